@@ -1,0 +1,166 @@
+"""The one settings tree, and the only place that reads the environment.
+
+Values come from `STEWARD_*` variables (`__` between levels, as in `STEWARD_HTTP__PORT`), then from
+`steward.toml` in the home folder, then from the defaults below.
+"""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from steward.core.errors import Misconfigured
+
+CONFIG_FILE = "steward.toml"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HttpSettings(_Section):
+    host: str = Field(
+        "127.0.0.1",
+        description="Address to listen on. Anything but loopback needs a user with a password.",
+    )
+    port: Annotated[int, Field(ge=0, le=65535)] = Field(
+        8400, description="Port to listen on; 0 picks a free one."
+    )
+    public_url: str | None = Field(
+        None,
+        description="Address people use, when a proxy stands in front; links and cookie security follow it.",
+    )
+    trusted_proxies: list[str] = Field(
+        [], description="Addresses whose X-Forwarded-For header is believed."
+    )
+    max_body_bytes: int = Field(
+        2_000_000,
+        gt=0,
+        description="Largest body of an ordinary request; uploads have their own limit.",
+    )
+    requests_per_minute: int = Field(
+        1200,
+        gt=0,
+        description="Sustained requests a minute of one principal, or of one address when signed out.",
+    )
+    request_burst: int = Field(
+        240, gt=0, description="Requests that may come at once before the sustained rate applies."
+    )
+
+
+class DatabaseSettings(_Section):
+    url: SecretStr | None = Field(
+        None, description="`postgresql://…` for PostgreSQL; unset: SQLite in the home folder."
+    )
+    pool_size: int = Field(
+        10, gt=0, description="Open connections for reading (SQLite) or altogether (PostgreSQL)."
+    )
+
+
+class BlobSettings(_Section):
+    url: str | None = Field(
+        None,
+        description="`s3://bucket/prefix` for S3-compatible storage; unset: files in the home folder.",
+    )
+    endpoint: str | None = Field(
+        None, description="Address of an S3-compatible server that is not AWS."
+    )
+    region: str = Field("us-east-1", description="S3 region.")
+    access_key_id: SecretStr | None = Field(
+        None, description="S3 access key; unset: the machine's own credentials."
+    )
+    secret_access_key: SecretStr | None = Field(None, description="S3 secret key.")
+
+
+class IdentitySettings(_Section):
+    session_lifetime: timedelta = Field(
+        timedelta(days=14), description="How long a browser stays signed in without being used."
+    )
+    sign_in_link_lifetime: timedelta = Field(
+        timedelta(hours=1), description="How long a printed sign-in link can be used, once."
+    )
+    sign_in_attempts: int = Field(
+        10,
+        gt=0,
+        description="Failed sign-ins for one account, or five times as many from one address, before a pause.",
+    )
+    sign_in_window: timedelta = Field(
+        timedelta(minutes=15), description="Window in which failed sign-ins are counted."
+    )
+    token_max_days: int = Field(366, gt=0, description="Longest lifetime of a personal API token.")
+
+
+class LogSettings(_Section):
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe level that is written."
+    )
+    format: Literal["auto", "json", "text"] = Field(
+        "auto", description="`json` for machines, `text` for people; `auto`: text on a terminal."
+    )
+
+
+class MetricsSettings(_Section):
+    token: SecretStr | None = Field(
+        None, description="Bearer token for /metrics from other machines; unset: loopback only."
+    )
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix="STEWARD_", env_nested_delimiter="__", extra="forbid", frozen=True
+    )
+
+    home: Path = Field(
+        Path(".steward"), description="Folder that holds the database, blobs, keys and logs."
+    )
+    demo: bool = Field(
+        True, description="Create the demo project with sample data in an empty installation."
+    )
+    http: HttpSettings = HttpSettings()
+    database: DatabaseSettings = DatabaseSettings()
+    blobs: BlobSettings = BlobSettings()
+    identity: IdentitySettings = IdentitySettings()
+    log: LogSettings = LogSettings()
+    metrics: MetricsSettings = MetricsSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        home = Path(init_settings().get("home") or env_settings().get("home") or ".steward")
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=home / CONFIG_FILE)
+        return init_settings, env_settings, toml
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Reads the settings; a wrong value is reported by its name, never by a stack trace."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        lines = [
+            f"  {'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+            for item in error.errors(include_input=False, include_url=False)
+        ]
+        raise Misconfigured(
+            "Some settings are not valid (variables are named STEWARD_<SECTION>__<NAME>):\n"
+            + "\n".join(lines)
+        ) from None
+
+
+def minimal_environment() -> dict[str, str]:
+    """What a child process may inherit: enough to find programs and write text, and no secrets."""
+    kept = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR")
+    return {name: os.environ[name] for name in kept if name in os.environ}
