@@ -1,0 +1,28 @@
+/** Build and test configuration: the built app lands inside the Python package that serves it. */
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const server = process.env.STEWARD_URL ?? 'http://127.0.0.1:8400';
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { alias: { '@': here('./src') } },
+  build: {
+    outDir: here('../src/steward/api/web'),
+    emptyOutDir: true,
+    manifest: true,
+    target: 'baseline-widely-available',
+    // Everything is its own file: a strict content security policy refuses data: scripts and fonts.
+    assetsInlineLimit: 0,
+  },
+  server: { port: 5173, proxy: { '/api': server } },
+  test: {
+    environment: 'jsdom',
+    setupFiles: ['./tests/setup.ts'],
+    include: ['tests/**/*.test.{ts,tsx}'],
+    restoreMocks: true,
+    unstubGlobals: true,
+  },
+});
