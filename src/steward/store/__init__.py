@@ -1,0 +1,31 @@
+"""What lasts: SQL, blobs, secrets, the event log and its doorbell, migrations, backup."""
+
+from steward.store.blobs import Blob, BlobStore, FileBlobs
+from steward.store.bus import Bus, PostgresBus
+from steward.store.database import EVERYWHERE, AnyScope, Database, Scope, Transaction
+from steward.store.eventlog import EventLog
+from steward.store.migrate import latest_revision, migrate, schema_revision
+from steward.store.secrets import Keyring, SecretInfo, SecretStore, open_keyring
+from steward.store.tables import metadata
+
+__all__ = [
+    "EVERYWHERE",
+    "AnyScope",
+    "Blob",
+    "BlobStore",
+    "Bus",
+    "Database",
+    "EventLog",
+    "FileBlobs",
+    "Keyring",
+    "PostgresBus",
+    "Scope",
+    "SecretInfo",
+    "SecretStore",
+    "Transaction",
+    "latest_revision",
+    "metadata",
+    "migrate",
+    "open_keyring",
+    "schema_revision",
+]

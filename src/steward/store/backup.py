@@ -1,0 +1,383 @@
+"""Backup and restore that prove themselves: rows, blobs and keys, checked by hash and by decryption.
+
+An archive is a gzipped tar: `tables/<name>.ndjson`, `blobs/<digest>`, `keys/secrets.json` and, last,
+`manifest.json` with a SHA-256 of everything before it. Rows are portable: a backup of SQLite restores
+into PostgreSQL and the other way round.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any, Literal
+
+import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from steward.core.errors import Conflict, Invalid, Misconfigured
+from steward.store.blobs import CHUNK, BlobStore
+from steward.store.database import Database
+from steward.store.migrate import migrate, schema_revision
+from steward.store.secrets import Keyring, secret_context, verify_key_checks
+
+Progress = Callable[[str], None]
+MANIFEST = "manifest.json"
+KEYS = "keys/secrets.json"
+_BATCH = 1000
+_VERSION_TABLE = "alembic_version"
+
+
+class Manifest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal[1] = 1
+    steward_version: str
+    created_at: datetime
+    database_revision: str
+    rows: dict[str, int]
+    sha256: dict[str, str]
+    has_keys: bool
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a check of an archive found, all of it in order."""
+
+    manifest: Manifest
+    rows: int
+    blobs: int
+    secrets: int
+    keys_proven: bool
+
+
+def backup(
+    database: Database,
+    blobs: BlobStore,
+    keyring: Keyring,
+    target: Path,
+    *,
+    version: str,
+    now: datetime,
+    include_keys: bool = True,
+    progress: Progress = lambda _: None,
+) -> Verified:
+    """Writes an archive, readable by its owner only, then reads it back and checks all of it."""
+    if target.exists():
+        raise Conflict(f"{target} exists already. Choose another name; nothing was overwritten.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(target.name + ".partial")
+    partial.touch(mode=0o600)
+    try:
+        with tarfile.open(partial, "w:gz", compresslevel=1) as archive:
+            writer = _Writer(archive)
+            rows = _dump_tables(database, writer, progress)
+            digests = list(blobs.digests())
+            for number, digest in enumerate(digests, start=1):
+                progress(f"blob {number} of {len(digests)}")
+                writer.stream(f"blobs/{digest}", blobs.size(digest) or 0, blobs.read(digest))
+            if include_keys:
+                writer.data(KEYS, keyring.dump().encode())
+            manifest = Manifest(
+                steward_version=version,
+                created_at=now,
+                database_revision=schema_revision(database) or "",
+                rows=rows,
+                sha256=dict(writer.sha256),
+                has_keys=include_keys,
+            )
+            writer.data(MANIFEST, manifest.model_dump_json(indent=2).encode())
+        progress("reading it back")
+        verified = verify(partial, keyring=None if include_keys else keyring)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return verified
+
+
+def verify(archive_path: Path, *, keyring: Keyring | None = None) -> Verified:
+    """Checks every hash, every row count, and that the keys decrypt every secret."""
+    with TemporaryDirectory(prefix="steward-verify-") as folder:
+        return _unpack(archive_path, Path(folder), keyring, keep_blobs=None).verified
+
+
+def restore(
+    archive_path: Path,
+    database: Database,
+    blobs: BlobStore,
+    key_path: Path,
+    *,
+    keyring: Keyring | None = None,
+    progress: Progress = lambda _: None,
+) -> Verified:
+    """Loads an archive into an empty installation; checks it first and again when it is in place."""
+    if schema_revision(database) is not None or key_path.exists():
+        raise Conflict(
+            "There is an installation here already. Restore into an empty home and database: "
+            "choose another STEWARD_HOME, or move the old one away."
+        )
+    with TemporaryDirectory(prefix="steward-restore-") as folder:
+        progress("checking the archive")
+        unpacked = _unpack(archive_path, Path(folder), keyring, keep_blobs=blobs)
+        manifest = unpacked.verified.manifest
+        migrate(database, revision=manifest.database_revision)
+        progress("loading rows")
+        loaded = _load_tables(database, Path(folder))
+        if loaded != manifest.rows:
+            raise Misconfigured(
+                "The rows loaded do not tie out with the archive's manifest; remove the new home "
+                f"and try again. Expected {manifest.rows}, got {loaded}."
+            )
+        unpacked.keyring.save(key_path)
+        migrate(database)
+    missing = [digest for digest in unpacked.digests if blobs.size(digest) is None]
+    if missing:
+        raise Misconfigured(f"{len(missing)} blobs did not arrive in the store; try again.")
+    return unpacked.verified
+
+
+class _Writer:
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        self.sha256: dict[str, str] = {}
+
+    def data(self, name: str, content: bytes) -> None:
+        self.stream(name, len(content), iter([content]))
+
+    def stream(self, name: str, size: int, chunks: Iterator[bytes]) -> None:
+        entry = tarfile.TarInfo(name)
+        entry.size, entry.mode = size, 0o600
+        source = _HashingReader(chunks)
+        self._archive.addfile(entry, source)
+        self.sha256[name] = source.hexdigest()
+
+    def file(self, name: str, path: Path) -> None:
+        with path.open("rb") as handle:
+            self.stream(name, path.stat().st_size, iter(lambda: handle.read(CHUNK), b""))
+
+
+class _HashingReader(io.RawIOBase):
+    """What tarfile reads from: chunks, hashed as they pass."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = b""
+        self._hasher = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        while size < 0 or len(self._rest) < size:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                break
+            self._rest += chunk
+        taken = self._rest if size < 0 else self._rest[:size]
+        self._rest = self._rest[len(taken) :]
+        self._hasher.update(taken)
+        return taken
+
+    def hexdigest(self) -> str:
+        return self._hasher.hexdigest()
+
+
+def _dump_tables(database: Database, writer: _Writer, progress: Progress) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    with TemporaryDirectory(prefix="steward-dump-") as folder, database.raw_writer() as connection:
+        if not database.is_sqlite:
+            connection = connection.execution_options(isolation_level="REPEATABLE READ")  # noqa: PLW2901
+        with connection.begin():
+            for table in _reflect(connection).sorted_tables:
+                progress(f"table {table.name}")
+                path = Path(folder) / f"{table.name}.ndjson"
+                counts[table.name] = _dump_table(connection, table, path)
+                writer.file(f"tables/{table.name}.ndjson", path)
+    return counts
+
+
+def _dump_table(connection: sa.Connection, table: sa.Table, path: Path) -> int:
+    count = 0
+    statement = sa.select(table).order_by(*table.primary_key.columns)
+    with path.open("w") as file:
+        rows = connection.execution_options(yield_per=_BATCH).execute(statement)
+        for row in rows.mappings():
+            cells = {name: _encode(value) for name, value in row.items()}
+            file.write(json.dumps(cells, separators=(",", ":"), ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+def _load_tables(database: Database, folder: Path) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    with database.raw_writer() as connection, connection.begin():
+        for table in _reflect(connection).sorted_tables:
+            path = folder / "tables" / f"{table.name}.ndjson"
+            counts[table.name] = 0
+            if not path.exists():
+                continue
+            with path.open() as lines:
+                for batch in _batches(lines):
+                    rows = [{name: _decode(cell) for name, cell in row.items()} for row in batch]
+                    connection.execute(sa.insert(table), rows)
+                    counts[table.name] += len(rows)
+            if not database.is_sqlite:
+                _advance_sequences(connection, table)
+    return counts
+
+
+def _advance_sequences(connection: sa.Connection, table: sa.Table) -> None:
+    """After rows were loaded with their numbers, new rows must continue behind them."""
+    for column in table.primary_key.columns:
+        if isinstance(column.type, sa.Integer):
+            connection.execute(
+                sa.text(
+                    "SELECT setval(pg_get_serial_sequence(:table, :column), "
+                    f'(SELECT coalesce(max("{column.name}"), 0) + 1 FROM "{table.name}"), false) '
+                    "WHERE pg_get_serial_sequence(:table, :column) IS NOT NULL"
+                ),
+                {"table": table.name, "column": column.name},
+            )
+
+
+def _reflect(connection: sa.Connection) -> sa.MetaData:
+    """The tables as they are, not as this version would make them: old archives stay loadable."""
+    found = sa.MetaData()
+    found.reflect(connection)
+    if _VERSION_TABLE in found.tables:
+        found.remove(found.tables[_VERSION_TABLE])
+    return found
+
+
+def _batches(lines: IO[str]) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    for line in lines:
+        batch.append(json.loads(line))
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, bytes | memoryview):
+        return {"$bytes": base64.b64encode(bytes(value)).decode()}
+    if isinstance(value, dict | list):
+        return {"$json": value}
+    return value
+
+
+def _decode(cell: Any) -> Any:
+    if isinstance(cell, dict):
+        return base64.b64decode(cell["$bytes"]) if "$bytes" in cell else cell["$json"]
+    return cell
+
+
+@dataclass(frozen=True)
+class _Unpacked:
+    verified: Verified
+    keyring: Keyring
+    digests: tuple[str, ...]
+
+
+def _unpack(
+    path: Path, folder: Path, keyring: Keyring | None, keep_blobs: BlobStore | None
+) -> _Unpacked:
+    (folder / "tables").mkdir()
+    (folder / "keys").mkdir()
+    sha256: dict[str, str] = {}
+    digests: list[str] = []
+    manifest: Manifest | None = None
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            for entry in archive:
+                content = archive.extractfile(entry)
+                if content is None:
+                    raise Invalid(f"The archive holds {entry.name!r}, which is not a plain file.")
+                if entry.name == MANIFEST:
+                    manifest = Manifest.model_validate_json(content.read())
+                    continue
+                sha256[entry.name] = _take(entry.name, content, folder, keep_blobs, digests)
+    except FileNotFoundError:
+        raise Invalid(f"There is no file {path}.") from None
+    except (tarfile.TarError, EOFError, OSError, ValidationError) as error:
+        raise Invalid(
+            f"{path} is not a complete Steward backup ({type(error).__name__})."
+        ) from None
+    if manifest is None:
+        raise Invalid(f"{path} has no manifest: it is not a Steward backup, or it is cut short.")
+    _compare(manifest.sha256, sha256)
+    counts = _count_rows(folder)
+    if counts != manifest.rows:
+        raise Invalid(f"{path}: the row counts differ from the manifest.")
+    if manifest.has_keys:
+        keyring = Keyring.load(folder / KEYS)
+    elif keyring is None:
+        raise Invalid(f"{path} was made without keys; pass the key file it belongs to.")
+    checked = _prove_keys(folder, keyring)
+    verified = Verified(manifest, sum(counts.values()), len(digests), checked, keys_proven=True)
+    return _Unpacked(verified, keyring, tuple(digests))
+
+
+def _take(
+    name: str, content: IO[bytes], folder: Path, blobs: BlobStore | None, digests: list[str]
+) -> str:
+    kind, _, rest = name.partition("/")
+    chunks = iter(lambda: content.read(CHUNK), b"")
+    if kind == "blobs":
+        digest = blobs.put(chunks).digest if blobs else _sha256(chunks)
+        if digest != rest:
+            raise Invalid(f"Blob {rest[:12]}… in the archive is damaged.")
+        digests.append(digest)
+        return digest
+    # Names are compared, never joined as given: an archive may be hostile.
+    if kind not in {"tables", "keys"} or "/" in rest or rest.startswith("."):
+        raise Invalid(f"The archive holds {name!r}, which does not belong in a backup.")
+    hasher = hashlib.sha256()
+    with (folder / kind / rest).open("wb") as file:
+        for chunk in chunks:
+            hasher.update(chunk)
+            file.write(chunk)
+    return hasher.hexdigest()
+
+
+def _sha256(chunks: Iterator[bytes]) -> str:
+    hasher = hashlib.sha256()
+    for chunk in chunks:
+        hasher.update(chunk)
+    return hasher.hexdigest()
+
+
+def _compare(expected: dict[str, str], found: dict[str, str]) -> None:
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            raise Invalid(f"The backup is damaged: {name} is missing, added or changed.")
+
+
+def _count_rows(folder: Path) -> dict[str, int]:
+    counts = {}
+    for path in (folder / "tables").glob("*.ndjson"):
+        with path.open("rb") as file:
+            counts[path.stem] = sum(1 for _ in file)
+    return counts
+
+
+def _prove_keys(folder: Path, keyring: Keyring) -> int:
+    checks = _rows(folder / "tables" / "key_checks.ndjson")
+    verify_key_checks(keyring, ((row["key_id"], row["ciphertext"]) for row in checks))
+    count = 0
+    for row in _rows(folder / "tables" / "secrets.ndjson"):
+        context = secret_context(row["project_id"], row["name"])
+        keyring.open(row["key_id"], row["ciphertext"], context)
+        count += 1
+    return count
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    if path.exists():
+        with path.open() as lines:
+            for line in lines:
+                yield {name: _decode(cell) for name, cell in json.loads(line).items()}

@@ -1,0 +1,93 @@
+"""The doorbell: tells listeners that something changed; what changed is read from SQL.
+
+Ringing is best effort. A listener that misses a ring reads a little later, never less.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+
+from steward.store.database import Database, Transaction
+
+Listener = Callable[[], None]
+_CHANNEL = "steward_bus"
+_MAX_TOPIC = 200
+
+
+class Bus:
+    """Within one process; enough for SQLite."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[str, list[Listener]] = defaultdict(list)
+        self._lock = threading.Lock()
+
+    def ring(self, transaction: Transaction, topic: str) -> None:
+        """Wakes the topic's listeners once the transaction is durable."""
+        transaction.after_commit(lambda: self.wake(topic))
+
+    def wake(self, topic: str) -> None:
+        with self._lock:
+            listeners = list(self._listeners.get(topic, ()))
+        for listener in listeners:
+            listener()
+
+    def wake_all(self) -> None:
+        with self._lock:
+            topics = list(self._listeners)
+        for topic in topics:
+            self.wake(topic)
+
+    @contextmanager
+    def listening(self, topic: str, listener: Listener) -> Iterator[None]:
+        with self._lock:
+            self._listeners[topic].append(listener)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._listeners[topic].remove(listener)
+                if not self._listeners[topic]:
+                    del self._listeners[topic]
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+class PostgresBus(Bus):
+    """Across processes, by LISTEN and NOTIFY, which PostgreSQL sends at commit by itself."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__()
+        self._database = database
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._listen, name="steward-bus", daemon=True)
+        self._thread.start()
+
+    def ring(self, transaction: Transaction, topic: str) -> None:
+        transaction._connection.execute(
+            sa.text("SELECT pg_notify(:channel, :topic)"),
+            {"channel": _CHANNEL, "topic": topic[:_MAX_TOPIC]},
+        )
+
+    def _listen(self) -> None:
+        import psycopg
+
+        url = self._database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        while not self._stopping.is_set():
+            try:
+                with psycopg.connect(url, autocommit=True) as connection:
+                    connection.execute(f"LISTEN {_CHANNEL}")
+                    # Rings were missed while the connection was away: let everyone look once.
+                    self.wake_all()
+                    while not self._stopping.is_set():
+                        for note in connection.notifies(timeout=1.0):
+                            self.wake(note.payload)
+            except psycopg.OperationalError:
+                self._stopping.wait(1.0)
+
+    def close(self) -> None:
+        self._stopping.set()
+        self._thread.join(timeout=5)

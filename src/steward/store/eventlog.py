@@ -1,0 +1,101 @@
+"""The event log: what happened in a project, in order, with a cursor, so that a reader misses nothing."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Column, String, Table
+
+from steward.core.clock import Clock
+from steward.core.events import TYPE_PREFIX, Event
+from steward.core.ids import Ids
+from steward.store.bus import Bus
+from steward.store.database import Database, Scope, Transaction
+from steward.store.tables import Json, Moment, Sequence64, id_column, metadata, scope_columns
+
+events = Table(
+    "events",
+    metadata,
+    Column("cursor", Sequence64, primary_key=True, autoincrement=True),
+    id_column(nullable=False, unique=True),
+    *scope_columns(),
+    Column("type", String(120), nullable=False),
+    Column("source", String(200), nullable=False),
+    Column("subject", String(200), nullable=False),
+    Column("time", Moment, nullable=False),
+    Column("data", Json, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+
+class EventLog:
+    def __init__(self, database: Database, bus: Bus, clock: Clock, ids: Ids) -> None:
+        self._database = database
+        self._bus = bus
+        self._clock = clock
+        self._ids = ids
+
+    def append(
+        self, transaction: Transaction, kind: str, subject: str, data: dict[str, Any] | None = None
+    ) -> None:
+        """Records an event in the transaction of the change it tells of: both happen or neither."""
+        scope = transaction.project
+        if transaction.dialect == "postgresql":
+            # Cursors must become visible in order, or a reader would step over a late one.
+            transaction._connection.execute(
+                sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:project, 0))"),
+                {"project": scope.project_id},
+            )
+        transaction.execute(
+            sa.insert(events).values(
+                id=self._ids.new("evt"),
+                type=TYPE_PREFIX + kind,
+                source=f"/projects/{scope.project_id}",
+                subject=subject,
+                time=self._clock.now(),
+                data=data or {},
+            )
+        )
+        self._bus.ring(transaction, topic(scope))
+
+    def after(self, scope: Scope, cursor: int, limit: int = 200) -> list[Event]:
+        """The next events after a cursor, oldest first."""
+        statement = sa.select(events).where(events.c.cursor > cursor)
+        with self._database.read(scope) as transaction:
+            return _events(transaction.rows(statement.order_by(events.c.cursor).limit(limit)))
+
+    def before(self, scope: Scope, cursor: int | None, limit: int) -> list[Event]:
+        """Events before a cursor, newest first, for reading history page by page."""
+        statement = sa.select(events)
+        if cursor is not None:
+            statement = statement.where(events.c.cursor < cursor)
+        with self._database.read(scope) as transaction:
+            return _events(
+                transaction.rows(statement.order_by(events.c.cursor.desc()).limit(limit))
+            )
+
+    def latest(self, scope: Scope) -> int:
+        with self._database.read(scope) as transaction:
+            row = transaction.first(
+                sa.select(events.c.cursor).order_by(events.c.cursor.desc()).limit(1)
+            )
+        return 0 if row is None else int(row.cursor)
+
+
+def topic(scope: Scope) -> str:
+    return f"events/{scope.project_id}"
+
+
+def _events(rows: Sequence[sa.Row[Any]]) -> list[Event]:
+    return [
+        Event(
+            id=row.id,
+            type=row.type,
+            source=row.source,
+            subject=row.subject,
+            time=row.time,
+            data=row.data,
+            cursor=row.cursor,
+        )
+        for row in rows
+    ]

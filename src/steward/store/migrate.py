@@ -1,0 +1,54 @@
+"""Migrations that run at start, one process at a time, forward only."""
+
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from steward.core.errors import Misconfigured
+from steward.store.database import Database
+
+_FOLDER = Path(__file__).parent / "migrations"
+# Any constant will do: it names the lock under which PostgreSQL processes take turns to migrate.
+_LOCK = 5_271_009
+
+
+def migrate(database: Database, *, revision: str = "head") -> None:
+    """Brings the schema forward; several processes starting at once wait for one another."""
+    config = _config()
+    with database.raw_writer() as connection, connection.begin():
+        if not database.is_sqlite:
+            connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        _refuse_newer(connection, config)
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+
+def schema_revision(database: Database) -> str | None:
+    with database.raw_writer() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def latest_revision() -> str:
+    head = ScriptDirectory.from_config(_config()).get_current_head()
+    return head or ""
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _refuse_newer(connection: sa.Connection, config: Config) -> None:
+    current = MigrationContext.configure(connection).get_current_revision()
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if current is not None and current not in known:
+        raise Misconfigured(
+            f"The database is at schema {current!r}, which this version of Steward does not know: "
+            "a newer version wrote it. Start that version, or restore a backup made by this one."
+        )

@@ -1,0 +1,226 @@
+"""Secrets, encrypted at rest with a key file that never enters the database."""
+
+import base64
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from secrets import token_bytes
+
+import sqlalchemy as sa
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from sqlalchemy import Column, LargeBinary, String, Table, UniqueConstraint
+
+from steward.core.clock import Clock
+from steward.core.errors import Misconfigured, NotFound
+from steward.store.database import EVERYWHERE, Database, Scope
+from steward.store.tables import Moment, id_column, metadata, scope_columns
+
+secrets = Table(
+    "secrets",
+    metadata,
+    *scope_columns(),
+    Column("name", String(100), nullable=False),
+    Column("key_id", String(40), nullable=False),
+    Column("ciphertext", LargeBinary, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("updated_by", String(40), nullable=False),
+    Column("deleted_at", Moment),
+    UniqueConstraint("project_id", "name"),
+)
+
+key_checks = Table(
+    "key_checks",
+    metadata,
+    id_column("key_id", primary_key=True),
+    Column("ciphertext", LargeBinary, nullable=False),
+)
+
+UNDO_WINDOW = timedelta(minutes=10)
+_NONCE_BYTES = 12
+_CHECK_TEXT = b"steward key check"
+_CHECK_CONTEXT = "key-check"
+
+
+@dataclass(frozen=True)
+class SecretInfo:
+    """What may be shown of a secret: everything but its value."""
+
+    name: str
+    created_at: datetime
+    updated_at: datetime
+    updated_by: str
+
+
+class Keyring:
+    """Encryption keys by id; new secrets use the newest, old ones keep theirs until they are re-set."""
+
+    def __init__(self, keys: dict[str, bytes]) -> None:
+        if not keys:
+            raise Misconfigured("The key file holds no key.")
+        self._keys = keys
+        self.primary = list(keys)[-1]
+
+    @classmethod
+    def generate(cls, key_id: str) -> "Keyring":
+        return cls({key_id: token_bytes(32)})
+
+    @classmethod
+    def load(cls, path: Path) -> "Keyring":
+        try:
+            document = json.loads(path.read_text())
+            return cls({entry["id"]: base64.b64decode(entry["key"]) for entry in document["keys"]})
+        except FileNotFoundError:
+            raise Misconfigured(
+                f"The key file {path} is missing. Put it back from a backup: without it the stored "
+                "secrets cannot be read."
+            ) from None
+        except (ValueError, KeyError, TypeError):
+            raise Misconfigured(
+                f"The key file {path} is damaged; restore it from a backup."
+            ) from None
+
+    def save(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary = path.with_suffix(".new")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(self.dump())
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+
+    def dump(self) -> str:
+        keys = [{"id": i, "key": base64.b64encode(k).decode()} for i, k in self._keys.items()]
+        return json.dumps({"schema_version": 1, "keys": keys}, indent=2) + "\n"
+
+    def seal(self, plaintext: bytes, context: str) -> tuple[str, bytes]:
+        """Encrypts for one place: the context is bound in, so a ciphertext moved elsewhere fails."""
+        nonce = token_bytes(_NONCE_BYTES)
+        sealed = AESGCM(self._keys[self.primary]).encrypt(nonce, plaintext, context.encode())
+        return self.primary, nonce + sealed
+
+    def open(self, key_id: str, ciphertext: bytes, context: str) -> bytes:
+        key = self._keys.get(key_id)
+        if key is None:
+            raise Misconfigured(f"The key file does not hold key {key_id}; restore the right one.")
+        nonce, sealed = ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:]
+        try:
+            return AESGCM(key).decrypt(nonce, sealed, context.encode())
+        except InvalidTag:
+            raise Misconfigured(
+                "A stored secret does not decrypt with its key: the key file or the database is not "
+                "the one they were written with."
+            ) from None
+
+
+class SecretStore:
+    def __init__(self, database: Database, keyring: Keyring, clock: Clock) -> None:
+        self._database = database
+        self._keyring = keyring
+        self._clock = clock
+
+    def set(self, scope: Scope, name: str, value: str, *, author: str) -> SecretInfo:
+        now = self._clock.now()
+        key_id, ciphertext = self._keyring.seal(
+            value.encode(), secret_context(scope.project_id, name)
+        )
+        fields = {
+            "key_id": key_id,
+            "ciphertext": ciphertext,
+            "updated_at": now,
+            "updated_by": author,
+            "deleted_at": None,
+        }
+        with self._database.write(scope) as tx:
+            changed = tx.execute(sa.update(secrets).where(secrets.c.name == name).values(**fields))
+            if changed.rowcount == 0:
+                tx.execute(sa.insert(secrets).values(name=name, created_at=now, **fields))
+            row = tx.execute(sa.select(secrets).where(secrets.c.name == name)).one()
+        return SecretInfo(row.name, row.created_at, row.updated_at, row.updated_by)
+
+    def get(self, scope: Scope, name: str) -> str:
+        """The value, for the code that uses it; it must not reach a prompt, log, trace or error."""
+        with self._database.read(scope) as tx:
+            row = tx.first(
+                sa.select(secrets).where(secrets.c.name == name, secrets.c.deleted_at.is_(None))
+            )
+        if row is None:
+            raise _missing(name)
+        return self._keyring.open(
+            row.key_id, row.ciphertext, secret_context(scope.project_id, name)
+        ).decode()
+
+    def list(self, scope: Scope, *, after: str | None = None, limit: int = 200) -> list[SecretInfo]:
+        statement = sa.select(secrets).where(secrets.c.deleted_at.is_(None))
+        if after is not None:
+            statement = statement.where(secrets.c.name > after)
+        with self._database.read(scope) as tx:
+            rows = tx.rows(statement.order_by(secrets.c.name).limit(limit))
+        return [SecretInfo(r.name, r.created_at, r.updated_at, r.updated_by) for r in rows]
+
+    def delete(self, scope: Scope, name: str) -> None:
+        """Hides a secret at once; it can be brought back within the undo window, then it is gone."""
+        now = self._clock.now()
+        with self._database.write(scope) as tx:
+            tx.execute(sa.delete(secrets).where(secrets.c.deleted_at < now - UNDO_WINDOW))
+            hidden = tx.execute(
+                sa.update(secrets)
+                .where(secrets.c.name == name, secrets.c.deleted_at.is_(None))
+                .values(deleted_at=now)
+            )
+        if hidden.rowcount == 0:
+            raise _missing(name)
+
+    def undelete(self, scope: Scope, name: str) -> SecretInfo:
+        earliest = self._clock.now() - UNDO_WINDOW
+        with self._database.write(scope) as tx:
+            restored = tx.execute(
+                sa.update(secrets)
+                .where(secrets.c.name == name, secrets.c.deleted_at >= earliest)
+                .values(deleted_at=None)
+            )
+            if restored.rowcount == 0:
+                raise NotFound(f"There is no recently deleted secret called {name!r}; set it anew.")
+            row = tx.execute(sa.select(secrets).where(secrets.c.name == name)).one()
+        return SecretInfo(row.name, row.created_at, row.updated_at, row.updated_by)
+
+    def purge_deleted(self) -> int:
+        """Removes for good what was deleted longer ago than the undo window."""
+        latest = self._clock.now() - UNDO_WINDOW
+        with self._database.write(EVERYWHERE) as tx:
+            return tx.execute(sa.delete(secrets).where(secrets.c.deleted_at < latest)).rowcount
+
+
+def open_keyring(database: Database, path: Path, new_key_id: str) -> Keyring:
+    """The key file of this database; made for a new installation, demanded for an old one."""
+    with database.read(EVERYWHERE) as tx:
+        checks = tx.rows(sa.select(key_checks))
+    if checks:
+        keyring = Keyring.load(path)
+        verify_key_checks(keyring, ((row.key_id, row.ciphertext) for row in checks))
+        return keyring
+    keyring = Keyring.load(path) if path.exists() else Keyring.generate(new_key_id)
+    keyring.save(path)
+    key_id, ciphertext = keyring.seal(_CHECK_TEXT, _CHECK_CONTEXT)
+    with database.write(EVERYWHERE) as tx:
+        tx.execute(sa.insert(key_checks).values(key_id=key_id, ciphertext=ciphertext))
+    return keyring
+
+
+def verify_key_checks(keyring: Keyring, checks: Iterable[tuple[str, bytes]]) -> None:
+    """Proves that the keys are those the database was written with."""
+    for key_id, ciphertext in checks:
+        keyring.open(key_id, ciphertext, _CHECK_CONTEXT)
+
+
+def secret_context(project_id: str, name: str) -> str:
+    return f"secret:{project_id}:{name}"
+
+
+def _missing(name: str) -> NotFound:
+    return NotFound(f"There is no secret called {name!r} in this project. Set it under Secrets.")

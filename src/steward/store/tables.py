@@ -1,0 +1,54 @@
+"""The one metadata object all rooms declare their tables on, and the column types both databases share."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Column, Integer, MetaData, String, types
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.engine import Dialect
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Moment(types.TypeDecorator[datetime]):
+    """A moment in UTC as whole microseconds: sorts, compares and dumps alike on every database."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a stored moment needs a time zone")
+        return (value - _EPOCH) // _MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        return None if value is None else _EPOCH + value * _MICROSECOND
+
+
+# SQLite numbers rows by INTEGER PRIMARY KEY only; PostgreSQL wants 64 bits.
+Sequence64 = BigInteger().with_variant(Integer(), "sqlite")
+Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+
+
+def id_column(name: str = "id", **options: Any) -> Column[str]:
+    return Column(name, String(40), **options)
+
+
+def scope_columns() -> tuple[Column[str], Column[str]]:
+    """Columns of a table whose rows belong to a project; scoped transactions fill and filter them."""
+    return (
+        Column("org_id", String(40), nullable=False),
+        Column("project_id", String(40), nullable=False, index=True),
+    )
