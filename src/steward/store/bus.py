@@ -67,7 +67,7 @@ class PostgresBus(Bus):
         self._thread.start()
 
     def ring(self, transaction: Transaction, topic: str) -> None:
-        transaction._connection.execute(
+        transaction.execute_as_written(
             sa.text("SELECT pg_notify(:channel, :topic)"),
             {"channel": _CHANNEL, "topic": topic[:_MAX_TOPIC]},
         )

@@ -74,11 +74,23 @@ class Transaction:
             statement = _within(statement, self.scope)
         return self._connection.execute(statement, parameters)
 
+    def execute_as_written(
+        self, statement: Executable, parameters: Mapping[str, Any] | None = None
+    ) -> CursorResult[Any]:
+        """For statements that name their scope themselves: outer joins, locks. Tests list the callers."""
+        return self._connection.execute(statement, parameters)
+
     def rows(self, statement: Executable) -> Sequence[sa.Row[Any]]:
         return self.execute(statement).all()
 
     def first(self, statement: Executable) -> sa.Row[Any] | None:
         return self.execute(statement).first()
+
+    def narrowed(self, scope: Scope) -> "Transaction":
+        """The same transaction seen from one project; for work that starts before the project is known."""
+        inside = Transaction(self._connection, scope)
+        inside._after_commit = self._after_commit
+        return inside
 
     def after_commit(self, action: Callable[[], None]) -> None:
         """Runs once the data is durable, never when the transaction rolls back."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import Column, String, Table
+from sqlalchemy import Column, Index, String, Table
 
 from steward.core.clock import Clock
 from steward.core.events import TYPE_PREFIX, Event
@@ -24,6 +24,7 @@ events = Table(
     Column("subject", String(200), nullable=False),
     Column("time", Moment, nullable=False),
     Column("data", Json, nullable=False),
+    Index("ix_events_project_id_cursor", "project_id", "cursor"),
     sqlite_autoincrement=True,
 )
 
@@ -42,7 +43,7 @@ class EventLog:
         scope = transaction.project
         if transaction.dialect == "postgresql":
             # Cursors must become visible in order, or a reader would step over a late one.
-            transaction._connection.execute(
+            transaction.execute_as_written(
                 sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:project, 0))"),
                 {"project": scope.project_id},
             )

@@ -155,7 +155,7 @@ class SecretStore:
             row.key_id, row.ciphertext, secret_context(scope.project_id, name)
         ).decode()
 
-    def list(self, scope: Scope, *, after: str | None = None, limit: int = 200) -> list[SecretInfo]:
+    def page(self, scope: Scope, *, after: str | None = None, limit: int = 200) -> list[SecretInfo]:
         statement = sa.select(secrets).where(secrets.c.deleted_at.is_(None))
         if after is not None:
             statement = statement.where(secrets.c.name > after)

@@ -1,0 +1,147 @@
+"""Tables of the identity room."""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+)
+
+from steward.store.tables import Moment, Sequence64, id_column, metadata, scope_columns
+
+organisations = Table(
+    "organisations",
+    metadata,
+    id_column(primary_key=True),
+    Column("name", String(100), nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+projects = Table(
+    "projects",
+    metadata,
+    id_column(primary_key=True),
+    Column("org_id", String(40), ForeignKey("organisations.id"), nullable=False, index=True),
+    Column("name", String(100), nullable=False),
+    Column("is_demo", Boolean(create_constraint=False), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("deleted_at", Moment),
+)
+
+users = Table(
+    "users",
+    metadata,
+    id_column(primary_key=True),
+    Column("email", String(254), nullable=False, unique=True),
+    Column("name", String(100), nullable=False),
+    Column("locale", String(35)),
+    Column("password_hash", String(200)),
+    Column("revision", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("disabled_at", Moment),
+)
+
+organisation_members = Table(
+    "organisation_members",
+    metadata,
+    Column("org_id", String(40), ForeignKey("organisations.id"), nullable=False),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("org_id", "user_id"),
+)
+
+project_members = Table(
+    "project_members",
+    metadata,
+    *scope_columns(),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("role", String(20), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("removed_at", Moment),
+    PrimaryKeyConstraint("project_id", "user_id"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    id_column(primary_key=True),
+    Column("token_hash", String(64), nullable=False, unique=True),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("csrf_token", String(64), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+)
+
+sign_in_links = Table(
+    "sign_in_links",
+    metadata,
+    Column("token_hash", String(64), primary_key=True),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False),
+    Column("expires_at", Moment, nullable=False),
+)
+
+sign_in_failures = Table(
+    "sign_in_failures",
+    metadata,
+    Column("number", Sequence64, primary_key=True, autoincrement=True),
+    Column("account", String(254), nullable=False),
+    Column("address", String(64), nullable=False),
+    Column("at", Moment, nullable=False),
+    Index("ix_sign_in_failures_account_at", "account", "at"),
+    Index("ix_sign_in_failures_address_at", "address", "at"),
+    sqlite_autoincrement=True,
+)
+
+api_tokens = Table(
+    "api_tokens",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("name", String(100), nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("token_hash", String(64), nullable=False, unique=True),
+    Column("prefix", String(20), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("last_used_at", Moment),
+    Column("revoked_at", Moment),
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("role", String(20), nullable=False),
+    Column("email", String(254)),
+    Column("token_hash", String(64), nullable=False, unique=True),
+    Column("created_by", String(40), ForeignKey("users.id"), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("accepted_at", Moment),
+    Column("revoked_at", Moment),
+)
+
+notifications = Table(
+    "notifications",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False),
+    Column("level", String(10), nullable=False),
+    Column("title", String(200), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("link", String(500)),
+    Column("created_at", Moment, nullable=False),
+    Column("read_at", Moment),
+    Index("ix_notifications_user_id_read_at", "user_id", "read_at"),
+)

@@ -1,0 +1,186 @@
+"""Who belongs to a project, with which role."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from steward.core.clock import Clock
+from steward.core.errors import Conflict, Denied, NotFound
+from steward.identity._tables import organisation_members, project_members, projects, users
+from steward.identity.principals import Access
+from steward.identity.projects import highest
+from steward.identity.roles import Role
+from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
+
+
+@dataclass(frozen=True)
+class Member:
+    user_id: str
+    email: str
+    name: str
+    role: Role
+    inherited: bool
+    """Whether the role comes from the organisation and cannot be changed here."""
+    since: datetime
+
+
+class Members:
+    def __init__(self, database: Database, clock: Clock, events: EventLog) -> None:
+        self._database = database
+        self._clock = clock
+        self._events = events
+
+    def page(self, access: Access, *, after: str | None = None, limit: int = 200) -> list[Member]:
+        with self._database.read(EVERYWHERE) as tx:
+            return self._find(tx, access.scope, after=after, limit=limit)
+
+    def set_role(self, access: Access, user_id: str, role: Role) -> Member:
+        """Gives a role to somebody of the organisation; also brings back a removed member."""
+        access.require(Role.admin)
+        access.may_grant(role)
+        with self._database.write(access.scope) as tx:
+            _lock_project(tx)
+            current = self._one(tx, access.scope, user_id)
+            if current is None and not self._known_to_organisation(tx, access.scope, user_id):
+                raise NotFound("There is no such person in this organisation. Invite them instead.")
+            if current is not None:
+                self._refuse_above(access, current)
+                self._refuse_last_owner(tx, access, current, role)
+            self._store(tx, user_id, role)
+            self._events.append(tx, "member.changed", user_id, {"role": role.name})
+            member = self._one(tx, access.scope, user_id)
+        if member is None:
+            raise NotFound("There is no such person in this organisation.")
+        return member
+
+    def add_within(self, tx: Transaction, user_id: str, role: Role) -> None:
+        """Adds somebody who accepted an invitation; never lowers a role they already have."""
+        row = tx.first(
+            sa.select(project_members.c.role).where(
+                project_members.c.user_id == user_id, project_members.c.removed_at.is_(None)
+            )
+        )
+        if row is None or Role[row.role] < role:
+            self._store(tx, user_id, role)
+        self._events.append(tx, "member.changed", user_id, {"role": role.name})
+
+    def remove(self, access: Access, user_id: str) -> None:
+        """Takes a member out; everyone may leave by themselves."""
+        if user_id != access.user_id:
+            access.require(Role.admin)
+        with self._database.write(access.scope) as tx:
+            _lock_project(tx)
+            current = self._one(tx, access.scope, user_id)
+            if current is None:
+                raise NotFound("There is no such member.")
+            if user_id != access.user_id:
+                self._refuse_above(access, current)
+            if current.inherited:
+                raise Conflict("This person is here through the organisation; change it there.")
+            self._refuse_last_owner(tx, access, current, None)
+            tx.execute(
+                sa.update(project_members)
+                .where(project_members.c.user_id == user_id)
+                .values(removed_at=self._clock.now())
+            )
+            self._events.append(tx, "member.removed", user_id)
+
+    def _store(self, tx: Transaction, user_id: str, role: Role) -> None:
+        done = tx.execute(
+            sa.update(project_members)
+            .where(project_members.c.user_id == user_id)
+            .values(role=role.name, removed_at=None)
+        )
+        if done.rowcount == 0:
+            tx.execute(
+                sa.insert(project_members).values(
+                    user_id=user_id, role=role.name, created_at=self._clock.now()
+                )
+            )
+
+    def _refuse_above(self, access: Access, member: Member) -> None:
+        if member.role > access.role:
+            raise Denied(f"{member.name} has a higher role than yours.")
+
+    def _refuse_last_owner(
+        self, tx: Transaction, access: Access, member: Member, role: Role | None
+    ) -> None:
+        if member.role is not Role.owner or role is Role.owner:
+            return
+        owners = [m for m in self._find(tx, access.scope, limit=1000) if m.role is Role.owner]
+        if [owner.user_id for owner in owners] == [member.user_id]:
+            raise Conflict("This is the project's last owner. Make somebody else an owner first.")
+
+    def _one(self, tx: Transaction, scope: Scope, user_id: str) -> Member | None:
+        found = self._find(tx, scope, user_id=user_id)
+        return found[0] if found else None
+
+    def _known_to_organisation(self, tx: Transaction, scope: Scope, user_id: str) -> bool:
+        """Whether somebody is, or was, in any project of this organisation."""
+        statement = (
+            sa.select(project_members.c.user_id)
+            .join(users, users.c.id == project_members.c.user_id)
+            .where(
+                project_members.c.org_id == scope.org_id,
+                project_members.c.user_id == user_id,
+                users.c.disabled_at.is_(None),
+            )
+        )
+        return tx.execute_as_written(statement).first() is not None
+
+    def _find(
+        self,
+        tx: Transaction,
+        scope: Scope,
+        *,
+        user_id: str | None = None,
+        after: str | None = None,
+        limit: int = 1,
+    ) -> list[Member]:
+        of_org = organisation_members.alias("of_org")
+        of_project = project_members.alias("of_project")
+        statement = (
+            sa.select(
+                users.c.id,
+                users.c.email,
+                users.c.name,
+                of_org.c.role.label("org_role"),
+                of_project.c.role.label("project_role"),
+                sa.func.coalesce(of_project.c.created_at, of_org.c.created_at).label("since"),
+            )
+            .select_from(users)
+            .outerjoin(of_org, (of_org.c.user_id == users.c.id) & (of_org.c.org_id == scope.org_id))
+            .outerjoin(
+                of_project,
+                (of_project.c.user_id == users.c.id)
+                & (of_project.c.project_id == scope.project_id)
+                & of_project.c.removed_at.is_(None),
+            )
+            .where(
+                of_org.c.role.is_not(None) | of_project.c.role.is_not(None),
+                users.c.disabled_at.is_(None),
+            )
+            .order_by(users.c.id)
+            .limit(limit)
+        )
+        if user_id is not None:
+            statement = statement.where(users.c.id == user_id)
+        if after is not None:
+            statement = statement.where(users.c.id > after)
+        # The outer joins carry their own scope; the automatic filter would turn them inner.
+        return [_member(row) for row in tx.execute_as_written(statement)]
+
+
+def _lock_project(tx: Transaction) -> None:
+    """Changes of membership take turns, so that two owners cannot remove each other at once."""
+    tx.execute(
+        sa.select(projects.c.id).where(projects.c.id == tx.project.project_id).with_for_update()
+    )
+
+
+def _member(row: sa.Row[Any]) -> Member:
+    role = highest(row.org_role, row.project_role)
+    inherited = row.org_role is not None and Role[row.org_role] == role
+    return Member(row.id, row.email, row.name, role, inherited, row.since)

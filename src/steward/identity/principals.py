@@ -1,0 +1,64 @@
+"""Who is asking, and what they may do in one project."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from steward.core.errors import Denied
+from steward.identity.roles import Role
+from steward.store import Scope
+
+
+class Via(Enum):
+    session = "session"
+    token = "token"  # noqa: S105
+
+
+@dataclass(frozen=True)
+class TokenLimits:
+    """A token acts for its user within one project and with at most one role."""
+
+    token_id: str
+    project_id: str
+    role: Role
+
+
+@dataclass(frozen=True)
+class Principal:
+    user_id: str
+    email: str
+    name: str
+    via: Via
+    csrf_token: str | None = None
+    session_id: str | None = None
+    session_expires_at: datetime | None = None
+    limits: TokenLimits | None = None
+
+    @property
+    def id(self) -> str:
+        """What logs and rate limits know the caller by."""
+        return self.limits.token_id if self.limits else self.user_id
+
+
+@dataclass(frozen=True)
+class Access:
+    """A principal inside one project: whose data, as whom, with which role."""
+
+    principal: Principal
+    scope: Scope
+    role: Role
+
+    @property
+    def user_id(self) -> str:
+        return self.principal.user_id
+
+    def require(self, role: Role) -> None:
+        if self.role < role:
+            raise Denied(
+                f"This needs the role {role.name}; yours here is {self.role.name}. "
+                "Ask an admin of the project."
+            )
+
+    def may_grant(self, role: Role) -> None:
+        if role > self.role:
+            raise Denied(f"You can give roles up to your own ({self.role.name}), not {role.name}.")

@@ -1,0 +1,195 @@
+"""Signing in and staying signed in: passwords, one-time links, browser sessions."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from steward.core.clock import Clock
+from steward.core.errors import RateLimited, Unauthenticated
+from steward.core.ids import Ids
+from steward.core.settings import IdentitySettings
+from steward.identity._tables import sessions, sign_in_failures, sign_in_links, users
+from steward.identity.credentials import Passwords, new_token, token_hash
+from steward.identity.principals import Principal, Via
+from steward.identity.users import canonical_email
+from steward.store import EVERYWHERE, Database, Transaction
+
+# Sliding the expiry on every request would write on every request.
+_RENEW_AFTER = timedelta(hours=1)
+# One address may hold several people, and a stranger must not lock an account for its owner:
+# only the pair is counted tightly.
+_ADDRESS_FACTOR = 5
+_ACCOUNT_FACTOR = 10
+
+
+@dataclass(frozen=True)
+class NewSession:
+    token: str
+    principal: Principal
+    expires_at: datetime
+
+
+class Sessions:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        ids: Ids,
+        passwords: Passwords,
+        settings: IdentitySettings,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._ids = ids
+        self._passwords = passwords
+        self._settings = settings
+
+    def sign_in(self, email: str, password: str, *, address: str) -> NewSession:
+        account = canonical_email(email)
+        self._refuse_when_guessing(account, address)
+        with self._database.read(EVERYWHERE) as tx:
+            row = tx.first(sa.select(users).where(users.c.email == account))
+        stored = row.password_hash if row is not None and row.disabled_at is None else None
+        if not self._passwords.matches(stored, password) or row is None:
+            self._record_failure(account, address)
+            raise Unauthenticated(
+                "The e-mail address or the password is not right.", code="wrong-credentials"
+            )
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(sa.delete(sign_in_failures).where(sign_in_failures.c.account == account))
+            if stored is not None and self._passwords.needs_rehash(stored):
+                renewed = self._passwords.hash(password, email=account)
+                tx.execute(
+                    sa.update(users).where(users.c.id == row.id).values(password_hash=renewed)
+                )
+            return self.open_within(tx, row.id)
+
+    def new_link(self, user_id: str) -> str:
+        """A token that signs its bearer in once, for the person at the terminal."""
+        token = new_token("stl")
+        expires = self._clock.now() + self._settings.sign_in_link_lifetime
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(
+                sa.insert(sign_in_links).values(
+                    token_hash=token_hash(token), user_id=user_id, expires_at=expires
+                )
+            )
+        return token
+
+    def sign_in_by_link(self, link: str) -> NewSession:
+        now = self._clock.now()
+        with self._database.write(EVERYWHERE) as tx:
+            row = tx.first(
+                sa.select(sign_in_links)
+                .where(sign_in_links.c.token_hash == token_hash(link))
+                .with_for_update()
+            )
+            if row is None or row.expires_at <= now:
+                raise Unauthenticated(
+                    "This sign-in link was used already or has expired. Restart Steward, or run "
+                    "'steward user link', to get a new one.",
+                    code="link-expired",
+                )
+            # Deleting is what makes it single-use: of two at once, one finds nothing to delete.
+            tx.execute(
+                sa.delete(sign_in_links).where(
+                    (sign_in_links.c.token_hash == row.token_hash)
+                    | (sign_in_links.c.expires_at <= now)
+                )
+            )
+            return self.open_within(tx, row.user_id)
+
+    def open_within(self, tx: Transaction, user_id: str) -> NewSession:
+        now = self._clock.now()
+        token, csrf = new_token("sts"), new_token("csrf")
+        expires = now + self._settings.session_lifetime
+        row = tx.execute(
+            sa.select(users).where(users.c.id == user_id, users.c.disabled_at.is_(None))
+        ).first()
+        if row is None:
+            raise Unauthenticated("This account is disabled. Ask an administrator.")
+        session_id = self._ids.new("ses")
+        tx.execute(sa.delete(sessions).where(sessions.c.expires_at <= now))
+        tx.execute(
+            sa.insert(sessions).values(
+                id=session_id,
+                token_hash=token_hash(token),
+                user_id=user_id,
+                csrf_token=csrf,
+                created_at=now,
+                expires_at=expires,
+            )
+        )
+        principal = Principal(row.id, row.email, row.name, Via.session, csrf, session_id, expires)
+        return NewSession(token, principal, expires)
+
+    def resolve(self, token: str) -> Principal:
+        """Who a session cookie speaks for; keeps a session that is used from expiring."""
+        now = self._clock.now()
+        statement = (
+            sa.select(
+                sessions.c.id,
+                sessions.c.csrf_token,
+                sessions.c.expires_at,
+                users.c.id.label("user_id"),
+                users.c.email,
+                users.c.name,
+            )
+            .join(users, users.c.id == sessions.c.user_id)
+            .where(
+                sessions.c.token_hash == token_hash(token),
+                sessions.c.expires_at > now,
+                users.c.disabled_at.is_(None),
+            )
+        )
+        with self._database.read(EVERYWHERE) as tx:
+            row = tx.first(statement)
+        if row is None:
+            raise Unauthenticated("Your session has ended. Sign in again.", code="session-ended")
+        expires = self._renew(row, now)
+        return Principal(
+            row.user_id, row.email, row.name, Via.session, row.csrf_token, row.id, expires
+        )
+
+    def close(self, session_id: str) -> None:
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(sa.delete(sessions).where(sessions.c.id == session_id))
+
+    def _renew(self, row: sa.Row[Any], now: datetime) -> datetime:
+        full = now + self._settings.session_lifetime
+        expires: datetime = row.expires_at
+        if full - expires < min(_RENEW_AFTER, self._settings.session_lifetime / 2):
+            return expires
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(sa.update(sessions).where(sessions.c.id == row.id).values(expires_at=full))
+        return full
+
+    def _refuse_when_guessing(self, account: str, address: str) -> None:
+        since = self._clock.now() - self._settings.sign_in_window
+        allowed = self._settings.sign_in_attempts
+        recent = sa.select(sa.func.count()).where(sign_in_failures.c.at > since)
+        by_account = sign_in_failures.c.account == account
+        by_address = sign_in_failures.c.address == address
+        with self._database.read(EVERYWHERE) as tx:
+            guessing = (
+                tx.execute(recent.where(by_account, by_address)).scalar_one() >= allowed
+                or tx.execute(recent.where(by_address)).scalar_one() >= allowed * _ADDRESS_FACTOR
+                or tx.execute(recent.where(by_account)).scalar_one() >= allowed * _ACCOUNT_FACTOR
+            )
+        if guessing:
+            wait = int(self._settings.sign_in_window.total_seconds())
+            raise RateLimited(
+                f"Too many failed sign-ins. Wait {max(1, wait // 60)} minutes and try again.",
+                retry_after_seconds=wait,
+            )
+
+    def _record_failure(self, account: str, address: str) -> None:
+        now = self._clock.now()
+        with self._database.write(EVERYWHERE) as tx:
+            expired = now - self._settings.sign_in_window
+            tx.execute(sa.delete(sign_in_failures).where(sign_in_failures.c.at <= expired))
+            tx.execute(
+                sa.insert(sign_in_failures).values(account=account, address=address[:64], at=now)
+            )

@@ -1,0 +1,184 @@
+"""People: created by the first start, an invitation or the command line."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from email_validator import EmailNotValidError, validate_email
+
+from steward.core.clock import Clock
+from steward.core.errors import Conflict, Denied, Invalid, NotFound, Problem, Stale
+from steward.core.ids import Ids
+from steward.identity._tables import api_tokens, organisation_members, sessions, users
+from steward.identity.credentials import Passwords
+from steward.identity.roles import Role
+from steward.store import EVERYWHERE, Database, Transaction
+
+
+@dataclass(frozen=True)
+class User:
+    id: str
+    email: str
+    name: str
+    locale: str | None
+    has_password: bool
+    revision: int
+    created_at: datetime
+    disabled_at: datetime | None
+
+
+class Users:
+    def __init__(self, database: Database, clock: Clock, ids: Ids, passwords: Passwords) -> None:
+        self._database = database
+        self._clock = clock
+        self._ids = ids
+        self._passwords = passwords
+
+    def get(self, user_id: str) -> User:
+        with self._database.read(EVERYWHERE) as tx:
+            row = tx.first(sa.select(users).where(users.c.id == user_id))
+        if row is None:
+            raise NotFound("There is no such user.")
+        return as_user(row)
+
+    def find(self, email: str) -> User | None:
+        with self._database.read(EVERYWHERE) as tx:
+            row = tx.first(sa.select(users).where(users.c.email == canonical_email(email)))
+        return None if row is None else as_user(row)
+
+    def all(self) -> list[User]:
+        """Everyone in the installation; for its administrator at the command line."""
+        with self._database.read(EVERYWHERE) as tx:
+            return [as_user(row) for row in tx.rows(sa.select(users).order_by(users.c.email))]
+
+    def create(self, email: str, name: str, password: str | None = None) -> User:
+        with self._database.write(EVERYWHERE) as tx:
+            return self.create_within(tx, email, name, password)
+
+    def create_within(
+        self, tx: Transaction, email: str, name: str, password: str | None = None
+    ) -> User:
+        """Creates inside a larger transaction opened for EVERYWHERE, such as accepting an invitation."""
+        address = canonical_email(email)
+        if tx.first(sa.select(users.c.id).where(users.c.email == address)) is not None:
+            raise Conflict(f"There is already a user with the address {address}.")
+        hashed = self._passwords.hash(password, email=address) if password is not None else None
+        user_id = self._ids.new("usr")
+        tx.execute(
+            sa.insert(users).values(
+                id=user_id,
+                email=address,
+                name=name,
+                password_hash=hashed,
+                revision=1,
+                created_at=self._clock.now(),
+            )
+        )
+        return as_user(tx.execute(sa.select(users).where(users.c.id == user_id)).one())
+
+    def update(self, user_id: str, revision: int, changes: dict[str, Any]) -> User:
+        with self._database.write(EVERYWHERE) as tx:
+            done = tx.execute(
+                sa.update(users)
+                .where(users.c.id == user_id, users.c.revision == revision)
+                .values(**changes, revision=revision + 1)
+            )
+            row = tx.first(sa.select(users).where(users.c.id == user_id))
+        if row is None:
+            raise NotFound("There is no such user.")
+        if done.rowcount == 0:
+            raise Stale("Your profile was changed elsewhere meanwhile. Reload and try again.")
+        return as_user(row)
+
+    def change_password(
+        self, user_id: str, current: str | None, new: str, *, keep_session: str | None
+    ) -> None:
+        """Sets a password and ends every other session and token made with the old one."""
+        with self._database.read(EVERYWHERE) as tx:
+            row = tx.first(sa.select(users).where(users.c.id == user_id))
+        if row is None:
+            raise NotFound("There is no such user.")
+        if row.password_hash is not None and not self._passwords.matches(
+            row.password_hash, current or ""
+        ):
+            raise Denied("The current password is not right.", code="wrong-password")
+        self.set_password(user_id, new, keep_session=keep_session)
+
+    def set_password(self, user_id: str, new: str, *, keep_session: str | None = None) -> None:
+        user = self.get(user_id)
+        hashed = self._passwords.hash(new, email=user.email, pointer="/new_password")
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(sa.update(users).where(users.c.id == user_id).values(password_hash=hashed))
+            tx.execute(
+                sa.delete(sessions).where(
+                    sessions.c.user_id == user_id, sessions.c.id != (keep_session or "")
+                )
+            )
+
+    def disable(self, user_id: str) -> None:
+        """Ends all access at once; what the user did stays on record."""
+        now = self._clock.now()
+        with self._database.write(EVERYWHERE) as tx:
+            self._refuse_last_owner(tx, user_id)
+            tx.execute(sa.update(users).where(users.c.id == user_id).values(disabled_at=now))
+            tx.execute(sa.delete(sessions).where(sessions.c.user_id == user_id))
+            tx.execute(
+                sa.update(api_tokens)
+                .where(api_tokens.c.user_id == user_id, api_tokens.c.revoked_at.is_(None))
+                .values(revoked_at=now)
+            )
+
+    def enable(self, user_id: str) -> None:
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(sa.update(users).where(users.c.id == user_id).values(disabled_at=None))
+
+    def anyone_with_password(self) -> bool:
+        statement = sa.select(users.c.id).where(
+            users.c.password_hash.is_not(None), users.c.disabled_at.is_(None)
+        )
+        with self._database.read(EVERYWHERE) as tx:
+            return tx.first(statement.limit(1)) is not None
+
+    def first_owner(self) -> User | None:
+        statement = (
+            sa.select(users)
+            .join(organisation_members, organisation_members.c.user_id == users.c.id)
+            .where(organisation_members.c.role == Role.owner.name, users.c.disabled_at.is_(None))
+            .order_by(users.c.created_at)
+            .limit(1)
+        )
+        with self._database.read(EVERYWHERE) as tx:
+            row = tx.first(statement)
+        return None if row is None else as_user(row)
+
+    def _refuse_last_owner(self, tx: Transaction, user_id: str) -> None:
+        owners = tx.rows(
+            sa.select(organisation_members.c.user_id)
+            .join(users, users.c.id == organisation_members.c.user_id)
+            .where(organisation_members.c.role == Role.owner.name, users.c.disabled_at.is_(None))
+            .with_for_update(of=organisation_members)
+        )
+        if [row.user_id for row in owners] == [user_id]:
+            raise Conflict("This is the last owner. Make somebody else an owner first.")
+
+
+def canonical_email(email: str) -> str:
+    try:
+        return validate_email(email, check_deliverability=False).normalized.casefold()
+    except EmailNotValidError as error:
+        message = f"{email[:100]!r} is not an e-mail address: {error}"
+        raise Invalid(message, problems=[Problem("/email", str(error))]) from None
+
+
+def as_user(row: sa.Row[Any]) -> User:
+    return User(
+        id=row.id,
+        email=row.email,
+        name=row.name,
+        locale=row.locale,
+        has_password=row.password_hash is not None,
+        revision=row.revision,
+        created_at=row.created_at,
+        disabled_at=row.disabled_at,
+    )
