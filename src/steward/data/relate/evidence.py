@@ -1,0 +1,93 @@
+"""How much a containment of values proves: names, types, and the odds that chance alone would do it."""
+
+import math
+from dataclasses import dataclass
+
+from steward.data.relate.columns import Facts, whole_number
+from steward.data.relate.names import name_score
+
+KEYLIKE = frozenset(("integer", "text", "uuid", "date"))
+LONGEST_KEY = 128
+_BITS_CAP = 60.0
+_VALUES_CAP = 30
+_BITS_PER_LETTER = 2.0
+_BITS_PER_PREFIX_LETTER = 12.0
+# Whole numbers this sparse are not met by accident, nor by a common step such as tens.
+SPARSE = 0.01
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of a pair before its values are compared; `bits` measure surprise."""
+
+    name: float
+    type: float
+    bits: float
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether even full containment would convince nobody."""
+        return self.name < 0.5 and self.bits < 40.0
+
+
+def weigh(dependent: Facts, referenced: Facts) -> Evidence:
+    return Evidence(
+        name=round(name_score(dependent.place, referenced.place), 3),
+        type=type_score(dependent, referenced),
+        bits=round(surprise(dependent, referenced), 1),
+    )
+
+
+def type_score(dependent: Facts, referenced: Facts) -> float:
+    """1 for the same type, less for types that compare only after conversion, 0 for types that never do."""
+    if dependent.type == referenced.type:
+        return 1.0
+    if dependent.family == referenced.family:
+        return 0.95
+    families = {dependent.family, referenced.family}
+    if families == {"uuid", "text"}:
+        return 0.8
+    if families == {"integer", "text"} and whole_number(dependent) and whole_number(referenced):
+        return 0.6
+    return 0.0
+
+
+def may_contain(dependent: Facts, referenced: Facts) -> bool:
+    """Whether counts and ranges leave room for most of the dependent's values."""
+    if type_score(dependent, referenced) == 0.0:
+        return False
+    if dependent.distinct * 0.5 > referenced.distinct:
+        return False
+    if dependent.low is not None and dependent.high is not None:
+        if referenced.low is None or referenced.high is None:
+            return dependent.family == "text"
+        return dependent.low <= referenced.high and dependent.high >= referenced.low
+    return True
+
+
+def surprise(dependent: Facts, referenced: Facts) -> float:
+    """Bits of evidence in full containment; 0 where values such as 1, 2, 3 would be found anywhere."""
+    values = min(dependent.distinct, _VALUES_CAP)
+    if dependent.family == "date":
+        return 0.0
+    if "uuid" in {dependent.family, referenced.family}:
+        return _BITS_CAP
+    if whole_number(dependent) and whole_number(referenced):
+        filled = _chance_of_hit(dependent, referenced)
+        return 0.0 if filled > SPARSE else min(_BITS_CAP, -math.log2(filled) * values)
+    if dependent.family != "text" or referenced.family != "text":
+        return 0.0
+    prefix = dependent.prefix if dependent.prefix == referenced.prefix else ""
+    told = sum(character.isalpha() for character in prefix) * _BITS_PER_PREFIX_LETTER
+    rest = max(0.0, min(dependent.length, 16.0) - len(prefix))
+    each = max(0.0, rest * _BITS_PER_LETTER - math.log2(max(2, referenced.distinct)))
+    return min(_BITS_CAP, told + each * values)
+
+
+def _chance_of_hit(dependent: Facts, referenced: Facts) -> float:
+    """The odds that a whole number between the dependent's lowest and highest is one of the referenced."""
+    d_low, d_high = dependent.low or 0.0, dependent.high or 0.0
+    r_low, r_high = referenced.low or 0.0, referenced.high or 0.0
+    shared = max(0.0, min(d_high, r_high) - max(d_low, r_low) + 1)
+    share = shared / (d_high - d_low + 1)
+    return max(1e-9, min(1.0, share * referenced.dense))

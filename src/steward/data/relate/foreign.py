@@ -1,0 +1,203 @@
+"""Foreign keys: from all pairs of columns to the few that names, values and counts agree on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from steward.data.relate.columns import Facts
+from steward.data.relate.evidence import KEYLIKE, LONGEST_KEY, Evidence, may_contain, weigh
+from steward.data.relate.inclusion import Inclusion, Sketches, measure
+from steward.data.relate.model import Key
+from steward.data.relate.names import alike
+from steward.data.tables import Table
+
+_NAMED = 0.7
+_COVERAGE_NAMED = 0.85
+_COVERAGE_UNNAMED = 0.98
+_SKETCH_NAMED = 0.35
+_SKETCH_UNNAMED = 0.8
+_MIN_FILLED_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Found:
+    """A confirmed inclusion between column sets, with what speaks for it."""
+
+    dependent: tuple[Facts, ...]
+    referenced: tuple[Facts, ...]
+    evidence: Evidence
+    inclusion: Inclusion
+    primary: bool
+    home: bool
+
+    @property
+    def from_columns(self) -> tuple[str, tuple[str, ...]]:
+        return self.dependent[0].table, tuple(each.name for each in self.dependent)
+
+    @property
+    def to_columns(self) -> tuple[str, tuple[str, ...]]:
+        return self.referenced[0].table, tuple(each.name for each in self.referenced)
+
+    @property
+    def score(self) -> float:
+        bits = min(1.0, self.evidence.bits / 40.0)
+        told = max(self.evidence.name, 0.9 * bits)
+        return (
+            0.55 * told
+            + 0.25 * self.inclusion.coverage
+            + 0.1 * self.evidence.type
+            + 0.05 * self.primary
+            + 0.05 * self.home
+        )
+
+
+def may_depend(facts: Facts) -> bool:
+    return facts.family in KEYLIKE and facts.filled > 0 and 0 < facts.longest <= LONGEST_KEY
+
+
+def may_be_referenced(facts: Facts) -> bool:
+    return (
+        may_depend(facts)
+        and facts.unique
+        and facts.rows >= 2
+        and facts.filled >= facts.rows * _MIN_FILLED_SHARE
+        and not facts.place.short.measure
+    )
+
+
+def find_unary(
+    connection: duckdb.DuckDBPyConnection,
+    tables: Mapping[str, Table],
+    facts: Sequence[Facts],
+    keys: Sequence[Key],
+) -> list[Found]:
+    """Every single-column foreign key, at most one per dependent column."""
+    primary = {(key.table, key.columns) for key in keys if key.primary}
+    pairs = _plausible(facts, primary)
+    confirmed: list[Found] = []
+    sketches = Sketches(connection, tables)
+    try:
+        owners = {index: facts[index] for index in sorted({left for left, _, _ in pairs})}
+        for owner, each in owners.items():
+            sketches.add(owner, each)
+        by_referenced: dict[int, list[tuple[int, Evidence]]] = {}
+        for left, right, evidence in pairs:
+            by_referenced.setdefault(right, []).append((left, evidence))
+        for right, lefts in sorted(by_referenced.items()):
+            shares = sketches.contained(facts[right], [left for left, _ in lefts])
+            for left, evidence in lefts:
+                needed = _SKETCH_NAMED if evidence.name >= _NAMED else _SKETCH_UNNAMED
+                if shares[left] >= needed:
+                    inclusion = measure(connection, tables, (facts[left],), (facts[right],))
+                    confirmed.append(
+                        _found((facts[left],), (facts[right],), evidence, inclusion, primary)
+                    )
+    finally:
+        sketches.close()
+    return choose([found for found in confirmed if convinces(found)])
+
+
+def _plausible(
+    facts: Sequence[Facts], primary: set[tuple[str, tuple[str, ...]]]
+) -> list[tuple[int, int, Evidence]]:
+    dependents = [index for index, each in enumerate(facts) if may_depend(each)]
+    referenced = [index for index, each in enumerate(facts) if may_be_referenced(each)]
+    pairs = []
+    for right in referenced:
+        target = facts[right]
+        is_primary = (target.table, (target.name,)) in primary
+        for left in dependents:
+            source = facts[left]
+            if left == right or not may_contain(source, target):
+                continue
+            if source.table == target.table and not is_primary:
+                continue
+            if target.family == "date" and not is_primary:
+                continue
+            evidence = weigh(source, target)
+            if source.table == target.table and evidence.name < 0.8:
+                continue
+            if not evidence.hopeless:
+                pairs.append((left, right, evidence))
+    return pairs
+
+
+def convinces(found: Found) -> bool:
+    """The rule of acceptance: the weaker the name, the more the values must say."""
+    evidence, inclusion = found.evidence, found.inclusion
+    if inclusion.most_referenced != 1:
+        return False
+    if evidence.name >= _NAMED:
+        return inclusion.coverage >= _COVERAGE_NAMED
+    if evidence.name >= 0.5:
+        return inclusion.coverage >= _COVERAGE_NAMED and evidence.bits >= 10.0
+    return inclusion.coverage >= _COVERAGE_UNNAMED and inclusion.values >= 5
+
+
+def choose(found: Sequence[Found]) -> list[Found]:
+    """One target per dependent column set: the best, the root of a chain, one direction of a pair."""
+    accepted = {(each.from_columns, each.to_columns): each for each in found}
+    kept = [each for each in found if not _worse_direction(each, accepted)]
+    by_dependent: dict[tuple[str, tuple[str, ...]], list[Found]] = {}
+    for each in kept:
+        by_dependent.setdefault(each.from_columns, []).append(each)
+    chosen: list[Found] = []
+    links = {(each.from_columns, each.to_columns) for each in kept}
+    for candidates in by_dependent.values():
+        roots = [
+            each
+            for each in candidates
+            if not any((each.to_columns, other.to_columns) in links for other in candidates)
+        ]
+        ranked = sorted(roots or candidates, key=lambda each: (-each.score, each.to_columns))
+        if not _ambiguous(ranked):
+            chosen.append(ranked[0])
+    return sorted(chosen, key=lambda each: (each.from_columns, each.to_columns))
+
+
+def _worse_direction(
+    found: Found,
+    accepted: Mapping[tuple[tuple[str, tuple[str, ...]], tuple[str, tuple[str, ...]]], Found],
+) -> bool:
+    other = accepted.get((found.to_columns, found.from_columns))
+    if other is None:
+        return False
+    mine = (round(found.score, 3), found.home, found.inclusion.coverage)
+    theirs = (round(other.score, 3), other.home, other.inclusion.coverage)
+    return (mine, other.to_columns) < (theirs, found.to_columns)
+
+
+def _ambiguous(ranked: Sequence[Found]) -> bool:
+    """Without a telling name, two equally good targets mean that neither is known."""
+    if len(ranked) < 2 or ranked[0].evidence.name >= 0.5:
+        return False
+    return round(ranked[0].score, 2) == round(ranked[1].score, 2)
+
+
+def _found(
+    dependent: tuple[Facts, ...],
+    referenced: tuple[Facts, ...],
+    evidence: Evidence,
+    inclusion: Inclusion,
+    primary: set[tuple[str, tuple[str, ...]]],
+) -> Found:
+    target = referenced[0].table, tuple(each.name for each in referenced)
+    return Found(
+        dependent=dependent,
+        referenced=referenced,
+        evidence=evidence,
+        inclusion=inclusion,
+        primary=target in primary,
+        home=len(referenced) == 1 and at_home(referenced[0]),
+    )
+
+
+def at_home(facts: Facts) -> bool:
+    """Whether a column's name speaks of its own table: `customer_id` in `customers`, or plain `id`."""
+    core, table = facts.place.short.core, facts.place.table_words
+    if not core:
+        return True
+    return len(core) == len(table) and all(
+        alike(a, b) >= 0.8 for a, b in zip(core, table, strict=True)
+    )
