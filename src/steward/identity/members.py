@@ -55,6 +55,33 @@ class Members:
             raise NotFound("There is no such person in this organisation.")
         return member
 
+    def set_organisation_role(self, org_id: str, user_id: str, role: Role) -> None:
+        """Gives a role in every project of the organisation; for its administrator at the terminal."""
+        mine = (organisation_members.c.org_id == org_id) & (
+            organisation_members.c.user_id == user_id
+        )
+        with self._database.write(EVERYWHERE) as tx:
+            owners = tx.rows(
+                sa.select(organisation_members.c.user_id)
+                .where(
+                    organisation_members.c.org_id == org_id,
+                    organisation_members.c.role == Role.owner.name,
+                )
+                .with_for_update()
+            )
+            if role is not Role.owner and [row.user_id for row in owners] == [user_id]:
+                raise Conflict("This is the last owner. Make somebody else an owner first.")
+            done = tx.execute(sa.update(organisation_members).where(mine).values(role=role.name))
+            if done.rowcount == 0:
+                tx.execute(
+                    sa.insert(organisation_members).values(
+                        org_id=org_id,
+                        user_id=user_id,
+                        role=role.name,
+                        created_at=self._clock.now(),
+                    )
+                )
+
     def add_within(self, tx: Transaction, user_id: str, role: Role) -> None:
         """Adds somebody who accepted an invitation; never lowers a role they already have."""
         row = tx.first(

@@ -108,8 +108,21 @@ class Projects:
         project_id = self.create(row.org_id, name, principal.user_id)
         return self._visible(principal, project_id=project_id)[0]
 
-    def create(self, org_id: str, name: str, owner_id: str, *, is_demo: bool = False) -> str:
-        project_id = self._ids.new("prj")
+    def any_exists(self) -> bool:
+        """Whether there is or was any project, deleted ones included."""
+        with self._database.read(EVERYWHERE) as tx:
+            return tx.first(sa.select(projects.c.id).limit(1)) is not None
+
+    def create(
+        self,
+        org_id: str,
+        name: str,
+        owner_id: str,
+        *,
+        is_demo: bool = False,
+        project_id: str | None = None,
+    ) -> str:
+        project_id = project_id or self._ids.new("prj")
         now = self._clock.now()
         with self._database.write(Scope(org_id, project_id)) as tx:
             tx.execute(

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import email_validator
 import sqlalchemy as sa
-from email_validator import EmailNotValidError, validate_email
+from email_validator import EmailNotValidError
 
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, Problem, Stale
@@ -14,6 +15,12 @@ from steward.identity._tables import api_tokens, organisation_members, sessions,
 from steward.identity.credentials import Passwords
 from steward.identity.roles import Role
 from steward.store import EVERYWHERE, Database, Transaction
+
+# Self-hosted installations use addresses that mean nothing elsewhere, such as owner@localhost.
+_PRIVATE_DOMAINS = {"local", "localhost", "test"}
+email_validator.SPECIAL_USE_DOMAIN_NAMES[:] = [
+    name for name in email_validator.SPECIAL_USE_DOMAIN_NAMES if name not in _PRIVATE_DOMAINS
+]
 
 
 @dataclass(frozen=True)
@@ -165,7 +172,9 @@ class Users:
 
 def canonical_email(email: str) -> str:
     try:
-        return validate_email(email, check_deliverability=False).normalized.casefold()
+        return email_validator.validate_email(
+            email, check_deliverability=False, globally_deliverable=False
+        ).normalized.casefold()
     except EmailNotValidError as error:
         message = f"{email[:100]!r} is not an e-mail address: {error}"
         raise Invalid(message, problems=[Problem("/email", str(error))]) from None

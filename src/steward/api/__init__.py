@@ -1,0 +1,76 @@
+"""The HTTP door: routes, guards and errors; no logic of its own."""
+
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+
+from steward.api import openapi, problems, webapp
+from steward.api.context import ApiContext
+from steward.api.guards import guard_of
+from steward.api.limits import RateLimiter
+from steward.api.middleware import RequestFrame
+from steward.api.routes import (
+    events,
+    files,
+    health,
+    invitations,
+    notifications,
+    projects,
+    secrets,
+    session,
+    tokens,
+)
+from steward.app import Steward
+
+__all__ = ["create_api", "create_routes"]
+
+_ROUTERS = (
+    session.router,
+    projects.router,
+    invitations.router,
+    tokens.router,
+    secrets.router,
+    notifications.router,
+    events.router,
+    files.router,
+    health.about_router,
+)
+
+
+def create_routes() -> FastAPI:
+    """The routes without an installation behind them; enough to describe the API."""
+    api = FastAPI(
+        title="Steward",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    versioned = APIRouter(prefix=openapi.PREFIX)
+    for router in _ROUTERS:
+        versioned.include_router(router)
+    api.include_router(versioned)
+    api.include_router(health.router)
+    openapi.install(api)
+    for route in api.routes:
+        if isinstance(route, APIRoute) and route.path.startswith(openapi.PREFIX):
+            guard_of(route)
+    return api
+
+
+def create_api(steward: Steward) -> FastAPI:
+    """The whole HTTP application over an open installation."""
+    api = create_routes()
+    http = steward.settings.http
+    limiter = RateLimiter(
+        steward.clock, per_minute=http.requests_per_minute, burst=http.request_burst
+    )
+    api.state.context = ApiContext(steward, limiter)
+    problems.install(api, steward.metrics)
+
+    @api.get(f"{openapi.PREFIX}/openapi.json", include_in_schema=False)
+    def description() -> dict[str, object]:
+        return api.openapi()
+
+    webapp.install(api)
+    api.add_middleware(RequestFrame, steward=steward)
+    return api

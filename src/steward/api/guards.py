@@ -1,0 +1,141 @@
+"""Guards: every route names exactly one, and the server refuses to start with a route that has none.
+
+A guard says who may call (anyone, anyone signed in, a role in the project), finds out who is calling,
+and applies the caller's rate limit. The OpenAPI document and the access tests are made from guards.
+"""
+
+import hmac
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.routing import APIRoute
+
+from steward.api.context import address_of, context_of, steward_of
+from steward.core.errors import Bug, Denied, NotFound, Unauthenticated
+from steward.core.ids import is_id
+from steward.core.settings import HttpSettings
+from steward.identity import Access, Principal, Role, Via
+from steward.trace import add_to_context
+
+CSRF_HEADER = "x-csrf-token"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Guard(ABC):
+    """Base of the three kinds."""
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]:
+        """The guard as the OpenAPI document shows it."""
+
+
+@dataclass(frozen=True)
+class Public(Guard):
+    def __call__(self, request: Request) -> None:
+        context_of(request).limiter.take(f"address:{address_of(request)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": "public"}
+
+
+@dataclass(frozen=True)
+class SignedIn(Guard):
+    session_only: bool = False
+    """Some things belong to the person alone: a token must not change a password or make tokens."""
+
+    def __call__(self, request: Request) -> Principal:
+        return identify(request, session_only=self.session_only)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": "signed_in", "session_only": self.session_only}
+
+
+@dataclass(frozen=True)
+class InProject(Guard):
+    role: Role
+    session_only: bool = False
+
+    def __call__(self, request: Request, project_id: str) -> Access:
+        principal = identify(request, session_only=self.session_only)
+        if not is_id(project_id, "prj"):
+            raise NotFound("There is no such project, or it is not open to you.")
+        access = steward_of(request).identity.projects.enter(principal, project_id)
+        access.require(self.role)
+        return access
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": "project", "role": self.role.name, "session_only": self.session_only}
+
+
+AsViewer = Annotated[Access, Depends(InProject(Role.viewer))]
+AsEditor = Annotated[Access, Depends(InProject(Role.editor))]
+AsAdmin = Annotated[Access, Depends(InProject(Role.admin))]
+AsOwner = Annotated[Access, Depends(InProject(Role.owner))]
+AsViewerInPerson = Annotated[Access, Depends(InProject(Role.viewer, session_only=True))]
+AsAnyone = Depends(Public())
+AsSignedIn = Annotated[Principal, Depends(SignedIn())]
+AsPerson = Annotated[Principal, Depends(SignedIn(session_only=True))]
+
+
+def identify(request: Request, *, session_only: bool = False) -> Principal:
+    """Who is calling, by bearer token or session cookie; checks CSRF for cookies."""
+    context = context_of(request)
+    try:
+        principal = _resolve(request)
+    except Unauthenticated:
+        # Guessing credentials counts against the address.
+        context.limiter.take(f"address:{address_of(request)}")
+        raise
+    context.limiter.take(principal.id)
+    add_to_context(principal=principal.id)
+    request.state.principal = principal.id
+    if principal.via is Via.session and request.method not in SAFE_METHODS:
+        _check_csrf(request, principal)
+    if session_only and principal.via is not Via.session:
+        raise Denied("An API token cannot do this; sign in with the browser.", code="session-only")
+    return principal
+
+
+def guard_of(route: APIRoute) -> Guard:
+    found = _guards(route.dependant)
+    if len(found) != 1:
+        raise Bug(
+            f"{sorted(route.methods or ())} {route.path} names {len(found)} guards instead of one."
+        )
+    return found[0]
+
+
+def cookie_name(settings: HttpSettings) -> str:
+    """Cookies ignore ports: two installations on one machine must not sign each other out."""
+    return "steward" if settings.public_url else f"steward_{settings.port}"
+
+
+def _resolve(request: Request) -> Principal:
+    identity = steward_of(request).identity
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme:
+        if scheme.lower() != "bearer":
+            raise Unauthenticated("Use 'Authorization: Bearer <token>'.")
+        return identity.tokens.resolve(token.strip())
+    cookie = request.cookies.get(cookie_name(steward_of(request).settings.http))
+    if not cookie:
+        raise Unauthenticated("Sign in, or send an API token as 'Authorization: Bearer <token>'.")
+    return identity.sessions.resolve(cookie)
+
+
+def _check_csrf(request: Request, principal: Principal) -> None:
+    sent = request.headers.get(CSRF_HEADER, "")
+    if not hmac.compare_digest(sent.encode(), (principal.csrf_token or "").encode()):
+        raise Denied(
+            "The X-CSRF-Token header is missing or wrong. It is the csrf_token of GET /session.",
+            code="csrf",
+        )
+
+
+def _guards(dependant: Any) -> list[Guard]:
+    found = [dependant.call] if isinstance(dependant.call, Guard) else []
+    for dependency in dependant.dependencies:
+        found += _guards(dependency)
+    return found

@@ -1,0 +1,129 @@
+"""The event log of a project: read page by page, or followed live without missing anything."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
+
+from steward.api.context import ApiContext, context_of, steward_of
+from steward.api.documents import Cursor, Limit, Output, Page, page
+from steward.api.guards import AsViewer
+from steward.core import Event
+from steward.core.errors import Invalid, StewardError
+from steward.identity import Access
+from steward.store.eventlog import topic
+
+router = APIRouter(prefix="/projects/{project_id}/events", tags=["events"])
+HEARTBEAT_SECONDS = 15.0
+
+
+class EventOut(Output):
+    """A CloudEvent with its position in the log."""
+
+    specversion: str
+    id: str
+    type: str
+    source: str
+    subject: str
+    time: datetime
+    datacontenttype: str
+    data: dict[str, Any]
+    cursor: int
+
+
+def _event_out(event: Event) -> EventOut:
+    return EventOut(**event.as_cloudevent(), cursor=event.cursor or 0)
+
+
+@router.get("")
+def list_events(
+    request: Request, access: AsViewer, cursor: Cursor = None, limit: Limit = 50
+) -> Page[EventOut]:
+    """Newest first."""
+    events = steward_of(request).events
+
+    def fetch(before: str | None, count: int) -> list[Event]:
+        return events.before(access.scope, _number(before), count)
+
+    items, following = page(fetch, lambda event: str(event.cursor), cursor, limit)
+    return Page(items=[_event_out(event) for event in items], next_cursor=following)
+
+
+@router.get(
+    "/stream",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "Server-sent events."}},
+)
+def follow_events(
+    request: Request,
+    access: AsViewer,
+    last_event_id: Annotated[str | None, Header(max_length=20)] = None,
+    after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+) -> StreamingResponse:
+    """Events as they happen, from `Last-Event-ID` (or `after`) on; from now on when neither is given."""
+    context = context_of(request)
+    start = _number(last_event_id) if last_event_id else after
+    if start is None:
+        start = context.steward.events.latest(access.scope)
+    return StreamingResponse(
+        _stream(context, access, start),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIterator[str]:
+    steward = context.steward
+    rung = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def ring() -> None:
+        loop.call_soon_threadsafe(rung.set)
+
+    with (
+        steward.metrics.streams.track_inprogress(),
+        steward.bus.listening(topic(access.scope), ring),
+    ):
+        yield ": connected\n\n"
+        while not context.stopping.is_set():
+            rung.clear()
+            events = await to_thread.run_sync(steward.events.after, access.scope, cursor)
+            for event in events:
+                cursor = event.cursor or cursor
+                yield _frame(event)
+            if events:
+                continue
+            try:
+                await asyncio.wait_for(rung.wait(), HEARTBEAT_SECONDS)
+            except TimeoutError:
+                if not await to_thread.run_sync(_still_allowed, context, access):
+                    return
+                yield ": still here\n\n"
+
+
+def _still_allowed(context: ApiContext, access: Access) -> bool:
+    """A stream must not outlive the membership it was opened with."""
+    try:
+        context.steward.identity.projects.enter(access.principal, access.scope.project_id)
+    except StewardError:
+        return False
+    return True
+
+
+def _frame(event: Event) -> str:
+    document = {**event.as_cloudevent(), "cursor": event.cursor}
+    body = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    return f"id: {event.cursor}\nevent: {event.type}\ndata: {body}\n\n"
+
+
+def _number(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise Invalid("A position in the event log is a whole number.")
+    return int(text)

@@ -1,0 +1,133 @@
+"""Invitations by link."""
+
+from datetime import datetime
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request, Response, status
+from pydantic import ConfigDict, Field
+
+from steward.api.context import steward_of
+from steward.api.documents import Cursor, Input, Limit, Name, Output, Page, page
+from steward.api.guards import AsAdmin, AsAnyone, AsPerson
+from steward.api.routes.session import SessionOut, session_out, start_session
+from steward.api.types import InvitationId, RoleName
+from steward.identity import Invitation, Role
+
+router = APIRouter(tags=["invitations"])
+_OF_PROJECT = "/projects/{project_id}/invitations"
+
+
+class InvitationOut(Output):
+    id: str
+    role: str
+    email: str | None
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+    accepted_at: datetime | None
+
+
+class NewInvitationOut(InvitationOut):
+    link: str = Field(description="Address to send to the person; shown now and never again.")
+
+
+class InvitationRequest(Input):
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"role": "operator", "email": "grace@example.com"}]}
+    )
+
+    role: RoleName
+    email: str | None = Field(None, max_length=254)
+    expires_in_days: int = Field(7, ge=1, le=90)
+
+
+class InvitationToken(Input):
+    token: str = Field(max_length=200)
+
+
+class InvitationPreviewOut(Output):
+    project_name: str
+    role: str
+    email: str | None
+    invited_by: str
+    expires_at: datetime
+
+
+class AcceptAsNew(Input):
+    token: str = Field(max_length=200)
+    name: Name
+    email: str = Field(max_length=254)
+    password: str = Field(max_length=1000)
+
+
+def _invitation_out(invitation: Invitation) -> InvitationOut:
+    return InvitationOut(
+        id=invitation.id,
+        role=invitation.role.name,
+        email=invitation.email,
+        created_by=invitation.created_by,
+        created_at=invitation.created_at,
+        expires_at=invitation.expires_at,
+        accepted_at=invitation.accepted_at,
+    )
+
+
+@router.get(_OF_PROJECT)
+def list_invitations(
+    request: Request, access: AsAdmin, cursor: Cursor = None, limit: Limit = 50
+) -> Page[InvitationOut]:
+    invitations = steward_of(request).identity.invitations
+    items, following = page(
+        lambda after, count: invitations.page(access, after=after, limit=count),
+        lambda invitation: invitation.id,
+        cursor,
+        limit,
+    )
+    return Page(items=[_invitation_out(item) for item in items], next_cursor=following)
+
+
+@router.post(_OF_PROJECT, status_code=status.HTTP_201_CREATED)
+def create_invitation(
+    request: Request, access: AsAdmin, body: InvitationRequest
+) -> NewInvitationOut:
+    steward = steward_of(request)
+    invitation, text = steward.identity.invitations.create(
+        access, Role[body.role], body.email, body.expires_in_days
+    )
+    base = steward.settings.http.public_url or str(request.base_url)
+    link = f"{base.rstrip('/')}/invite?{urlencode({'token': text})}"
+    return NewInvitationOut(**_invitation_out(invitation).model_dump(), link=link)
+
+
+@router.delete(_OF_PROJECT + "/{invitation_id}", status_code=status.HTTP_204_NO_CONTENT)
+def revoke_invitation(request: Request, access: AsAdmin, invitation_id: InvitationId) -> None:
+    steward_of(request).identity.invitations.revoke(access, invitation_id)
+
+
+@router.post("/invitations/lookup", dependencies=[AsAnyone])
+def look_up_invitation(request: Request, body: InvitationToken) -> InvitationPreviewOut:
+    """What a link is for. The token travels in the body, so that no log keeps it."""
+    preview = steward_of(request).identity.invitations.preview(body.token)
+    return InvitationPreviewOut(
+        project_name=preview.project_name,
+        role=preview.role.name,
+        email=preview.email,
+        invited_by=preview.invited_by,
+        expires_at=preview.expires_at,
+    )
+
+
+@router.post("/invitations/accept", status_code=status.HTTP_201_CREATED, dependencies=[AsAnyone])
+def accept_as_new_user(request: Request, response: Response, body: AcceptAsNew) -> SessionOut:
+    """Creates the account, joins the project and signs in."""
+    session = steward_of(request).identity.invitations.accept_as_new(
+        body.token, name=body.name, email=body.email, password=body.password
+    )
+    return start_session(request, response, session)
+
+
+@router.post("/invitations/join")
+def join_as_signed_in(request: Request, principal: AsPerson, body: InvitationToken) -> SessionOut:
+    """Joins with the account one is signed in with."""
+    steward_of(request).identity.invitations.accept_as(principal, body.token)
+    return session_out(request, principal)

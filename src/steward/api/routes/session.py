@@ -1,0 +1,170 @@
+"""Signing in and out, and one's own profile."""
+
+from datetime import datetime
+
+from fastapi import APIRouter, Request, Response, status
+from pydantic import ConfigDict, Field, model_validator
+
+from steward.api.context import address_of, steward_of
+from steward.api.documents import IfMatch, Input, Name, Output, revision_from, set_etag
+from steward.api.guards import AsAnyone, AsPerson, AsSignedIn, cookie_name
+from steward.core.errors import Invalid, Problem
+from steward.identity import NewSession, Principal, Project, User
+
+router = APIRouter(tags=["session"])
+
+_LOCALE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$"
+
+
+class UserOut(Output):
+    id: str
+    email: str
+    name: str
+    locale: str | None
+    has_password: bool
+
+
+class OrganisationOut(Output):
+    id: str
+    name: str
+
+
+class ProjectRef(Output):
+    id: str
+    name: str
+    role: str
+    is_demo: bool
+    organisation: OrganisationOut
+
+
+class SessionOut(Output):
+    user: UserOut
+    csrf_token: str
+    expires_at: datetime
+    projects: list[ProjectRef]
+
+
+class SignIn(Input):
+    """Either e-mail and password, or the one-time link that `steward up` printed."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"email": "ada@example.com", "password": "correct horse battery"}]
+        }
+    )
+
+    email: str | None = Field(None, max_length=254)
+    password: str | None = Field(None, max_length=1000)
+    link: str | None = Field(None, max_length=200)
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "SignIn":
+        by_password = self.email is not None and self.password is not None
+        if by_password == (self.link is not None):
+            raise ValueError("send either email and password, or link")
+        return self
+
+
+class ProfileChange(Input):
+    name: Name | None = None
+    locale: str | None = Field(
+        None, pattern=_LOCALE, description="As in `en-GB`; formats dates and numbers."
+    )
+
+
+class PasswordChange(Input):
+    current_password: str | None = Field(None, max_length=1000)
+    new_password: str = Field(max_length=1000)
+
+
+def project_ref(project: Project) -> ProjectRef:
+    return ProjectRef(
+        id=project.id,
+        name=project.name,
+        role=project.role.name,
+        is_demo=project.is_demo,
+        organisation=OrganisationOut.model_validate(project.organisation),
+    )
+
+
+def session_out(request: Request, principal: Principal) -> SessionOut:
+    identity = steward_of(request).identity
+    if principal.csrf_token is None or principal.session_expires_at is None:
+        raise Invalid("Only a browser session has this.")
+    return SessionOut(
+        user=UserOut.model_validate(identity.users.get(principal.user_id)),
+        csrf_token=principal.csrf_token,
+        expires_at=principal.session_expires_at,
+        projects=[project_ref(project) for project in identity.projects.page(principal)],
+    )
+
+
+def start_session(request: Request, response: Response, session: NewSession) -> SessionOut:
+    settings = steward_of(request).settings.http
+    response.set_cookie(
+        cookie_name(settings),
+        session.token,
+        expires=session.expires_at,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https" or (settings.public_url or "").startswith("https:"),
+        path="/",
+    )
+    return session_out(request, session.principal)
+
+
+@router.post("/session", status_code=status.HTTP_201_CREATED, dependencies=[AsAnyone])
+def sign_in(request: Request, response: Response, body: SignIn) -> SessionOut:
+    sessions = steward_of(request).identity.sessions
+    if body.link is not None:
+        return start_session(request, response, sessions.sign_in_by_link(body.link))
+    email, password = body.email or "", body.password or ""
+    session = sessions.sign_in(email, password, address=address_of(request))
+    return start_session(request, response, session)
+
+
+@router.get("/session")
+def read_session(request: Request, principal: AsPerson) -> SessionOut:
+    return session_out(request, principal)
+
+
+@router.delete("/session", status_code=status.HTTP_204_NO_CONTENT)
+def sign_out(request: Request, response: Response, principal: AsPerson) -> None:
+    steward = steward_of(request)
+    steward.identity.sessions.close(principal.session_id or "")
+    response.delete_cookie(cookie_name(steward.settings.http), path="/")
+
+
+@router.get("/me")
+def read_profile(request: Request, response: Response, principal: AsSignedIn) -> UserOut:
+    user = steward_of(request).identity.users.get(principal.user_id)
+    set_etag(response, user.revision)
+    return UserOut.model_validate(user)
+
+
+@router.patch("/me")
+def change_profile(
+    request: Request,
+    response: Response,
+    principal: AsPerson,
+    body: ProfileChange,
+    if_match: IfMatch = None,
+) -> UserOut:
+    changes = body.model_dump(exclude_unset=True)
+    if changes.get("name", "") is None:
+        raise Invalid("A name cannot be empty.", problems=[Problem("/name", "must not be null")])
+    users = steward_of(request).identity.users
+    user: User = users.update(principal.user_id, revision_from(if_match), changes)
+    set_etag(response, user.revision)
+    return UserOut.model_validate(user)
+
+
+@router.put("/me/password", status_code=status.HTTP_204_NO_CONTENT)
+def change_password(request: Request, principal: AsPerson, body: PasswordChange) -> None:
+    """Also signs out every other browser of this user."""
+    steward_of(request).identity.users.change_password(
+        principal.user_id,
+        body.current_password,
+        body.new_password,
+        keep_session=principal.session_id,
+    )

@@ -1,0 +1,64 @@
+"""Runs the HTTP application; one process, stopped cleanly by a signal."""
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from steward.api import create_api
+from steward.app import Steward
+from steward.core.errors import Misconfigured
+
+GRACE_SECONDS = 5
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Streams end by themselves, so that stopping does not wait for every open browser tab.
+        context = self.config.app.state.context  # type: ignore[union-attr]
+        context.stopping.set()
+        context.steward.bus.wake_all()
+        await super().shutdown(sockets)
+
+
+def serve(steward: Steward, on_started: Callable[[str], None]) -> None:
+    """Listens until stopped; `on_started` gets the address once requests are answered."""
+    http = steward.settings.http
+    listener = _listen(http.host, http.port)
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(
+        create_api(steward),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        lifespan="off",
+    )
+    _Server(config, lambda: on_started(f"http://{shown}:{port}")).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise Misconfigured(
+            f"Cannot listen on {host}:{port} ({error.strerror}). Stop what uses it, or choose another "
+            "with PORT= (or --port)."
+        ) from None
+    listener.set_inheritable(False)
+    return listener

@@ -1,0 +1,17 @@
+"""Composition root: reads settings, picks backends, wires the rooms; the only room that knows all others."""
+
+from steward.app.compose import Steward, key_file, open_blobs, open_database, open_steward
+from steward.app.diagnose import Finding, diagnose
+from steward.app.first_start import FirstStart, prepare_first_start
+
+__all__ = [
+    "Finding",
+    "FirstStart",
+    "Steward",
+    "diagnose",
+    "key_file",
+    "open_blobs",
+    "open_database",
+    "open_steward",
+    "prepare_first_start",
+]

@@ -1,0 +1,105 @@
+"""Wires one installation of Steward together."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from steward.core import Clock, Ids, Settings, SystemClock
+from steward.core.errors import Misconfigured
+from steward.data.files import Files
+from steward.identity import Identity, Passwords
+from steward.store import (
+    BlobStore,
+    Bus,
+    Database,
+    EventLog,
+    FileBlobs,
+    Keyring,
+    PostgresBus,
+    SecretStore,
+    migrate,
+    open_keyring,
+)
+from steward.trace import Metrics
+
+
+@dataclass(frozen=True)
+class Steward:
+    """An open installation; one attribute per room or part."""
+
+    settings: Settings
+    clock: Clock
+    ids: Ids
+    database: Database
+    blobs: BlobStore
+    bus: Bus
+    events: EventLog
+    keyring: Keyring
+    secrets: SecretStore
+    identity: Identity
+    files: Files
+    metrics: Metrics
+
+    def close(self) -> None:
+        self.bus.close()
+        self.database.close()
+
+
+def open_steward(
+    settings: Settings, *, clock: Clock | None = None, passwords: Passwords | None = None
+) -> Steward:
+    """Opens the installation in `settings.home`, creating or migrating what is missing."""
+    clock = clock or SystemClock()
+    ids = Ids(clock)
+    _make_home(settings.home)
+    database = open_database(settings)
+    migrate(database)
+    blobs = open_blobs(settings)
+    keyring = open_keyring(database, key_file(settings), ids.new("key"))
+    bus = Bus() if database.is_sqlite else PostgresBus(database)
+    events = EventLog(database, bus, clock, ids)
+    return Steward(
+        settings=settings,
+        clock=clock,
+        ids=ids,
+        database=database,
+        blobs=blobs,
+        bus=bus,
+        events=events,
+        keyring=keyring,
+        secrets=SecretStore(database, keyring, clock),
+        identity=Identity(database, clock, ids, events, settings.identity, passwords),
+        files=Files(database, blobs, clock, ids, events),
+        metrics=Metrics(),
+    )
+
+
+def open_database(settings: Settings) -> Database:
+    url = settings.database.url
+    if url is not None:
+        return Database(url.get_secret_value(), pool_size=settings.database.pool_size)
+    path = (settings.home / "steward.db").resolve()
+    return Database(f"sqlite:///{path}", pool_size=settings.database.pool_size)
+
+
+def open_blobs(settings: Settings) -> BlobStore:
+    if settings.blobs.url is None:
+        return FileBlobs((settings.home / "blobs").resolve())
+    try:
+        from steward.store.s3 import S3Blobs
+    except ModuleNotFoundError:
+        raise Misconfigured("S3 storage needs Steward's 's3' extra; install it first.") from None
+    return S3Blobs(settings.blobs, settings.home / "incoming")
+
+
+def key_file(settings: Settings) -> Path:
+    return settings.home / "keys" / "secrets.json"
+
+
+def _make_home(home: Path) -> None:
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise Misconfigured(
+            f"The home folder {home} cannot be created ({error.strerror}). Set STEWARD_HOME to a "
+            "folder you may write to."
+        ) from None

@@ -1,0 +1,41 @@
+"""The command tree."""
+
+import platform
+import sqlite3
+
+import typer
+
+from steward import __version__
+from steward.cli import backups, doctor, tokens, up, users
+from steward.cli.output import AsJson, command, show
+
+app = typer.Typer(
+    name="steward",
+    help="Steward: data work by agents that people can trust.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("up")(up.up)
+app.command("doctor")(doctor.doctor)
+app.add_typer(users.app, name="user", help="People of this installation.")
+app.add_typer(tokens.app, name="token", help="Personal API tokens.")
+app.command("backup")(backups.backup_command)
+app.command("restore")(backups.restore_command)
+
+
+@app.command()
+@command
+def version(*, as_json: AsJson = False) -> None:
+    """Print the version."""
+    document = {
+        "steward": __version__,
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "platform": f"{platform.system()} {platform.machine()}",
+    }
+    show(document, as_json=as_json, text=lambda: f"steward {__version__}")
+
+
+def main() -> None:
+    app()

@@ -1,0 +1,86 @@
+"""How commands speak: text for people, `--json` for programs, one clear line for an error."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Annotated, Any, NoReturn, ParamSpec, TypeVar
+
+import typer
+
+from steward.app import Steward, open_steward
+from steward.core import Settings, load_settings
+from steward.core.errors import StewardError
+from steward.core.settings import LogSettings
+from steward.trace import configure_logs
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+
+
+def say(text: str = "") -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def progress(text: str) -> None:
+    """Goes to the error stream, so that a command's output stays clean."""
+    sys.stderr.write(f"  · {text}\n")
+    sys.stderr.flush()
+
+
+def show(document: Any, *, as_json: bool, text: Callable[[], str]) -> None:
+    say(json.dumps(document, indent=2, default=str, ensure_ascii=False) if as_json else text())
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str) -> str:
+    if not rows:
+        return empty
+    cells = [[str(heading) for heading in headings], *([_cell(c) for c in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
+    lines = [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells
+    ]
+    return "\n".join([lines[0], "  ".join("─" * width for width in widths), *lines[1:]])
+
+
+def fail(message: str, code: str, *, as_json: bool) -> NoReturn:
+    if as_json:
+        say(json.dumps({"error": {"code": code, "message": message}}, ensure_ascii=False))
+    sys.stderr.write(f"steward: {message}\n")
+    raise typer.Exit(1)
+
+
+def command(function: Callable[P, R]) -> Callable[P, R]:
+    """Turns our errors into one line and exit code 1; anything else is a bug and may show itself."""
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except StewardError as error:
+            fail(error.message, error.specific_code, as_json=bool(kwargs.get("as_json")))
+
+    return run
+
+
+@contextmanager
+def installation(settings: Settings | None = None) -> Iterator[Steward]:
+    """The installation of STEWARD_HOME, for one command."""
+    configure_logs(LogSettings(level="warning"))
+    steward = open_steward(settings or load_settings())
+    try:
+        yield steward
+    finally:
+        steward.close()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,0 +1,151 @@
+"""`steward user`: people, from the terminal of the machine Steward runs on."""
+
+import sys
+from dataclasses import asdict
+from typing import Annotated
+from urllib.parse import urlencode
+
+import typer
+
+from steward.app import Steward
+from steward.cli.output import AsJson, command, installation, say, show, table
+from steward.core.errors import Invalid, NotFound
+from steward.identity import User, parse_role
+
+app = typer.Typer(no_args_is_help=True)
+Email = Annotated[str, typer.Argument(help="E-mail address of the user.")]
+PasswordStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+]
+
+
+@app.command("list")
+@command
+def list_users(*, as_json: AsJson = False) -> None:
+    """List everyone."""
+    with installation() as steward:
+        users = steward.identity.users.all()
+    show(
+        [asdict(user) for user in users],
+        as_json=as_json,
+        text=lambda: table(
+            ["E-mail", "Name", "Password", "Disabled"],
+            [(u.email, u.name, u.has_password, u.disabled_at) for u in users],
+            empty="Nobody yet. 'steward up' creates the first user.",
+        ),
+    )
+
+
+@app.command("add")
+@command
+def add_user(
+    email: Email,
+    *,
+    name: Annotated[str, typer.Option(help="Full name.")],
+    role: Annotated[str | None, typer.Option(help="Role in the whole organisation.")] = None,
+    password_stdin: PasswordStdin = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add a user; give a role to let them into every project of the organisation."""
+    password = _read_password(from_stdin=password_stdin)
+    with installation() as steward:
+        user = steward.identity.users.create(email, name, password)
+        if role is not None:
+            _give_role(steward, user, role)
+    show(asdict(user), as_json=as_json, text=lambda: f"Added {user.email}.")
+
+
+@app.command("password")
+@command
+def set_password(
+    email: Email, *, password_stdin: PasswordStdin = False, as_json: AsJson = False
+) -> None:
+    """Set a password; signs the user out everywhere."""
+    password = _read_password(from_stdin=password_stdin)
+    with installation() as steward:
+        user = _find(steward, email)
+        steward.identity.users.set_password(user.id, password)
+    show({"email": user.email}, as_json=as_json, text=lambda: f"Password of {user.email} set.")
+
+
+@app.command("role")
+@command
+def set_role(
+    email: Email,
+    role: Annotated[str, typer.Argument(help="viewer, operator, editor, admin or owner.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Give a role in the whole organisation."""
+    with installation() as steward:
+        user = _find(steward, email)
+        _give_role(steward, user, role)
+    show(
+        {"email": user.email, "role": role},
+        as_json=as_json,
+        text=lambda: f"{user.email} is now {role} of the organisation.",
+    )
+
+
+@app.command("link")
+@command
+def new_link(email: Email, *, as_json: AsJson = False) -> None:
+    """Print a one-time sign-in link."""
+    with installation() as steward:
+        user = _find(steward, email)
+        http = steward.settings.http
+        base = (http.public_url or f"http://{http.host}:{http.port}").rstrip("/")
+        link = steward.identity.sessions.new_link(user.id)
+    address = f"{base}/sign-in?{urlencode({'link': link})}"
+    show({"sign_in": address}, as_json=as_json, text=lambda: address)
+
+
+@app.command("disable")
+@command
+def disable(email: Email, *, as_json: AsJson = False) -> None:
+    """End a user's access at once; what they did stays on record."""
+    with installation() as steward:
+        user = _find(steward, email)
+        steward.identity.users.disable(user.id)
+    show(
+        {"email": user.email, "disabled": True},
+        as_json=as_json,
+        text=lambda: f"{user.email} is disabled. Undo with 'steward user enable {user.email}'.",
+    )
+
+
+@app.command("enable")
+@command
+def enable(email: Email, *, as_json: AsJson = False) -> None:
+    """Let a disabled user in again; their tokens stay revoked."""
+    with installation() as steward:
+        user = _find(steward, email)
+        steward.identity.users.enable(user.id)
+    show(
+        {"email": user.email, "disabled": False},
+        as_json=as_json,
+        text=lambda: f"{user.email} may sign in again.",
+    )
+
+
+def _find(steward: Steward, email: str) -> User:
+    user = steward.identity.users.find(email)
+    if user is None:
+        raise NotFound(f"There is no user {email}. 'steward user list' shows everyone.")
+    return user
+
+
+def _give_role(steward: Steward, user: User, role: str) -> None:
+    organisations = steward.identity.projects.organisations()
+    if not organisations:
+        raise NotFound("There is no organisation yet. Start Steward once with 'steward up'.")
+    steward.identity.members.set_organisation_role(organisations[0].id, user.id, parse_role(role))
+
+
+def _read_password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\n")
+    if not sys.stdin.isatty():
+        raise Invalid("There is no terminal to ask for a password; use --password-stdin.")
+    say("A few words make a good password.")
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
