@@ -1,0 +1,83 @@
+/** The typed HTTP client: adds the CSRF token, turns refusals into ApiError and notices a lost session. */
+import createClient, { type Client, type Middleware } from 'openapi-fetch';
+import { ApiError } from './errors';
+import type { paths } from './schema';
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** A 401 here answers a question ("who am I?", "is this password right?") and ends no session. */
+const SIGN_IN_PATHS = new Set(['/api/v1/session', '/api/v1/invitations/accept']);
+
+let csrfToken: string | null = null;
+let onSignedOut: () => void = () => undefined;
+
+/** Every session answer carries the token that unsafe requests must send back. */
+export function rememberCsrfToken(token: string | null): void {
+  csrfToken = token;
+}
+
+export function hasCsrfToken(): boolean {
+  return csrfToken !== null;
+}
+
+/** Registers what happens when the server says that the session is over. */
+export function whenSignedOut(listener: () => void): void {
+  onSignedOut = listener;
+}
+
+export function reportSignedOut(): void {
+  csrfToken = null;
+  onSignedOut();
+}
+
+const guard: Middleware = {
+  onRequest({ request }) {
+    if (csrfToken !== null && !SAFE_METHODS.has(request.method)) {
+      request.headers.set('X-CSRF-Token', csrfToken);
+    }
+    return request;
+  },
+  async onResponse({ response, schemaPath }) {
+    if (response.ok) return;
+    if (response.status === 401 && !SIGN_IN_PATHS.has(schemaPath)) reportSignedOut();
+    throw await ApiError.fromResponse(response);
+  },
+  onError({ error }) {
+    // An aborted request is no failure: the page that asked has gone.
+    if (error instanceof DOMException && error.name === 'AbortError') return error;
+    return ApiError.unreachable();
+  },
+};
+
+function createApi(): Client<paths> {
+  const client = createClient<paths>({
+    baseUrl: globalThis.location.origin,
+    // Looked up at call time so that a test can put its own in place.
+    fetch: (request) => globalThis.fetch(request),
+  });
+  client.use(guard);
+  return client;
+}
+
+export const api = createApi();
+
+/** The body of an answer; refusals have been thrown by then. */
+export async function bodyOf<Body>(answer: Promise<{ data?: Body }>): Promise<NonNullable<Body>> {
+  const { data } = await answer;
+  if (data === undefined || data === null) {
+    throw new TypeError('The server answered without the expected content.');
+  }
+  return data;
+}
+
+/** A document together with the version that a later change must name in If-Match. */
+export interface Versioned<Document> {
+  document: Document;
+  etag: string;
+}
+
+export async function versionedBodyOf<Body>(
+  answer: Promise<{ data?: Body; response: Response }>,
+): Promise<Versioned<NonNullable<Body>>> {
+  const { response } = await answer;
+  return { document: await bodyOf(answer), etag: response.headers.get('ETag') ?? '*' };
+}

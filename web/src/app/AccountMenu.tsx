@@ -1,0 +1,66 @@
+/** The person's menu: own pages, light or dark, sign out. */
+import { useMantineColorScheme } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { ChevronsUpDown, LogOut } from 'lucide-react';
+import { useSession } from '@/api/session';
+import { COLOUR_SCHEMES, useLeave } from './account';
+import { DropMenu, DropMenuItem, DropMenuLabel, DropMenuLine } from './DropMenu';
+import classes from './Menus.module.css';
+import { initial } from './projects-menu';
+import { registry } from './registry';
+
+export function AccountMenu() {
+  const { user } = useSession();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const navigate = useNavigate();
+  const leave = useLeave();
+  const button = (
+    <>
+      <span className={`${classes.badge} ${classes.person}`} aria-hidden>
+        {initial(user.name || user.email)}
+      </span>
+      <span className={classes.names}>
+        <span className={classes.name}>{user.name}</span>
+      </span>
+      <ChevronsUpDown size={14} aria-hidden className={classes.chevron} />
+    </>
+  );
+  return (
+    <DropMenu side="above" label={`Account of ${user.name}`} button={button}>
+      {(close) => (
+        <>
+          <DropMenuLabel>{user.email}</DropMenuLabel>
+          {registry.account.map(({ path, title, icon: Icon }) => (
+            <DropMenuItem
+              key={path}
+              icon={<Icon size={14} aria-hidden />}
+              onSelect={() => {
+                close();
+                void navigate({ to: `/${path}` });
+              }}
+            >
+              {title}
+            </DropMenuItem>
+          ))}
+          <DropMenuLine />
+          <div role="group" aria-label="Appearance">
+            <DropMenuLabel>Appearance</DropMenuLabel>
+            {COLOUR_SCHEMES.map(({ value, label }) => (
+              <DropMenuItem
+                key={value}
+                checked={colorScheme === value}
+                onSelect={() => setColorScheme(value)}
+              >
+                {label}
+              </DropMenuItem>
+            ))}
+          </div>
+          <DropMenuLine />
+          <DropMenuItem icon={<LogOut size={14} aria-hidden />} onSelect={leave}>
+            Sign out
+          </DropMenuItem>
+        </>
+      )}
+    </DropMenu>
+  );
+}

@@ -1,0 +1,188 @@
+/** The command palette: type a few letters, choose with the arrows, press Enter. */
+import { Modal, useMantineColorScheme } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { LogOut, Plus, Search, SunMoon } from 'lucide-react';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { useSession } from '@/api/session';
+import { useDialog } from '@/components/use-search-param';
+import { COLOUR_SCHEMES, useLeave } from './account';
+import { type Command, navigationCommands, searchCommands } from './commands';
+import classes from './Palette.module.css';
+import { useCurrentProject } from './project';
+import { mayCreateProject } from './projects-menu';
+import { registry } from './registry';
+
+interface Props {
+  opened: boolean;
+  onClose: () => void;
+}
+
+export default function Palette({ opened, onClose }: Props) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      withCloseButton={false}
+      centered={false}
+      yOffset="12vh"
+      size="34rem"
+      padding={0}
+      aria-label="Search and commands"
+    >
+      <CommandList onClose={onClose} />
+    </Modal>
+  );
+}
+
+function useCommands(): Command[] {
+  const session = useSession();
+  const project = useCurrentProject();
+  const { setColorScheme } = useMantineColorScheme();
+  const newProject = useDialog('new-project');
+  const leave = useLeave();
+  const create: Command = {
+    id: 'new-project',
+    label: 'New project',
+    group: 'Actions',
+    icon: Plus,
+    run: newProject.open,
+  };
+  return [
+    ...navigationCommands(registry, session, project),
+    ...(mayCreateProject(session) ? [create] : []),
+    ...COLOUR_SCHEMES.map(({ value, label }) => ({
+      id: `scheme:${value}`,
+      label: `Appearance: ${label}`,
+      group: 'Account',
+      icon: SunMoon,
+      keywords: ['theme', 'colour'],
+      run: () => setColorScheme(value),
+    })),
+    {
+      id: 'sign-out',
+      label: 'Sign out',
+      group: 'Account',
+      icon: LogOut,
+      keywords: ['log'],
+      run: leave,
+    },
+  ];
+}
+
+/** Groups keep the order in which their first command appears. */
+function inGroups(commands: Command[]): [string, Command[]][] {
+  return [...Map.groupBy(commands, ({ group }) => group)];
+}
+
+function CommandList({ onClose }: { onClose: () => void }) {
+  const [query, setQuery] = useState('');
+  const [index, setIndex] = useState(0);
+  const navigate = useNavigate();
+  const id = useId();
+  const groups = inGroups(searchCommands(useCommands(), query));
+  const shown = groups.flatMap(([, commands]) => commands);
+  const selected = shown[Math.min(index, shown.length - 1)];
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [selected?.id]);
+
+  const choose = (command: Command | undefined) => {
+    if (!command) return;
+    onClose();
+    if (command.href !== undefined) void navigate({ href: command.href });
+    else command.run?.();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && shown.length > 0) {
+      event.preventDefault();
+      setIndex((Math.min(index, shown.length - 1) + step + shown.length) % shown.length);
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      choose(selected);
+    }
+  };
+
+  return (
+    <div>
+      <div className={classes.search}>
+        <Search size={16} aria-hidden />
+        <input
+          data-autofocus
+          role="combobox"
+          aria-label="Search pages, projects and actions"
+          aria-expanded
+          aria-controls={id}
+          aria-activedescendant={selected ? `${id}-${selected.id}` : undefined}
+          aria-autocomplete="list"
+          autoComplete="off"
+          placeholder="Search pages, projects and actions"
+          value={query}
+          onChange={(event) => {
+            setQuery(event.currentTarget.value);
+            setIndex(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div
+        className={classes.list}
+        role="listbox"
+        id={id}
+        aria-label="Commands"
+        ref={list}
+        tabIndex={-1}
+      >
+        {groups.map(([group, commands]) => (
+          <div key={group} role="group" aria-label={group}>
+            <div className={classes.group} aria-hidden>
+              {group}
+            </div>
+            {commands.map((command) => (
+              <Option
+                key={command.id}
+                id={`${id}-${command.id}`}
+                command={command}
+                selected={command === selected}
+                onChoose={() => choose(command)}
+                onPoint={() => setIndex(shown.indexOf(command))}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+      <div className={classes.empty} role="status">
+        {shown.length === 0 && `Nothing matches “${query}”.`}
+      </div>
+    </div>
+  );
+}
+
+interface OptionProps {
+  id: string;
+  command: Command;
+  selected: boolean;
+  onChoose: () => void;
+  onPoint: () => void;
+}
+
+function Option({ id, command, selected, onChoose, onPoint }: OptionProps) {
+  const { icon: Icon, label } = command;
+  return (
+    // The keyboard stays in the search field, which names the selected option.
+    // eslint-disable-next-line jsx-a11y/click-events-have-key-events
+    <div
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={selected}
+      className={classes.option}
+      onClick={onChoose}
+      onMouseMove={onPoint}
+    >
+      <Icon size={15} aria-hidden />
+      {label}
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+/** The frame around every page behind the sign-in: navigation, palette, notifications and live updates. */
+import { VisuallyHidden } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { Outlet, useRouter } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { useLiveProject } from '@/api/live';
+import type { StreamEvent } from '@/api/stream';
+import { PAGE_TITLE_ID } from '@/components/Page';
+import { undoLatest } from '@/components/undo';
+import { useDialog } from '@/components/use-search-param';
+import { Navigation } from './Navigation';
+import { useCurrentProject } from './project';
+import classes from './Shell.module.css';
+import { Topbar } from './Topbar';
+
+const CreateProject = lazy(() => import('./CreateProject'));
+const Palette = lazy(() => import('./Palette'));
+const NavigationDrawer = lazy(() => import('./NavigationDrawer'));
+const NotificationsDrawer = lazy(() => import('./NotificationsDrawer'));
+
+export function Shell() {
+  const project = useCurrentProject();
+  const [menu, openMenu, closeMenu] = useLazily();
+  const [palette, openPalette, closePalette] = useLazily();
+  const [inbox, openInbox, closeInbox] = useLazily();
+  const newProject = useDialog('new-project');
+  useHotkeys([['mod+K', openPalette]], []);
+  useHotkeys([['mod+Z', undoLatest]]);
+  useFocusOnNavigation(closeMenu);
+
+  const navigation = (
+    <Navigation onSearch={openPalette} onNotifications={openInbox} onNavigate={closeMenu} />
+  );
+  return (
+    <div className={classes.shell}>
+      <a href="#main" className={classes.skip}>
+        Skip to content
+      </a>
+      <Topbar onMenu={openMenu} onSearch={openPalette} onNotifications={openInbox} />
+      <div className={classes.sidebar}>{navigation}</div>
+      <main id="main" tabIndex={-1} className={classes.main}>
+        <Outlet />
+      </main>
+      {project && <Live key={project.id} projectId={project.id} />}
+      <Suspense>
+        {newProject.opened && <CreateProject />}
+        {menu.wanted && (
+          <NavigationDrawer opened={menu.opened} onClose={closeMenu}>
+            {navigation}
+          </NavigationDrawer>
+        )}
+        {palette.wanted && <Palette opened={palette.opened} onClose={closePalette} />}
+        {inbox.wanted && project && (
+          <NotificationsDrawer projectId={project.id} opened={inbox.opened} onClose={closeInbox} />
+        )}
+      </Suspense>
+    </div>
+  );
+}
+
+/** Something that is loaded when first opened and kept from then on, so that it can close gracefully. */
+function useLazily() {
+  const [state, setState] = useState({ wanted: false, opened: false });
+  const open = useCallback(() => setState({ wanted: true, opened: true }), []);
+  const close = useCallback(() => setState({ wanted: true, opened: false }), []);
+  return [state, open, close] as const;
+}
+
+/** Follows the project's events and says aloud when a notification arrives. */
+function Live({ projectId }: { projectId: string }) {
+  const [spoken, setSpoken] = useState('');
+  const onEvent = useCallback((event: StreamEvent) => {
+    if (event.type === 'org.steward.notification.created') setSpoken('New notification');
+  }, []);
+  useLiveProject(projectId, onEvent);
+  return <VisuallyHidden role="status">{spoken}</VisuallyHidden>;
+}
+
+/** After navigation the keyboard starts at the new page's title, not where the old page was left. */
+function useFocusOnNavigation(onNavigated: () => void): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
+        if (!fromLocation || !pathChanged) return;
+        onNavigated();
+        document.getElementById(PAGE_TITLE_ID)?.focus({ preventScroll: true });
+      }),
+    [router, onNavigated],
+  );
+}

@@ -1,0 +1,91 @@
+/** What the command palette offers: pages and their quick actions, projects, and account actions. */
+import type { LucideIcon } from 'lucide-react';
+import { FolderOpen, Zap } from 'lucide-react';
+import { roleAtLeast } from '@/api/roles';
+import type { ProjectRef, Session } from '@/api/types';
+import { projectPath } from './project';
+import { pagesFor, type Registry } from './registry';
+import { stringifySearch } from './search';
+
+export interface Command {
+  id: string;
+  label: string;
+  group: string;
+  icon: LucideIcon;
+  keywords?: string[];
+  /** Either an address to open … */
+  href?: string;
+  /** … or something to do. */
+  run?: () => void;
+}
+
+export function navigationCommands(
+  registry: Registry,
+  session: Session,
+  current: ProjectRef | undefined,
+): Command[] {
+  const account = registry.account.map((page): Command => ({
+    id: `account:${page.path}`,
+    label: page.title,
+    group: 'Pages',
+    icon: page.icon,
+    keywords: page.keywords ?? [],
+    href: `/${page.path}`,
+  }));
+  return [
+    ...(current ? pageCommands(registry, current) : []),
+    ...account,
+    ...projectCommands(session, current),
+  ];
+}
+
+function pageCommands(registry: Registry, project: ProjectRef): Command[] {
+  const pages = pagesFor(registry.project, project.role);
+  const entries = pages.map((page): Command => ({
+    id: `page:${page.path}`,
+    label: page.title,
+    group: 'Pages',
+    icon: page.icon,
+    keywords: page.keywords ?? [],
+    href: projectPath(project.id, page.path),
+  }));
+  const actions = pages.flatMap((page) =>
+    (page.commands ?? [])
+      .filter(({ minimumRole }) => roleAtLeast(project.role, minimumRole ?? page.minimumRole))
+      .map(({ label, search }): Command => ({
+        id: `action:${page.path}:${label}`,
+        label,
+        group: 'Actions',
+        icon: Zap,
+        href: projectPath(project.id, page.path) + stringifySearch(search),
+      })),
+  );
+  return [...entries, ...actions];
+}
+
+function projectCommands(session: Session, current: ProjectRef | undefined): Command[] {
+  return session.projects
+    .filter(({ id }) => id !== current?.id)
+    .map((project) => ({
+      id: `project:${project.id}`,
+      label: `Switch to ${project.name}`,
+      group: 'Projects',
+      icon: FolderOpen,
+      keywords: [project.organisation.name],
+      href: projectPath(project.id),
+    }));
+}
+
+/** Commands that hold every typed word, those that begin with the first word first. */
+export function searchCommands(commands: Command[], query: string): Command[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const first = words[0];
+  if (first === undefined) return commands;
+  const text = ({ label, keywords }: Command) =>
+    [label, ...(keywords ?? [])].join(' ').toLowerCase();
+  const matching = commands.filter((command) =>
+    words.every((word) => text(command).includes(word)),
+  );
+  const rank = ({ label }: Command) => (label.toLowerCase().startsWith(first) ? 0 : 1);
+  return matching.toSorted((a, b) => rank(a) - rank(b));
+}

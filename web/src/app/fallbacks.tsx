@@ -1,0 +1,77 @@
+/** What is shown in place of a page: while it loads, when it failed, when there is none. */
+import { Anchor, Button, Center, Loader } from '@mantine/core';
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
+import { FolderX, SearchX } from 'lucide-react';
+import { type ReactNode, useEffect } from 'react';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorState } from '@/components/ErrorState';
+
+export function LoadingPage() {
+  return (
+    <Center mih="40vh">
+      <Loader size="sm" type="dots" aria-label="Loading" />
+    </Center>
+  );
+}
+
+/** Any page that threw: says why and tries again without losing the rest of the app. */
+export function FailedPage({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const retry = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <Fallback title="Something went wrong">
+      <ErrorState
+        error={error}
+        retry={retry}
+        action={
+          <Button variant="subtle" color="gray" onClick={() => globalThis.location.reload()}>
+            Reload
+          </Button>
+        }
+      />
+    </Fallback>
+  );
+}
+
+export function MissingPage() {
+  return (
+    <Fallback title="Page not found">
+      <EmptyState icon={SearchX} title="There is no page at this address" action={<WayHome />}>
+        It may have moved, or the link may be incomplete.
+      </EmptyState>
+    </Fallback>
+  );
+}
+
+export function MissingProject() {
+  return (
+    <Fallback title="Project not found">
+      <EmptyState icon={FolderX} title="There is no project for you here" action={<WayHome />}>
+        It may have been deleted, or you are not a member of it. Ask the person who sent you the
+        link to invite you.
+      </EmptyState>
+    </Fallback>
+  );
+}
+
+function WayHome() {
+  return (
+    <Anchor component={Link} to="/" size="sm" mt="xs">
+      Go to your projects
+    </Anchor>
+  );
+}
+
+function Fallback({ title, children }: { title: string; children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Steward`;
+  }, [title]);
+  return (
+    <Center mih="70vh" px="md">
+      {children}
+    </Center>
+  );
+}

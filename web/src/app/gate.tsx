@@ -1,0 +1,25 @@
+/** Shows a page only to those whose role may use it; the server refuses them in any case. */
+import type { AsyncRouteComponent } from '@tanstack/react-router';
+import { Lock } from 'lucide-react';
+import { roleAtLeast, roleName } from '@/api/roles';
+import { EmptyState } from '@/components/EmptyState';
+import { Page } from '@/components/Page';
+import type { ProjectPage } from './page-definition';
+import { useProject } from './project';
+
+export function gatePage(page: ProjectPage, Component: AsyncRouteComponent<unknown>) {
+  const Gated: AsyncRouteComponent<unknown> = () => {
+    const project = useProject();
+    if (roleAtLeast(project.role, page.minimumRole)) return <Component />;
+    return (
+      <Page title={page.title}>
+        <EmptyState icon={Lock} title={`This page is for ${roleName(page.minimumRole)}s and above`}>
+          You are {roleName(project.role)} in {project.name}. An admin of the project can give you
+          another role.
+        </EmptyState>
+      </Page>
+    );
+  };
+  if (Component.preload) Gated.preload = Component.preload;
+  return Gated;
+}

@@ -1,0 +1,56 @@
+/** What a folder under src/pages says about itself; its route, navigation entry and palette command follow. */
+import type { LucideIcon } from 'lucide-react';
+import type { ComponentType } from 'react';
+import type { Role } from '@/api/types';
+
+export type LoadComponent = () => Promise<{ default: ComponentType }>;
+
+/** A quick action of the command palette: a page opened in a certain state. */
+export interface PageCommand {
+  label: string;
+  search: Record<string, string>;
+  minimumRole?: Role;
+}
+
+interface PageBasics {
+  /** Shown in the navigation, the palette and the browser's title. */
+  title: string;
+  component: LoadComponent;
+}
+
+/** A page of a project, at /p/$projectId/<path>. */
+export interface ProjectPage extends PageBasics {
+  scope: 'project';
+  path: string;
+  icon: LucideIcon;
+  /** `work` is what people come for, `manage` is the project's housekeeping. */
+  section: 'work' | 'manage';
+  order: number;
+  minimumRole: Role;
+  /** Pages below this one that the navigation does not list, such as one item of a list. */
+  children?: { path: string; component: LoadComponent }[];
+  commands?: PageCommand[];
+  /** Words that find the page in the palette beside its title. */
+  keywords?: string[];
+}
+
+/** A page of the signed-in person, at /<path>, reached from the account menu. */
+export interface AccountPage extends PageBasics {
+  scope: 'account';
+  path: string;
+  icon: LucideIcon;
+  order: number;
+  keywords?: string[];
+}
+
+/** A page for visitors, at /<path>, without the shell. */
+export interface PublicPage extends PageBasics {
+  scope: 'public';
+  path: string;
+}
+
+export type PageDefinition = ProjectPage | AccountPage | PublicPage;
+
+export function definePage<Definition extends PageDefinition>(page: Definition): Definition {
+  return page;
+}

@@ -1,0 +1,51 @@
+/** Draws the toasts. */
+import { Button, CloseButton } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { hideToast, type Toast, useToasts } from './toasts';
+import classes from './Toasts.module.css';
+
+export function Toasts() {
+  const toasts = useToasts();
+  return (
+    <section aria-label="Messages" className={classes.region}>
+      {/* Present from the start: screen readers follow only live regions they already know. */}
+      <div aria-live="polite" className={classes.stack}>
+        {toasts.map((toast) => (
+          <ToastCard key={toast.id} toast={toast} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function ToastCard({ toast }: { toast: Toast }) {
+  const [held, setHeld] = useState(false);
+  const { id, shownFor } = toast;
+  useEffect(() => {
+    if (held) return;
+    const timer = setTimeout(() => hideToast(id), shownFor);
+    return () => clearTimeout(timer);
+  }, [held, id, shownFor]);
+  return (
+    <div
+      className={classes.toast}
+      data-tone={toast.tone}
+      role={toast.tone === 'failure' ? 'alert' : 'status'}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <div className={classes.text}>
+        {toast.title !== undefined && <strong>{toast.title}</strong>}
+        <span>{toast.message}</span>
+      </div>
+      {toast.action && (
+        <Button variant="light" size="compact-sm" onClick={toast.action.run}>
+          {toast.action.label}
+        </Button>
+      )}
+      <CloseButton size="sm" aria-label="Dismiss" onClick={() => hideToast(id)} />
+    </div>
+  );
+}

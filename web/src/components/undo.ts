@@ -1,0 +1,70 @@
+/** Things are done at once and can be undone: by the toast's button or with Ctrl/Cmd-Z. */
+import { explain } from '@/api/errors';
+import { hideToast, showToast } from './toasts';
+
+const SHOWN_FOR = 10_000;
+const CONFIRMATION_FOR = 4_000;
+
+export interface Undoable {
+  /** What has been done, such as "Ada removed". */
+  message: string;
+  undo: () => Promise<unknown>;
+  /** What the toast says afterwards. */
+  undone?: string;
+  /** The word on the button where "Undo" would promise too much. */
+  label?: string;
+}
+
+interface Offer {
+  toastId: string;
+  action: Undoable;
+}
+
+let offers: Offer[] = [];
+
+export function showFailure(error: unknown): void {
+  const { title, detail } = explain(error);
+  showToast({
+    tone: 'failure',
+    shownFor: SHOWN_FOR,
+    message: detail || title,
+    ...(detail ? { title } : {}),
+  });
+}
+
+export function showDone(message: string): void {
+  showToast({ tone: 'success', shownFor: CONFIRMATION_FOR, message });
+}
+
+async function runUndo({ toastId, action }: Offer): Promise<void> {
+  // Gone first, so that a second press cannot undo twice.
+  hideToast(toastId);
+  try {
+    await action.undo();
+    if (action.undone !== undefined) showDone(action.undone);
+  } catch (error) {
+    showFailure(error);
+  }
+}
+
+/** Offers to take back what has just been done. */
+export function offerUndo(action: Undoable): void {
+  const toastId: string = showToast({
+    tone: 'neutral',
+    shownFor: SHOWN_FOR,
+    message: action.message,
+    action: { label: action.label ?? 'Undo', run: () => void runUndo({ toastId, action }) },
+    onGone: () => {
+      offers = offers.filter((offer) => offer.toastId !== toastId);
+    },
+  });
+  offers.push({ toastId, action });
+}
+
+/** Undoes the latest thing still on offer; false when there is none. */
+export function undoLatest(): boolean {
+  const latest = offers.at(-1);
+  if (!latest) return false;
+  void runUndo(latest);
+  return true;
+}

@@ -1,0 +1,114 @@
+/** Shows what an invitation offers; a newcomer signs up, a signed-in person joins with one press. */
+import { Alert, Anchor, Button, Skeleton, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Info } from 'lucide-react';
+import { invitationQuery } from '@/api/members';
+import { ROLE_DESCRIPTIONS, roleName } from '@/api/roles';
+import { sessionQuery, useAcceptInvitation } from '@/api/session';
+import type { InvitationLookup, Session } from '@/api/types';
+import { ErrorState } from '@/components/ErrorState';
+import { FormError } from '@/components/FormError';
+import { FormattedDate } from '@/components/Moment';
+import { VisitorPage } from '@/components/VisitorPage';
+import { SignUpForm } from './SignUpForm';
+
+export default function InvitePage() {
+  const { token }: { token?: string } = useSearch({ strict: false });
+  if (token === undefined) {
+    return (
+      <VisitorPage title="Invitation">
+        <Alert color="gray" icon={<Info size={16} aria-hidden />}>
+          This link is incomplete. Copy the whole link from your invitation.
+        </Alert>
+      </VisitorPage>
+    );
+  }
+  return <Invitation token={token} />;
+}
+
+function Invitation({ token }: { token: string }) {
+  const offer = useQuery(invitationQuery(token));
+  const session = useQuery(sessionQuery);
+  if (offer.isError) {
+    return (
+      <VisitorPage title="Invitation">
+        <ErrorState error={offer.error} retry={() => void offer.refetch()} />
+        <Text size="sm" c="dimmed" ta="center">
+          Ask the person who invited you for a new link.
+        </Text>
+      </VisitorPage>
+    );
+  }
+  if (offer.isPending || session.isPending) {
+    return (
+      <VisitorPage title="Invitation">
+        <Stack aria-busy>
+          <Skeleton height={14} width="80%" />
+          <Skeleton height={14} width="60%" />
+          <Skeleton height={34} />
+        </Stack>
+      </VisitorPage>
+    );
+  }
+  return (
+    <VisitorPage title={`Join ${offer.data.project_name}`}>
+      <Stack>
+        <Offer offer={offer.data} />
+        {session.data ? (
+          <JoinAs token={token} session={session.data} />
+        ) : (
+          <NewPerson token={token} email={offer.data.email} />
+        )}
+      </Stack>
+    </VisitorPage>
+  );
+}
+
+function Offer({ offer }: { offer: InvitationLookup }) {
+  return (
+    <Text size="sm">
+      {offer.invited_by} invites you as <strong>{roleName(offer.role)}</strong>:{' '}
+      {ROLE_DESCRIPTIONS[offer.role].toLowerCase()}. The invitation is good until{' '}
+      <FormattedDate value={offer.expires_at} />.
+    </Text>
+  );
+}
+
+function useEnter() {
+  const navigate = useNavigate();
+  return () => void navigate({ to: '/', replace: true });
+}
+
+function JoinAs({ token, session }: { token: string; session: Session }) {
+  const accept = useAcceptInvitation();
+  const enter = useEnter();
+  return (
+    <Stack>
+      <FormError error={accept.error} />
+      <Button
+        fullWidth
+        loading={accept.isPending}
+        onClick={() => accept.mutate({ token }, { onSuccess: enter })}
+      >
+        Join as {session.user.name || session.user.email}
+      </Button>
+    </Stack>
+  );
+}
+
+function NewPerson({ token, email }: { token: string; email: string | null }) {
+  const enter = useEnter();
+  const back = `/invite?token=${encodeURIComponent(token)}`;
+  return (
+    <Stack>
+      <SignUpForm token={token} email={email} onDone={enter} />
+      <Text size="sm" c="dimmed">
+        Already have an account?{' '}
+        <Anchor href={`/sign-in?next=${encodeURIComponent(back)}`} size="sm">
+          Sign in first
+        </Anchor>
+      </Text>
+    </Stack>
+  );
+}

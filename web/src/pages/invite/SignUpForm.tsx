@@ -1,0 +1,55 @@
+/** The account of someone who accepts an invitation. */
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { fieldMessages } from '@/api/errors';
+import { useAcceptInvitation } from '@/api/session';
+import { FormError } from '@/components/FormError';
+
+interface Props {
+  token: string;
+  /** Set when the invitation is for one address only. */
+  email: string | null;
+  onDone: () => void;
+}
+
+export function SignUpForm({ token, email, onDone }: Props) {
+  const accept = useAcceptInvitation();
+  const form = useForm({
+    initialValues: { name: '', email: email ?? '', password: '' },
+    validate: {
+      name: (name) => (name.trim() === '' ? 'Tell your colleagues who you are.' : null),
+      email: (address) => (address.includes('@') ? null : 'Enter your e-mail address.'),
+      password: (password) => (password === '' ? 'Choose a password.' : null),
+    },
+  });
+  const submit = form.onSubmit((values) =>
+    accept.mutate(
+      { token, ...values },
+      { onSuccess: onDone, onError: (error) => form.setErrors(fieldMessages(error)) },
+    ),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <TextInput label="Your name" autoComplete="name" {...form.getInputProps('name')} />
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          readOnly={email !== null}
+          {...form.getInputProps('email')}
+        />
+        <PasswordInput
+          label="Choose a password"
+          description="A few words make a good one."
+          autoComplete="new-password"
+          {...form.getInputProps('password')}
+        />
+        <FormError error={accept.error} />
+        <Button type="submit" fullWidth loading={accept.isPending}>
+          Join
+        </Button>
+      </Stack>
+    </form>
+  );
+}

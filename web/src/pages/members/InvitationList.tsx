@@ -1,0 +1,102 @@
+/** Invitations that nobody has accepted yet. */
+import { Button, Text } from '@mantine/core';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { Mail } from 'lucide-react';
+import { projectKey } from '@/api/keys';
+import { dropFromList } from '@/api/lists';
+import { invitationsQuery, useRevokeInvitation } from '@/api/members';
+import { roleName } from '@/api/roles';
+import type { Invitation } from '@/api/types';
+import { type Column, DataTable } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { RelativeTime } from '@/components/Moment';
+import { Section } from '@/components/Section';
+import { offerUndo, showFailure } from '@/components/undo';
+import type { InvitationDraft } from './MembersPage';
+
+interface Props {
+  projectId: string;
+  onInviteAgain: (draft: InvitationDraft) => void;
+}
+
+const describe = ({ email }: Invitation) => email ?? 'Anyone with the link';
+
+export function InvitationList({ projectId, onInviteAgain }: Props) {
+  const client = useQueryClient();
+  const query = useInfiniteQuery(invitationsQuery(projectId));
+  const revoke = useRevokeInvitation(projectId);
+
+  const onRevoke = (invitation: Invitation) => {
+    const { id, role, email } = invitation;
+    // The link cannot be brought back, it is known to its holder only: a new one takes its place.
+    const offer = () =>
+      offerUndo({
+        message: `Invitation for ${email ?? `one ${role}`} revoked`,
+        label: 'Invite again',
+        undo: () => {
+          onInviteAgain({ role, email: email ?? '' });
+          return Promise.resolve();
+        },
+      });
+    dropFromList<Invitation>(client, projectKey(projectId, 'invitation'), (item) => item.id === id);
+    revoke.mutate(id, { onSuccess: offer, onError: showFailure });
+  };
+
+  const columns: Column<Invitation>[] = [
+    {
+      id: 'for',
+      header: 'For',
+      cell: (invitation) => (
+        <div>
+          <Text size="sm">{describe(invitation)}</Text>
+          <Text size="xs" c="dimmed">
+            Invited by {invitation.created_by} <RelativeTime value={invitation.created_at} />
+          </Text>
+        </div>
+      ),
+    },
+    { id: 'role', header: 'Role', width: '11rem', cell: ({ role }) => roleName(role) },
+    {
+      id: 'expires',
+      header: 'Expires',
+      width: '10rem',
+      hideBelow: 'md',
+      cell: ({ expires_at }) => <RelativeTime value={expires_at} />,
+    },
+    {
+      id: 'revoke',
+      header: 'Revoke',
+      quietHeader: true,
+      align: 'end',
+      width: '6rem',
+      cell: (invitation) => (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          aria-label={`Revoke the invitation for ${describe(invitation)}`}
+          onClick={() => onRevoke(invitation)}
+        >
+          Revoke
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Section title="Open invitations">
+      <DataTable
+        label="Open invitations"
+        columns={columns}
+        query={query}
+        skeletonRows={1}
+        rowKey={({ id }) => id}
+        filter={({ accepted_at }) => accepted_at === null}
+        empty={
+          <EmptyState icon={Mail} title="No open invitations">
+            An invitation is a link. Whoever opens it joins the project with the role you chose.
+          </EmptyState>
+        }
+      />
+    </Section>
+  );
+}

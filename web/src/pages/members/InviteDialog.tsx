@@ -1,0 +1,118 @@
+/** Makes an invitation link. */
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { fieldMessages } from '@/api/errors';
+import { useInvite } from '@/api/members';
+import { rolesUpTo } from '@/api/roles';
+import type { InvitationCreated, ProjectRef } from '@/api/types';
+import { CopyField } from '@/components/CopyField';
+import { FormError } from '@/components/FormError';
+import { FormattedDate } from '@/components/Moment';
+import { RoleSelect } from '@/components/RoleSelect';
+import type { InvitationDraft } from './MembersPage';
+
+const LIFETIMES = [
+  { value: '1', label: '1 day' },
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+];
+
+interface Props {
+  project: ProjectRef;
+  draft: InvitationDraft;
+  opened: boolean;
+  onClose: () => void;
+}
+
+export function InviteDialog({ project, draft, opened, onClose }: Props) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={`Invite to ${project.name}`}>
+      <InviteSteps project={project} draft={draft} onClose={onClose} />
+    </Modal>
+  );
+}
+
+function InviteSteps({ project, draft, onClose }: Omit<Props, 'opened'>) {
+  const invite = useInvite(project.id);
+  if (invite.data) return <CreatedLink invitation={invite.data} onClose={onClose} />;
+  return <InviteForm project={project} draft={draft} invite={invite} onClose={onClose} />;
+}
+
+interface FormProps extends Omit<Props, 'opened'> {
+  invite: ReturnType<typeof useInvite>;
+}
+
+function InviteForm({ project, draft, invite, onClose }: FormProps) {
+  const form = useForm({
+    initialValues: { ...draft, days: '7' },
+    validate: {
+      email: (email) =>
+        email === '' || email.includes('@') ? null : 'Enter an e-mail address or leave it empty.',
+    },
+  });
+  const submit = form.onSubmit(({ role, email, days }) =>
+    invite.mutate(
+      { role, expires_in_days: Number(days), ...(email === '' ? {} : { email }) },
+      { onError: (error) => form.setErrors(fieldMessages(error)) },
+    ),
+  );
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <TextInput
+          label="E-mail"
+          description="Leave empty for a link that works for whoever opens it first."
+          placeholder="colleague@example.com"
+          type="email"
+          autoComplete="off"
+          data-autofocus
+          {...form.getInputProps('email')}
+        />
+        <RoleSelect
+          label="Role"
+          roles={rolesUpTo(project.role)}
+          value={form.values.role}
+          onChange={(role) => form.setFieldValue('role', role)}
+        />
+        <Select
+          label="The link works for"
+          data={LIFETIMES}
+          allowDeselect={false}
+          {...form.getInputProps('days')}
+        />
+        <FormError error={invite.error} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={invite.isPending}>
+            Create link
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface CreatedProps {
+  invitation: InvitationCreated;
+  onClose: () => void;
+}
+
+function CreatedLink({ invitation, onClose }: CreatedProps) {
+  const address = new URL(invitation.link, globalThis.location.origin).href;
+  return (
+    <Stack>
+      <Text size="sm">
+        Send this link to {invitation.email ?? 'your colleague'}. It is shown only now and works
+        until <FormattedDate value={invitation.expires_at} withTime />.
+      </Text>
+      <CopyField label="Invitation link" value={address} />
+      <Group justify="flex-end">
+        <Button onClick={onClose} data-autofocus>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

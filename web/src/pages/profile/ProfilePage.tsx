@@ -1,0 +1,53 @@
+/** Name, formats, appearance and password of the signed-in person. */
+import { Input, Skeleton, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { meQuery } from '@/api/me';
+import { ErrorState } from '@/components/ErrorState';
+import { Page } from '@/components/Page';
+import { Section } from '@/components/Section';
+import { ColourScheme } from './ColourScheme';
+import { PasswordForm } from './PasswordForm';
+import { PersonForm } from './PersonForm';
+
+export default function ProfilePage() {
+  const query = useQuery(meQuery);
+  return (
+    <Page title="Profile" width="narrow">
+      {query.isPending ? (
+        <Stack aria-busy>
+          <Skeleton height={160} />
+          <Skeleton height={120} />
+        </Stack>
+      ) : query.isError ? (
+        <ErrorState error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <>
+          <Section title="You" framed>
+            <PersonForm current={query.data} />
+          </Section>
+          <Section title="Appearance" framed>
+            <Input.Wrapper
+              label="Colour scheme"
+              description="Kept in this browser."
+              labelElement="div"
+              maw="20rem"
+            >
+              <ColourScheme />
+            </Input.Wrapper>
+          </Section>
+          <Section
+            title="Password"
+            framed
+            description={
+              query.data.document.has_password
+                ? 'Changing it signs you out everywhere else.'
+                : 'You signed in with a link. With a password you can come back without one.'
+            }
+          >
+            <PasswordForm user={query.data.document} />
+          </Section>
+        </>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,119 @@
+/** Names of the project's secrets; values go in and are never shown. */
+import { Button, Code, Group } from '@mantine/core';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { LockKeyhole, Plus } from 'lucide-react';
+import { projectKey } from '@/api/keys';
+import { dropFromList } from '@/api/lists';
+import { secretsQuery, useDeleteSecret, useRestoreSecret } from '@/api/secrets';
+import type { Secret } from '@/api/types';
+import { useProject } from '@/app/project';
+import { type Column, DataTable } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { RelativeTime } from '@/components/Moment';
+import { Page } from '@/components/Page';
+import { offerUndo, showFailure } from '@/components/undo';
+import { useDialog, useSearchParam } from '@/components/use-search-param';
+import { SecretDialog } from './SecretDialog';
+
+function useDelete(projectId: string) {
+  const client = useQueryClient();
+  const remove = useDeleteSecret(projectId);
+  const restore = useRestoreSecret(projectId);
+  return ({ name }: Secret) => {
+    const offer = () =>
+      offerUndo({
+        message: `${name} deleted`,
+        undo: () => restore.mutateAsync(name),
+        undone: `${name} is back`,
+      });
+    dropFromList<Secret>(client, projectKey(projectId, 'secret'), (item) => item.name === name);
+    remove.mutate(name, { onSuccess: offer, onError: showFailure });
+  };
+}
+
+export default function SecretsPage() {
+  const project = useProject();
+  const query = useInfiniteQuery(secretsQuery(project.id));
+  const dialog = useDialog('set');
+  const [replaced, setReplaced] = useSearchParam('replace');
+  const onDelete = useDelete(project.id);
+  const columns: Column<Secret>[] = [
+    { id: 'name', header: 'Name', cell: ({ name }) => <Code fz="sm">{name}</Code> },
+    {
+      id: 'changed',
+      header: 'Last set',
+      width: '16rem',
+      hideBelow: 'sm',
+      cell: ({ updated_at, updated_by }) => (
+        <>
+          <RelativeTime value={updated_at} /> by {updated_by}
+        </>
+      ),
+    },
+    {
+      id: 'actions',
+      header: 'Replace or delete',
+      quietHeader: true,
+      align: 'end',
+      width: '11rem',
+      cell: (secret) => (
+        <SecretActions
+          secret={secret}
+          onReplace={() => setReplaced(secret.name)}
+          onDelete={() => onDelete(secret)}
+        />
+      ),
+    },
+  ];
+  const add = (
+    <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
+      Set a secret
+    </Button>
+  );
+  return (
+    <Page
+      title="Secrets"
+      description="Passwords and keys that connections and tools use by name. They are stored encrypted, and nobody can read them back here."
+      actions={add}
+    >
+      <DataTable
+        label="Secrets"
+        columns={columns}
+        query={query}
+        rowKey={({ name }) => name}
+        empty={
+          <EmptyState icon={LockKeyhole} title="No secrets yet">
+            Give each secret a name such as <Code>WAREHOUSE_PASSWORD</Code>.
+          </EmptyState>
+        }
+      />
+      <SecretDialog projectId={project.id} opened={dialog.opened} onClose={dialog.close} />
+      <SecretDialog
+        projectId={project.id}
+        opened={replaced !== null}
+        replaced={replaced}
+        onClose={() => setReplaced(null)}
+      />
+    </Page>
+  );
+}
+
+interface ActionsProps {
+  secret: Secret;
+  onReplace: () => void;
+  onDelete: () => void;
+}
+
+function SecretActions({ secret, onReplace, onDelete }: ActionsProps) {
+  const look = { variant: 'subtle', color: 'gray', size: 'compact-sm' } as const;
+  return (
+    <Group gap={4} justify="flex-end" wrap="nowrap">
+      <Button {...look} aria-label={`Replace ${secret.name}`} onClick={onReplace}>
+        Replace
+      </Button>
+      <Button {...look} aria-label={`Delete ${secret.name}`} onClick={onDelete}>
+        Delete
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,15 @@
+/** Settings of the project. */
+import { Settings } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'settings',
+  title: 'Settings',
+  icon: Settings,
+  section: 'manage',
+  order: 190,
+  minimumRole: 'admin',
+  keywords: ['rename', 'delete', 'project'],
+  component: () => import('./SettingsPage'),
+});

@@ -1,0 +1,99 @@
+/** Signs in with e-mail and password, or at once with a one-time link. */
+import { Button, Loader, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { useSignIn } from '@/api/session';
+import { safeNext } from '@/app/search';
+import { FormError } from '@/components/FormError';
+import { VisitorPage } from '@/components/VisitorPage';
+
+export default function SignInPage() {
+  const search: { link?: string; next?: string } = useSearch({ strict: false });
+  const [link] = useState(search.link);
+  const navigate = useNavigate();
+  const proceed = () => void navigate({ href: safeNext(search.next), replace: true });
+  return (
+    <VisitorPage title="Sign in to Steward">
+      {link === undefined ? (
+        <PasswordForm onDone={proceed} />
+      ) : (
+        <LinkSignIn link={link} onDone={proceed} />
+      )}
+    </VisitorPage>
+  );
+}
+
+function PasswordForm({ onDone }: { onDone: () => void }) {
+  const signIn = useSignIn();
+  const form = useForm({
+    initialValues: { email: '', password: '' },
+    validate: {
+      email: (email) => (email.includes('@') ? null : 'Enter your e-mail address.'),
+      password: (password) => (password === '' ? 'Enter your password.' : null),
+    },
+  });
+  const submit = form.onSubmit((values) => signIn.mutate(values, { onSuccess: onDone }));
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          // eslint-disable-next-line jsx-a11y/no-autofocus -- the page has nothing else to do
+          autoFocus
+          {...form.getInputProps('email')}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          {...form.getInputProps('password')}
+        />
+        <FormError error={signIn.error} />
+        <Button type="submit" fullWidth loading={signIn.isPending}>
+          Sign in
+        </Button>
+        <Text size="xs" c="dimmed">
+          No password yet? Whoever runs Steward can print a link that signs you in:{' '}
+          <code>steward user link you@example.com</code>
+        </Text>
+      </Stack>
+    </form>
+  );
+}
+
+/** The link works once, so it is used once and leaves the address before anyone can copy it. */
+function LinkSignIn({ link, onDone }: { link: string; onDone: () => void }) {
+  const signIn = useSignIn();
+  const navigate = useNavigate();
+  const { mutate } = signIn;
+  const started = useRef(false);
+  useEffect(() => {
+    if (started.current) return;
+    started.current = true;
+    void navigate({
+      to: '.',
+      search: ({ link: _used, ...rest }: Record<string, unknown>) => rest,
+      replace: true,
+    });
+    mutate({ link }, { onSuccess: onDone });
+  }, [link, mutate, navigate, onDone]);
+
+  if (signIn.isError) {
+    return (
+      <Stack>
+        <FormError error={signIn.error} />
+        <PasswordForm onDone={onDone} />
+      </Stack>
+    );
+  }
+  return (
+    <Stack align="center" py="lg" role="status">
+      <Loader size="sm" />
+      <Text size="sm" c="dimmed">
+        Signing you in
+      </Text>
+    </Stack>
+  );
+}

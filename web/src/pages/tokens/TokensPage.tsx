@@ -1,0 +1,37 @@
+/** The person's own API tokens in the project. */
+import { Button, Switch } from '@mantine/core';
+import { Plus } from 'lucide-react';
+import { useProject } from '@/app/project';
+import { Page } from '@/components/Page';
+import { useDialog, useSearchParam } from '@/components/use-search-param';
+import { CreateTokenDialog } from './CreateTokenDialog';
+import { TokenTable } from './TokenTable';
+
+export default function TokensPage() {
+  const project = useProject();
+  const dialog = useDialog('create');
+  const [show, setShow] = useSearchParam('show');
+  return (
+    <Page
+      title="API tokens"
+      description="Scripts and other programs act in your name with a token. It never may do more than you."
+      actions={
+        <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
+          Create token
+        </Button>
+      }
+    >
+      <div>
+        <Switch
+          label="Show revoked and expired"
+          size="xs"
+          mb="sm"
+          checked={show === 'all'}
+          onChange={(event) => setShow(event.currentTarget.checked ? 'all' : null)}
+        />
+        <TokenTable projectId={project.id} showAll={show === 'all'} onCreate={dialog.open} />
+      </div>
+      <CreateTokenDialog project={project} opened={dialog.opened} onClose={dialog.close} />
+    </Page>
+  );
+}
