@@ -1,7 +1,6 @@
 """The HTTP door: routes, guards and errors; no logic of its own."""
 
 from fastapi import APIRouter, FastAPI
-from fastapi.routing import APIRoute
 
 from steward.api import openapi, problems, webapp
 from steward.api.context import ApiContext
@@ -51,8 +50,8 @@ def create_routes() -> FastAPI:
     api.include_router(versioned)
     api.include_router(health.router)
     openapi.install(api)
-    for route in api.routes:
-        if isinstance(route, APIRoute) and route.path.startswith(openapi.PREFIX):
+    for path, route in openapi.routes_of(api):
+        if path.startswith(openapi.PREFIX):
             guard_of(route)
     return api
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from steward.api.openapi import PREFIX
 from steward.api.problems import problem_of, unexpected
 from steward.app import Steward
 from steward.core.errors import Denied, Invalid, NotFound, StewardError, TooLarge
@@ -125,7 +126,7 @@ class RequestFrame:
         return limited
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", "(page)")
+        route = _route_template(scope)
         method = scope["method"]
         self._steward.metrics.requests.labels(method, route, str(status)).inc()
         if not route.endswith("/stream"):
@@ -157,6 +158,13 @@ class _Sent:
             headers.setdefault(name, value)
         if "cache-control" not in headers:
             headers["Cache-Control"] = "no-store"
+
+
+def _route_template(scope: Scope) -> str:
+    """The route's path with its parameters' names, never their values; prefix included."""
+    path: str = getattr(scope.get("route"), "path", "(none)")
+    inside = scope["path"].startswith(PREFIX) and not path.startswith((PREFIX, "/{path"))
+    return PREFIX + path if inside else path
 
 
 async def _answer(response: Any, sent: _Sent, scope: Scope, receive: Receive, send: Send) -> None:

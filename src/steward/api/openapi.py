@@ -1,10 +1,11 @@
 """The OpenAPI document: made from the routes and their guards, complete with every status they answer."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, iter_route_contexts
 
 from steward import __version__
 from steward.api.guards import Guard, InProject, Public, guard_of
@@ -62,19 +63,26 @@ def _document(api: FastAPI) -> dict[str, Any]:
         schemas[name] = definition
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    for route in api.routes:
-        if isinstance(route, APIRoute) and route.include_in_schema:
+    for path, route in routes_of(api):
+        if route.include_in_schema:
             for method in route.methods or ():
-                operation = document["paths"][route.path_format][method.lower()]
-                _complete(operation, route, method)
+                _complete(document["paths"][path][method.lower()], path, route, method)
     return document
 
 
-def _complete(operation: dict[str, Any], route: APIRoute, method: str) -> None:
-    guard = guard_of(route) if route.path.startswith(PREFIX) else Public()
+def routes_of(api: FastAPI) -> Iterator[tuple[str, APIRoute]]:
+    """Every route with its whole path, those of included routers too."""
+    for context in iter_route_contexts(api.routes):
+        if isinstance(context.original_route, APIRoute):
+            yield context.path_format or context.original_route.path_format, context.original_route
+
+
+def _complete(operation: dict[str, Any], path: str, route: APIRoute, method: str) -> None:
+    own = path.startswith(PREFIX)
+    guard = guard_of(route) if own else Public()
     operation["x-steward-access"] = guard.as_dict()
     operation["security"] = [] if isinstance(guard, Public) else _security(guard)
-    statuses = _statuses(operation, guard, method, own=route.path.startswith(PREFIX))
+    statuses = _statuses(operation, guard, method, own=own)
     for status in sorted(statuses):
         operation["responses"][str(status)] = {
             "description": _DESCRIPTIONS[status],
