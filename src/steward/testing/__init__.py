@@ -1,0 +1,23 @@
+"""What Steward's own tests use, for everyone: an installation per test on either database, people, clients."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steward.testing.installation import Installation, Person, fast_passwords
+    from steward.testing.servers import PostgresServer
+
+__all__ = ["Installation", "Person", "PostgresServer", "fast_passwords"]
+
+
+def __getattr__(name: str) -> object:
+    # Loaded on first use: pytest imports this package in every run of every project that has Steward
+    # installed.
+    if name in {"Installation", "Person", "fast_passwords"}:
+        from steward.testing import installation
+
+        return getattr(installation, name)
+    if name == "PostgresServer":
+        from steward.testing.servers import PostgresServer
+
+        return PostgresServer
+    raise AttributeError(name)

