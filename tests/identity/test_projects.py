@@ -33,7 +33,8 @@ def test_a_removed_member_can_be_brought_back(installation: Installation) -> Non
         identity.projects.enter(editor.access.principal, installation.scope.project_id)
     member = identity.members.set_role(installation.owner.access, editor.user.id, Role.viewer)
     assert member.role is Role.viewer
-    assert identity.projects.enter(editor.access.principal, installation.scope.project_id)
+    entered = identity.projects.enter(editor.access.principal, installation.scope.project_id)
+    assert entered.role is Role.viewer
 
 
 def test_nobody_gives_a_role_above_their_own(installation: Installation) -> None:

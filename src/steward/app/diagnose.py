@@ -5,7 +5,6 @@ import os
 import platform
 import shutil
 import socket
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from steward.app.compose import key_file, open_database
 from steward.core import Settings
 from steward.core.errors import StewardError
 from steward.core.settings import minimal_environment
-from steward.store import Keyring, latest_revision, schema_revision
+from steward.store import Keyring, latest_revision, schema_revision, sqlite_version
 
 State = Literal["ok", "info", "warning", "failed"]
 _GIB = 1 << 30
@@ -58,8 +57,8 @@ def _machine(_: Settings) -> Finding:
 
 
 def _sqlite(_: Settings) -> Finding:
-    version = sqlite3.sqlite_version
-    if sqlite3.sqlite_version_info < (3, 37):
+    version = sqlite_version()
+    if tuple(int(part) for part in version.split(".")) < (3, 37):
         return Finding(
             "sqlite", "failed", f"SQLite {version}", "Use a Python with SQLite 3.37 or newer."
         )

@@ -1,13 +1,13 @@
 """The command tree."""
 
 import platform
-import sqlite3
 
 import typer
 
 from steward import __version__
 from steward.cli import backups, doctor, tokens, up, users
 from steward.cli.output import AsJson, command, show
+from steward.store import sqlite_version
 
 app = typer.Typer(
     name="steward",
@@ -31,7 +31,7 @@ def version(*, as_json: AsJson = False) -> None:
     document = {
         "steward": __version__,
         "python": platform.python_version(),
-        "sqlite": sqlite3.sqlite_version,
+        "sqlite": sqlite_version(),
         "platform": f"{platform.system()} {platform.machine()}",
     }
     show(document, as_json=as_json, text=lambda: f"steward {__version__}")

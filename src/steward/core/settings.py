@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -158,6 +159,33 @@ def load_settings(**overrides: Any) -> Settings:
             "Some settings are not valid (variables are named STEWARD_<SECTION>__<NAME>):\n"
             + "\n".join(lines)
         ) from None
+
+
+def settings_reference() -> str:
+    """The settings as a page of documentation, made from the tree above."""
+    lines = [
+        "# Settings",
+        "",
+        "Made from the code by `make fmt`. A setting comes from its environment variable, else from",
+        f"`{CONFIG_FILE}` in the home folder (`home` itself from the variable alone), else from its default.",
+        "",
+        "| variable | default | meaning |",
+        "|---|---|---|",
+    ]
+    for name, field in Settings.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, _Section):
+            for inner, detail in section.model_fields.items():
+                lines.append(_reference_row(f"STEWARD_{name}__{inner}".upper(), detail))
+        else:
+            lines.append(_reference_row(f"STEWARD_{name}".upper(), field))
+    return "\n".join(lines) + "\n"
+
+
+def _reference_row(variable: str, field: FieldInfo) -> str:
+    default = field.default
+    shown = "unset" if default is None or default == [] else f"`{default}`"
+    return f"| `{variable}` | {shown} | {field.description} |"
 
 
 def minimal_environment() -> dict[str, str]:

@@ -2,7 +2,14 @@
 
 from steward.store.blobs import Blob, BlobStore, FileBlobs
 from steward.store.bus import Bus, PostgresBus
-from steward.store.database import EVERYWHERE, AnyScope, Database, Scope, Transaction
+from steward.store.database import (
+    EVERYWHERE,
+    AnyScope,
+    Database,
+    Scope,
+    Transaction,
+    sqlite_version,
+)
 from steward.store.eventlog import EventLog
 from steward.store.migrate import latest_revision, migrate, schema_revision
 from steward.store.secrets import Keyring, SecretInfo, SecretStore, open_keyring
@@ -28,4 +35,5 @@ __all__ = [
     "migrate",
     "open_keyring",
     "schema_revision",
+    "sqlite_version",
 ]

@@ -83,7 +83,7 @@ class PostgresBus(Bus):
                     # Rings were missed while the connection was away: let everyone look once.
                     self.wake_all()
                     while not self._stopping.is_set():
-                        for note in connection.notifies(timeout=1.0):
+                        for note in connection.notifies(timeout=0.25):
                             self.wake(note.payload)
             except psycopg.OperationalError:
                 self._stopping.wait(1.0)

@@ -4,6 +4,7 @@ A transaction is opened for a `Scope` (one project) or, explicitly, for `EVERYWH
 statements on project tables are filtered and filled by construction: a forgotten WHERE cannot leak.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -150,6 +151,10 @@ class Database:
         writer = _sqlite_engine(self.url, begin="BEGIN IMMEDIATE", query_only=False, pool_size=1)
         reader = _sqlite_engine(self.url, begin="BEGIN", query_only=True, pool_size=pool_size)
         return writer, reader
+
+
+def sqlite_version() -> str:
+    return sqlite3.sqlite_version
 
 
 def _sqlite_engine(url: URL, *, begin: str, query_only: bool, pool_size: int) -> Engine:

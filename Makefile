@@ -1,0 +1,31 @@
+# Everything needs only Python 3.11+ (with venv and pip) and make. `make help` lists the commands.
+PYTHON ?= python3
+DEV := $(PYTHON) scripts/dev.py
+NAME ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help up test test-fast soak bench fmt clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+up: ## Set up and start Steward (PORT=, HOST=, STEWARD_HOME= may be given)
+	@$(DEV) up $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT))
+
+test: ## Everything: format, lint, types, imports, tests on both databases, web, browser
+	@$(DEV) test
+
+test-fast: ## The inner loop: lint, types and Python tests on SQLite
+	@$(DEV) test-fast
+
+soak: ## Long runs with their full numbers: make soak NAME=crash
+	@$(DEV) soak $(NAME)
+
+bench: ## Benchmarks beside their peers: make bench NAME=startup, or all of them
+	@$(DEV) bench $(NAME)
+
+fmt: ## Format Python and web sources, refresh generated files
+	@$(DEV) fmt
+
+clean: ## Remove what set-up and tests made; keeps ./.steward, your data
+	@$(DEV) clean

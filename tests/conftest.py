@@ -1,0 +1,17 @@
+"""Options of our own tests: how long the long ones run, and which browser to drive."""
+
+from collections.abc import Callable
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="Run soaks with their full numbers.")
+    parser.addoption("--chromium", default=None, help="Path of the browser for the journeys.")
+
+
+@pytest.fixture
+def effort(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """`effort(reduced, full)`: how often to repeat, a few times in `make test`, often in `make soak`."""
+    full = bool(request.config.getoption("--full"))
+    return lambda reduced, complete: complete if full else reduced
