@@ -120,6 +120,10 @@ def install(api: FastAPI, metrics: Metrics) -> None:
     @api.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: Exception) -> JSONResponse:
         found = cast(RequestValidationError, error).errors()
+        if found and found[0]["type"] == "json_invalid":
+            reason = found[0].get("ctx", {}).get("error", "unreadable")
+            detail = f"The body is not JSON: {reason} (at character {found[0]['loc'][-1]})."
+            return problem(request.state.request_id, 400, "not-json", "Not JSON", detail)
         items = [{"pointer": _pointer(item["loc"]), "message": str(item["msg"])} for item in found]
         first = items[0] if items else {"pointer": "", "message": ""}
         place = first["pointer"] or "the request"

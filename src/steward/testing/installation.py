@@ -54,8 +54,10 @@ class Installation:
 
     def person(self, role: Role, name: str | None = None, project_id: str | None = None) -> Person:
         """A new member of a project (the owner's first one) with the given role."""
-        name = name or role.name
-        user = self.steward.identity.users.create(f"{name}@example.com", name.title(), PASSWORD)
+        name = name or f"the-{role.name}"
+        user = self.steward.identity.users.create(
+            f"{name}@example.com", name.replace("-", " ").title(), PASSWORD
+        )
         inside = Scope(self.scope.org_id, project_id or self.scope.project_id)
         with self.steward.database.write(inside) as tx:
             self.steward.identity.members.add_within(tx, user.id, role)

@@ -149,6 +149,12 @@ def set_member_role(
 
 
 @router.delete("/{project_id}/members/{user_id}", status_code=status.HTTP_204_NO_CONTENT)
-def remove_member(request: Request, access: AsViewer, user_id: UserId) -> None:
-    """Admins remove anyone below them; everyone may leave."""
+def remove_member(request: Request, access: AsAdmin, user_id: UserId) -> None:
+    """Takes somebody out; PUT brings them back."""
     steward_of(request).identity.members.remove(access, user_id)
+
+
+@router.post("/{project_id}/leave", status_code=status.HTTP_204_NO_CONTENT)
+def leave_project(request: Request, access: AsViewer) -> None:
+    """Takes oneself out."""
+    steward_of(request).identity.members.remove(access, access.user_id)

@@ -100,17 +100,22 @@ def session_out(request: Request, principal: Principal) -> SessionOut:
 
 
 def start_session(request: Request, response: Response, session: NewSession) -> SessionOut:
-    settings = steward_of(request).settings.http
+    _keep_cookie(request, response, session.token, session.expires_at)
+    return session_out(request, session.principal)
+
+
+def _keep_cookie(request: Request, response: Response, token: str, expires_at: datetime) -> None:
+    steward = steward_of(request)
+    http = steward.settings.http
     response.set_cookie(
-        cookie_name(settings),
-        session.token,
-        expires=session.expires_at,
+        cookie_name(http),
+        token,
+        max_age=int((expires_at - steward.clock.now()).total_seconds()),
         httponly=True,
         samesite="lax",
-        secure=request.url.scheme == "https" or (settings.public_url or "").startswith("https:"),
+        secure=request.url.scheme == "https" or (http.public_url or "").startswith("https:"),
         path="/",
     )
-    return session_out(request, session.principal)
 
 
 @router.post("/session", status_code=status.HTTP_201_CREATED, dependencies=[AsAnyone])
@@ -124,7 +129,11 @@ def sign_in(request: Request, response: Response, body: SignIn) -> SessionOut:
 
 
 @router.get("/session")
-def read_session(request: Request, principal: AsPerson) -> SessionOut:
+def read_session(request: Request, response: Response, principal: AsPerson) -> SessionOut:
+    """Who is signed in; the browser keeps its cookie as long as the session lasts."""
+    token = request.cookies[cookie_name(steward_of(request).settings.http)]
+    if principal.session_expires_at is not None:
+        _keep_cookie(request, response, token, principal.session_expires_at)
     return session_out(request, principal)
 
 

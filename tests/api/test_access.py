@@ -1,0 +1,119 @@
+"""Every route of the OpenAPI document, called by people who must not and people who may."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from steward.api import create_routes
+from steward.identity import Role
+from steward.testing import Installation
+
+_METHODS = {"get", "post", "put", "patch", "delete"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    method: str
+    path: str
+    access: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    def call(self, client: TestClient, project_id: str, body: Any = None) -> int:
+        filled = self.path.replace("{project_id}", project_id)
+        filled = re.sub(r"\{(\w+)_id\}", _made_up_id, filled)
+        filled = re.sub(r"\{\w+\}", "something", filled)
+        json = (
+            body if body is not None else ({} if self.method in {"post", "put", "patch"} else None)
+        )
+        with client.stream(self.method.upper(), filled, json=json) as answer:
+            return int(answer.status_code)
+
+
+def _made_up_id(match: re.Match[str]) -> str:
+    prefix = {"user": "usr", "token": "tok", "invitation": "inv", "file": "fil"}
+    return f"{prefix.get(match.group(1), match.group(1)[:3])}_{'0' * 26}"
+
+
+def operations() -> Iterator[Operation]:
+    document = create_routes().openapi()
+    for path, item in document["paths"].items():
+        for method in _METHODS & item.keys():
+            yield Operation(method, path, item[method]["x-steward-access"])
+
+
+GUARDED = [operation for operation in operations() if operation.access["kind"] != "public"]
+IN_PROJECT = [operation for operation in GUARDED if operation.access["kind"] == "project"]
+
+
+def test_the_document_names_the_guard_of_every_route() -> None:
+    assert len(IN_PROJECT) > 20
+    public = {str(op) for op in operations() if op.access["kind"] == "public"}
+    assert public == {
+        "get /healthz",
+        "get /readyz",
+        "get /metrics",
+        "get /api/v1/about",
+        "post /api/v1/session",
+        "post /api/v1/invitations/lookup",
+        "post /api/v1/invitations/accept",
+    }
+
+
+def test_without_credentials_nothing_opens(installation: Installation) -> None:
+    project_id = installation.scope.project_id
+    client = installation.anonymous()
+    bad_token = installation.anonymous()
+    bad_token.headers["Authorization"] = "Bearer stw_" + "A" * 43
+    for operation in GUARDED:
+        assert operation.call(client, project_id) == 401, operation
+        assert operation.call(bad_token, project_id) == 401, operation
+
+
+def test_another_projects_credentials_open_nothing(installation: Installation) -> None:
+    project_id = installation.scope.project_id
+    elsewhere = installation.person(Role.owner, "elsewhere", installation.project("Second"))
+    token = installation.by_token(elsewhere, Role.owner)
+    for operation in IN_PROJECT:
+        assert operation.call(elsewhere.client, project_id) == 404, operation
+        assert operation.call(token, project_id) in {403, 404}, operation
+
+
+def test_a_token_of_one_project_is_no_use_in_another_of_the_same_owner(
+    installation: Installation,
+) -> None:
+    second = installation.project("Second")
+    token = installation.by_token(installation.owner, Role.owner)
+    for operation in IN_PROJECT:
+        assert operation.call(token, second) in {403, 404}, operation
+
+
+@pytest.mark.parametrize("role", list(Role), ids=lambda role: role.name)
+def test_each_role_may_what_it_may(installation: Installation, role: Role) -> None:
+    person = installation.person(role)
+    token = installation.by_token(person, role)
+    # The most harmful come last, so that they do not take the project away from the others.
+    for operation in sorted(
+        IN_PROJECT, key=lambda op: (op.path.endswith("leave"), op.method == "delete", op.path)
+    ):
+        needed = Role[operation.access["role"]]
+        status = operation.call(person.client, installation.scope.project_id)
+        if role < needed:
+            assert status == 403, operation
+        else:
+            assert status not in {401, 403, 405, 500, 503}, (operation, status)
+        if role < needed or operation.access["session_only"]:
+            status = operation.call(token, installation.scope.project_id)
+            assert status in {403, 404}, (operation, status)
+
+
+def test_a_token_never_does_more_than_its_role(installation: Installation) -> None:
+    viewer = installation.by_token(installation.owner, Role.viewer)
+    for operation in IN_PROJECT:
+        if Role[operation.access["role"]] > Role.viewer:
+            assert operation.call(viewer, installation.scope.project_id) == 403, operation
