@@ -1,0 +1,214 @@
+"""Counts the values of a column: all of them where they fit, otherwise what can be known without."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+
+from steward.data.pii.values import one_row
+from steward.data.profile.sampling import sample_rows
+from steward.data.profile.shapes import Reading, reading
+from steward.data.tables import Column, Table, quote
+
+DISTINCT_LIMIT = 1_000_000
+"""Up to so many distinct values are counted exactly."""
+
+TOP = 10
+SHOWN = 200
+"""Characters of a value that a profile shows."""
+
+_VALUES = "steward_profile_values"
+_ROWS = "steward_profile_rows"
+_ROW_SAMPLE = 100_000
+_MARGIN = 1.1
+"""Estimates of distinct counts are a few per cent off."""
+_FREQUENT = 3
+_UNIQUE_SAMPLE = 20_000
+_UNIQUE_PART = 2_000_000
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is profiled: the rows of `source`, which may be a sample of the table."""
+
+    connection: duckdb.DuckDBPyConnection
+    table: Table
+    rows: int
+
+
+@dataclass(frozen=True)
+class Counted:
+    """`source` is a FROM item with the values v and their rows n, without nulls.
+
+    If `grouped`, every value occurs once; otherwise v repeats and n is 1.
+    """
+
+    source: str
+    grouped: bool
+    filled: int
+    distinct: int
+    exact: bool
+    unique: bool | None
+    row_column: str | None
+    """The column of the row sample that holds this column's values, if not grouped."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    filled: int
+    distinct: int
+
+
+class Survey:
+    """Decides how each column is counted; for large tables by one scan over all columns."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._estimates: dict[str, Estimate] = {}
+        self._row_columns: dict[str, str] = {}
+        if scope.rows > DISTINCT_LIMIT:
+            self._estimate()
+            self._keep_rows()
+
+    def _estimate(self) -> None:
+        columns = self._scope.table.columns
+        parts = []
+        for column in columns:
+            name = quote(column.name)
+            parts.append(f"count({name}), approx_count_distinct({reading(column, name).value})")
+        row = one_row(
+            self._scope.connection, f"SELECT {', '.join(parts)} FROM {self._scope.table.source}"
+        )
+        for column, filled, distinct in zip(columns, row[::2], row[1::2], strict=True):
+            self._estimates[column.name] = Estimate(int(filled), int(distinct))
+
+    def _keep_rows(self) -> None:
+        """A sample of rows of the columns with many values, to look for frequent ones in."""
+        many = [
+            column
+            for column in self._scope.table.columns
+            if self._estimates[column.name].distinct > _MARGIN * DISTINCT_LIMIT
+        ]
+        if not many:
+            return
+        self._row_columns = {column.name: f"c{place}" for place, column in enumerate(many)}
+        select = ", ".join(
+            f"{reading(column, quote(column.name)).value} AS {self._row_columns[column.name]}"
+            for column in many
+        )
+        sample_rows(
+            self._scope.connection,
+            self._scope.table,
+            self._scope.rows,
+            _ROW_SAMPLE,
+            select=select,
+            name=_ROWS,
+        )
+
+    @contextmanager
+    def counted(self, column: Column) -> Iterator[Counted]:
+        row_column = self._row_columns.get(column.name)
+        if row_column is not None:
+            yield self._uncounted(column, row_column)
+            return
+        connection = self._scope.connection
+        name = quote(column.name)
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {_VALUES} AS "
+            f"SELECT {reading(column, name).value} AS v, count(*) AS n "
+            f"FROM {self._scope.table.source} WHERE {name} IS NOT NULL GROUP BY 1"
+        )
+        try:
+            distinct, filled = one_row(
+                connection, f"SELECT count(*), coalesce(sum(n), 0)::BIGINT FROM {_VALUES}"
+            )
+            yield Counted(
+                source=_VALUES,
+                grouped=True,
+                filled=filled,
+                distinct=distinct,
+                exact=True,
+                unique=distinct == self._scope.rows,
+                row_column=None,
+            )
+        finally:
+            connection.execute(f"DROP TABLE IF EXISTS {_VALUES}")
+
+    def _uncounted(self, column: Column, row_column: str) -> Counted:
+        estimate = self._estimates[column.name]
+        name = quote(column.name)
+        value = reading(column, name).value
+        source = f"(SELECT {value} AS v, 1 AS n FROM {self._scope.table.source} WHERE {name} IS NOT NULL)"
+        unique = False
+        if estimate.filled == self._scope.rows and estimate.distinct > 0.9 * estimate.filled:
+            unique = is_unique(self._scope.connection, source, estimate.filled)
+        return Counted(
+            source=source,
+            grouped=False,
+            filled=estimate.filled,
+            distinct=estimate.filled if unique else min(estimate.distinct, estimate.filled),
+            exact=unique,
+            unique=unique,
+            row_column=row_column,
+        )
+
+    def close(self) -> None:
+        self._scope.connection.execute(f"DROP TABLE IF EXISTS {_ROWS}")
+
+
+def is_unique(connection: duckdb.DuckDBPyConnection, source: str, rows: int) -> bool:
+    """Whether no v occurs twice; a sample of values refutes most columns at once.
+
+    The sample keeps all rows of the values it keeps, so a value met twice there is met twice.
+    Only columns that pass are read in full, in parts that fit into memory.
+    """
+    parts = max(1, -(-rows // _UNIQUE_PART))
+    first_look = (max(1, rows // _UNIQUE_SAMPLE), 0)
+    for divisor, remainder in (first_look, *((parts, part) for part in range(parts))):
+        seen, distinct = one_row(
+            connection,
+            f"SELECT count(*), count(DISTINCT v) FROM {source} WHERE hash(v) % {divisor} = {remainder}",
+        )
+        if seen != distinct:
+            return False
+    return True
+
+
+def top_values(
+    scope: Scope, counted: Counted, read: Reading
+) -> tuple[Sequence[tuple[str, int]], bool]:
+    """The most frequent values with their rows, and whether no other can be more frequent.
+
+    Of a longer column in which every value is unique, none is more frequent than the others.
+    """
+    shown = f"left({read.text}, {SHOWN})"
+    if counted.unique and counted.distinct > TOP:
+        return (), True
+    if counted.grouped:
+        rows = scope.connection.execute(
+            f"SELECT {shown}, n FROM "
+            f"(SELECT v, n FROM {counted.source} ORDER BY n DESC, v LIMIT {TOP}) "
+            "ORDER BY n DESC, v"
+        ).fetchall()
+        return rows, True
+    frequent = (
+        f"SELECT {counted.row_column} AS v FROM {_ROWS} WHERE {counted.row_column} IS NOT NULL "
+        f"GROUP BY 1 HAVING count(*) >= {_FREQUENT} ORDER BY count(*) DESC, 1 LIMIT {3 * TOP}"
+    )
+    if not one_row(scope.connection, f"SELECT count(*) FROM ({frequent})")[0]:
+        return (), False
+    # The candidates come from a sample; their rows are counted in the whole table.
+    rows = scope.connection.execute(
+        f"SELECT {shown}, sum(n)::BIGINT AS total FROM {counted.source} WHERE v IN ({frequent}) "
+        f"GROUP BY v ORDER BY total DESC, v LIMIT {TOP}"
+    ).fetchall()
+    return rows, False
+
+
+def row_sample(counted: Counted, number: str) -> str:
+    """The sampled rows of an uncounted column as a FROM item with the finite numbers x."""
+    return (
+        f"(SELECT {number} AS x FROM (SELECT {counted.row_column} AS v FROM {_ROWS}) "
+        "WHERE x IS NOT NULL)"
+    )
