@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import duckdb
 
 from steward.core.errors import Invalid, TooLarge
-from steward.data.relate.columns import Facts, survey, vocabulary_of
+from steward.data.relate.columns import Facts, survey
 from steward.data.relate.composite import find_composite
 from steward.data.relate.dependencies import find_dependencies
 from steward.data.relate.foreign import find_unary
@@ -23,6 +23,7 @@ from steward.data.relate.model import (
     Relationship,
     graph_of,
 )
+from steward.data.relate.names import vocabulary_of
 from steward.data.relate.shared import find_shared, kind_of
 from steward.data.tables import Table
 
@@ -55,7 +56,7 @@ def relate(
     """Keys and dependencies of each table and the relationships between them; reads, never writes."""
     _check(tables)
     tell = progress or _silent
-    vocabulary = vocabulary_of(tables)
+    vocabulary = vocabulary_of(table.name for table in tables)
     facts: dict[str, tuple[Facts, ...]] = {}
     keys: list[Key] = []
     near: list[NearKey] = []

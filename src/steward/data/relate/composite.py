@@ -27,6 +27,7 @@ def find_composite(
     keys: Sequence[Key],
 ) -> list[Found]:
     found: list[Found] = []
+    primary = {key.table: key.columns for key in keys if key.primary}
     for key in keys:
         if len(key.columns) < 2 or key.score < PRIMARY_COMPOSITE_SCORE:
             continue
@@ -35,12 +36,22 @@ def find_composite(
             if name == key.table:
                 continue
             for dependent, evidence in _assignments(columns, referenced):
+                if _borrows_ordinal(dependent, primary.get(name, ())):
+                    continue
                 inclusion = measure(connection, tables, dependent, referenced)
                 candidate = Found(dependent, referenced, evidence, inclusion, key.primary, False)
                 if convinces(candidate):
                     found.append(candidate)
                     break
     return choose(found)
+
+
+def _borrows_ordinal(dependent: Sequence[Facts], own_key: tuple[str, ...]) -> bool:
+    """Whether a line number that counts within the table's own key is taken for one of another parent."""
+    names = {each.name for each in dependent}
+    if not names & set(own_key) or set(own_key) <= names:
+        return False
+    return any(each.name in own_key and each.place.short.measure for each in dependent)
 
 
 def _named(facts: Sequence[Facts], column: str) -> Facts:

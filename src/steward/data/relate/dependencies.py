@@ -1,5 +1,6 @@
 """Functional dependencies of low arity, exact and approximate, kept only where chance cannot explain them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -235,27 +236,29 @@ def _confirm(
 
 
 def _marked(confirmed: Sequence[Dependency]) -> list[Dependency]:
-    """Tells essential dependencies from those that follow through a column in between."""
-    holds = {(each.determinant, each.dependent): each.error for each in confirmed}
-    return [replace(each, essential=not _follows(each, holds)) for each in confirmed]
+    """A minimal cover: the weakest dependencies that the remaining ones imply are marked as not essential."""
+    decides = Counter(each.determinant for each in confirmed)
+    weakest_first = sorted(
+        confirmed,
+        key=lambda each: (
+            each.exact,
+            decides[each.determinant],
+            -each.error,
+            each.determinant,
+            each.dependent,
+        ),
+    )
+    essential = set(confirmed)
+    for each in weakest_first:
+        if each.dependent in _closure(set(each.determinant), essential - {each}):
+            essential.remove(each)
+    return [replace(each, essential=each in essential) for each in confirmed]
 
 
-def _follows(each: Dependency, holds: dict[tuple[tuple[str, ...], str], float]) -> bool:
-    between = {
-        right
-        for (left, right) in holds
-        if left == each.determinant and ((right,), each.dependent) in holds
-    }
-    for middle in sorted(between):
-        if len(each.determinant) > 1 or ((middle,), each.determinant[0]) not in holds:
-            return True
-        # The two decide each other: the rules are told once, by the one that decides more exactly.
-        mine = (_total_error(each.determinant[0], holds), each.determinant[0])
-        if (_total_error(middle, holds), middle) < mine:
-            return True
-    return False
-
-
-def _total_error(name: str, holds: dict[tuple[tuple[str, ...], str], float]) -> float:
-    errors = [error for (left, _), error in holds.items() if left == (name,)]
-    return sum(errors) / len(errors) - len(errors)
+def _closure(known: set[str], rules: set[Dependency]) -> set[str]:
+    """All columns that follow from the known ones."""
+    while True:
+        more = {rule.dependent for rule in rules if known.issuperset(rule.determinant)} - known
+        if not more:
+            return known
+        known |= more

@@ -8,6 +8,7 @@ from steward.data.relate.names import name_score
 
 KEYLIKE = frozenset(("integer", "text", "uuid", "date"))
 LONGEST_KEY = 128
+NAMED = 0.7
 _BITS_CAP = 60.0
 _VALUES_CAP = 30
 _BITS_PER_LETTER = 2.0
@@ -23,6 +24,10 @@ class Evidence:
     name: float
     type: float
     bits: float
+
+    @property
+    def named(self) -> bool:
+        return self.name >= NAMED
 
     @property
     def hopeless(self) -> bool:
@@ -53,16 +58,19 @@ def type_score(dependent: Facts, referenced: Facts) -> float:
 
 
 def may_contain(dependent: Facts, referenced: Facts) -> bool:
-    """Whether counts and ranges leave room for most of the dependent's values."""
+    """Whether types and ranges leave room for the dependent's values."""
     if type_score(dependent, referenced) == 0.0:
-        return False
-    if dependent.distinct * 0.5 > referenced.distinct:
         return False
     if dependent.low is not None and dependent.high is not None:
         if referenced.low is None or referenced.high is None:
             return dependent.family == "text"
         return dependent.low <= referenced.high and dependent.high >= referenced.low
     return True
+
+
+def too_many(dependent: Facts, referenced: Facts, evidence: Evidence) -> bool:
+    """Whether the dependent has more values than could be found; a telling name excuses many strays."""
+    return dependent.distinct * (0.05 if evidence.named else 0.8) > referenced.distinct
 
 
 def surprise(dependent: Facts, referenced: Facts) -> float:

@@ -1,23 +1,30 @@
 """Foreign keys: from all pairs of columns to the few that names, values and counts agree on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 
 from steward.data.relate.columns import Facts
-from steward.data.relate.evidence import KEYLIKE, LONGEST_KEY, Evidence, may_contain, weigh
+from steward.data.relate.evidence import (
+    KEYLIKE,
+    LONGEST_KEY,
+    Evidence,
+    may_contain,
+    too_many,
+    weigh,
+)
 from steward.data.relate.inclusion import Inclusion, Sketches, measure
 from steward.data.relate.model import Key
 from steward.data.relate.names import alike
 from steward.data.tables import Table
 
-_NAMED = 0.7
 _COVERAGE_NAMED = 0.85
 _COVERAGE_UNNAMED = 0.98
-_SKETCH_NAMED = 0.35
+_SKETCH_NAMED = 0.05
 _SKETCH_UNNAMED = 0.8
 _MIN_FILLED_SHARE = 0.9
+_CHAIN_TOLERANCE = 0.1
 
 
 @dataclass(frozen=True)
@@ -87,7 +94,7 @@ def find_unary(
         for right, lefts in sorted(by_referenced.items()):
             shares = sketches.contained(facts[right], [left for left, _ in lefts])
             for left, evidence in lefts:
-                needed = _SKETCH_NAMED if evidence.name >= _NAMED else _SKETCH_UNNAMED
+                needed = _SKETCH_NAMED if evidence.named else _SKETCH_UNNAMED
                 if shares[left] >= needed:
                     inclusion = measure(connection, tables, (facts[left],), (facts[right],))
                     confirmed.append(
@@ -118,7 +125,10 @@ def _plausible(
             evidence = weigh(source, target)
             if source.table == target.table and evidence.name < 0.8:
                 continue
-            if not evidence.hopeless:
+            if (source.table, (source.name,)) in primary and speaks_of_own_table(source):
+                # A key named after its own table counts that table's rows, whatever other keys are called.
+                evidence = replace(evidence, name=0.0)
+            if not evidence.hopeless and not too_many(source, target, evidence):
                 pairs.append((left, right, evidence))
     return pairs
 
@@ -128,7 +138,7 @@ def convinces(found: Found) -> bool:
     evidence, inclusion = found.evidence, found.inclusion
     if inclusion.most_referenced != 1:
         return False
-    if evidence.name >= _NAMED:
+    if evidence.named:
         return inclusion.coverage >= _COVERAGE_NAMED
     if evidence.name >= 0.5:
         return inclusion.coverage >= _COVERAGE_NAMED and evidence.bits >= 10.0
@@ -145,10 +155,12 @@ def choose(found: Sequence[Found]) -> list[Found]:
     chosen: list[Found] = []
     links = {(each.from_columns, each.to_columns) for each in kept}
     for candidates in by_dependent.values():
+        best = max(each.evidence.name for each in candidates)
+        named = [each for each in candidates if each.evidence.name >= best - _CHAIN_TOLERANCE]
         roots = [
             each
-            for each in candidates
-            if not any((each.to_columns, other.to_columns) in links for other in candidates)
+            for each in named
+            if not any((each.to_columns, other.to_columns) in links for other in named)
         ]
         ranked = sorted(roots or candidates, key=lambda each: (-each.score, each.to_columns))
         if not _ambiguous(ranked):
@@ -196,8 +208,15 @@ def _found(
 def at_home(facts: Facts) -> bool:
     """Whether a column's name speaks of its own table: `customer_id` in `customers`, or plain `id`."""
     core, table = facts.place.short.core, facts.place.table_words
-    if not core:
-        return True
-    return len(core) == len(table) and all(
-        alike(a, b) >= 0.8 for a, b in zip(core, table, strict=True)
-    )
+    return not core or (len(core) == len(table) and _ends_with(table, core))
+
+
+def speaks_of_own_table(facts: Facts) -> bool:
+    """Whether a column's name is the end of its table's: `event_id` in `order_events`."""
+    core, table = facts.place.short.core, facts.place.table_words
+    return bool(core) and len(core) <= len(table) and _ends_with(table, core)
+
+
+def _ends_with(table: tuple[str, ...], core: tuple[str, ...]) -> bool:
+    ending = table[len(table) - len(core) :]
+    return all(alike(a, b) >= 0.8 for a, b in zip(core, ending, strict=True))

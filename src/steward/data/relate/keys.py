@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from steward.data.relate.columns import Facts
 from steward.data.relate.model import Key, NearKey
-from steward.data.relate.names import alike, listed
+from steward.data.relate.names import Vocabulary, alike, listed
 from steward.data.tables import Table, quote
 
 PRIMARY_SCORE = 0.4
@@ -23,8 +23,8 @@ _MEMBERS_OF_PAIRS = 12
 _MEMBERS_OF_TRIPLES = 8
 _EXACT_CHECKS = 24
 _LONG_TEXT = 64
-# With fewer collisions expected by chance than this, a combination without any proves nothing.
-_TELLING_COLLISIONS = 3.0
+# With fewer collisions expected by chance than this, a combination without any proves little: many are tried.
+_TELLING_COLLISIONS = 12.0
 
 _NATURAL_WORDS = listed(
     "sku isbn ean iban bic vin email username login slug handle barcode symbol ticker iso"
@@ -44,7 +44,7 @@ def find_keys(
     connection: duckdb.DuckDBPyConnection,
     table: Table,
     facts: Sequence[Facts],
-    vocabulary: frozenset[str],
+    vocabulary: Vocabulary,
 ) -> FoundKeys:
     if not facts or facts[0].rows == 0:
         return FoundKeys((), ())
@@ -141,12 +141,21 @@ def _primary(single: Sequence[_Scored], composite: Sequence[_Scored], width: int
         and (
             _expected_collisions(found.members) >= _TELLING_COLLISIONS
             or len(found.members) == width
+            or _names_the_table(found.members)
         )
     ]
     return max(
         telling,
         key=lambda found: (found.score, tuple(-member.position for member in found.members)),
         default=None,
+    )
+
+
+def _names_the_table(members: Sequence[Facts]) -> bool:
+    """Whether the members are what the table is called after: `student_id` and `course_id` of `student_courses`."""
+    table = set(members[0].place.table_words)
+    return all(
+        member.place.short.core and set(member.place.short.core) <= table for member in members
     )
 
 
@@ -163,7 +172,7 @@ def _composites(
     connection: duckdb.DuckDBPyConnection,
     table: Table,
     facts: Sequence[Facts],
-    vocabulary: frozenset[str],
+    vocabulary: Vocabulary,
 ) -> list[_Scored]:
     members = [each for each in facts if _may_be_member(each)]
     members.sort(key=lambda each: (-_member_score(each, vocabulary), each.position))
@@ -202,18 +211,18 @@ def _may_be_member(facts: Facts) -> bool:
     return facts.longest <= _LONG_TEXT and (ordinal or not facts.place.short.measure)
 
 
-def _member_score(facts: Facts, vocabulary: frozenset[str]) -> float:
+def _member_score(facts: Facts, vocabulary: Vocabulary) -> float:
     name = facts.place.short
     if name.identifier:
         return 1.0
-    if set(name.words) & (_ORDINAL_WORDS | vocabulary):
+    if set(name.words) & (_ORDINAL_WORDS | vocabulary.words):
         return 0.8
     if facts.family in {"date", "timestamp"}:
         return 0.6
     return 0.35 if facts.family in {"integer", "uuid"} else 0.3
 
 
-def _composite_score(group: Sequence[Facts], width: int, vocabulary: frozenset[str]) -> float:
+def _composite_score(group: Sequence[Facts], width: int, vocabulary: Vocabulary) -> float:
     quality = sum(_member_score(each, vocabulary) for each in group) / len(group)
     place = sum(each.position for each in group) / len(group) / max(1, width)
     return quality * 0.9 - 0.1 * (len(group) - 2) + 0.1 * (1 - place)

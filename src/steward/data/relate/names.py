@@ -58,7 +58,19 @@ ROLES: dict[str, frozenset[str]] = {
 }
 SELF_ROLES = listed("parent superior predecessor successor root ancestor previous next replaces")
 
+_SURE_ENDINGS = (("id",), ("key",), ("uuid",), ("guid",))
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words that name tables, and those that name a table alone."""
+
+    words: frozenset[str] = frozenset()
+    entities: frozenset[str] = frozenset()
+
+
+NO_WORDS = Vocabulary()
 
 
 @dataclass(frozen=True)
@@ -76,26 +88,35 @@ class Name:
         return not self.core or all(word in GENERIC_WORDS for word in self.core)
 
 
-def words_of(raw: str, vocabulary: frozenset[str] = frozenset()) -> tuple[str, ...]:
+def vocabulary_of(tables: Iterable[str]) -> Vocabulary:
+    """All words that name tables, by which glued names such as `custid` are told apart."""
+    split = [tuple(word for word in words_of(table) if word not in TABLE_WORDS) for table in tables]
+    return Vocabulary(
+        words=frozenset(word for words in split for word in words if len(word) > 2),
+        entities=frozenset(words[0] for words in split if len(words) == 1),
+    )
+
+
+def words_of(raw: str, vocabulary: Vocabulary = NO_WORDS) -> tuple[str, ...]:
     """The singular lower-case words of a name, whatever its style."""
     plain = unicodedata.normalize("NFKC", raw)
     words: list[str] = []
     for match in _WORD.finditer(plain):
         word = match.group().lower()
-        words.extend(singular(part) for part in _unglued(word, vocabulary))
+        words.extend(singular(part) for part in _unglued(word, vocabulary.words))
     return tuple(words)
 
 
-def name_of(raw: str, vocabulary: frozenset[str] = frozenset(), skip: int = 0) -> Name:
+def name_of(raw: str, vocabulary: Vocabulary = NO_WORDS, skip: int = 0) -> Name:
     """The name read as words, without its first `skip` words (a prefix all columns share)."""
     words = words_of(raw, vocabulary)[skip:]
     core = tuple(word for word in words if word not in IDENTIFIER_WORDS)
     identifier = bool(words) and (
         words[-1] in IDENTIFIER_WORDS or (words[0] in {"id", "fk"} and len(words) > 1)
     )
-    measure = (
-        bool(core) and words[-1] not in {"id", "key", "uuid", "guid"} and core[-1] in MEASURE_WORDS
-    )
+    # `line_no` counts, but `budget_no` refers where there is a table of budgets.
+    refers = words[-1:] in _SURE_ENDINGS or (identifier and set(core[-1:]) <= vocabulary.entities)
+    measure = bool(core) and not refers and core[-1] in MEASURE_WORDS
     return Name(raw, words, core, identifier, measure)
 
 
