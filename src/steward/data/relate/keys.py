@@ -153,9 +153,11 @@ def _primary(single: Sequence[_Scored], composite: Sequence[_Scored], width: int
 
 def _names_the_table(members: Sequence[Facts]) -> bool:
     """Whether the members are what the table is called after: `student_id` and `course_id` of `student_courses`."""
-    table = set(members[0].place.table_words)
+    table = members[0].place.table_words
+    cores = [member.place.short.core for member in members]
     return all(
-        member.place.short.core and set(member.place.short.core) <= table for member in members
+        core and all(any(alike(word, other) >= 0.8 for other in table) for word in core)
+        for core in cores
     )
 
 

@@ -112,7 +112,7 @@ def name_of(raw: str, vocabulary: Vocabulary = NO_WORDS, skip: int = 0) -> Name:
     words = words_of(raw, vocabulary)[skip:]
     core = tuple(word for word in words if word not in IDENTIFIER_WORDS)
     identifier = bool(words) and (
-        words[-1] in IDENTIFIER_WORDS or (words[0] in {"id", "fk"} and len(words) > 1)
+        words[-1] in IDENTIFIER_WORDS or "fk" in words or (words[0] == "id" and len(words) > 1)
     )
     # `line_no` counts, but `budget_no` refers where there is a table of budgets.
     refers = words[-1:] in _SURE_ENDINGS or (identifier and set(core[-1:]) <= vocabulary.entities)
