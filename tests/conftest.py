@@ -3,11 +3,18 @@
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="Run soaks with their full numbers.")
     parser.addoption("--chromium", default=None, help="Path of the browser for the journeys.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.register_profile("full", max_examples=1000, deadline=None)
+    settings.register_profile("reduced", max_examples=60, deadline=None)
+    settings.load_profile("full" if config.getoption("--full") else "reduced")
 
 
 @pytest.fixture

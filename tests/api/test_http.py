@@ -68,7 +68,7 @@ def test_a_cookie_alone_changes_nothing(installation: Installation) -> None:
     client = installation.owner.client
     token = client.headers.pop("X-CSRF-Token")
     for wrong in (None, b"guess", "\u00e9".encode()):
-        headers = {} if wrong is None else {"X-CSRF-Token": wrong}
+        headers = {} if wrong is None else {b"X-CSRF-Token": wrong}
         answer = client.post(f"{API}/projects", json={"name": "Stolen"}, headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (403, "csrf")
     fine = client.post(f"{API}/projects", json={"name": "Mine"}, headers={"X-CSRF-Token": token})

@@ -162,8 +162,8 @@ class _Sent:
 
 def _route_template(scope: Scope) -> str:
     """The route's path with its parameters' names, never their values; prefix included."""
-    path: str = getattr(scope.get("route"), "path", "(none)")
-    inside = scope["path"].startswith(PREFIX) and not path.startswith((PREFIX, "/{path"))
+    path: str = getattr(scope.get("route"), "path", "(page)")
+    inside = scope["path"].startswith(PREFIX) and not path.startswith((PREFIX, "(page)"))
     return PREFIX + path if inside else path
 
 

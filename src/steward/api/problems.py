@@ -13,7 +13,6 @@ from steward.core import errors
 from steward.trace import Metrics, get_logger, redact_text
 
 MEDIA_TYPE = "application/problem+json"
-WEB_APP_ROUTE = "/{path:path}"
 TYPE_PREFIX = "https://steward.dev/problems/"
 _logger = get_logger("steward.api")
 
@@ -138,9 +137,6 @@ def install(api: FastAPI, metrics: Metrics) -> None:
     async def _framework(request: Request, error: Exception) -> JSONResponse:
         raised = cast(HTTPException, error)
         status = raised.status_code
-        if status == 405 and getattr(request.scope.get("route"), "path", "") == WEB_APP_ROUTE:
-            # Only the web app's catch-all knew this address: to other methods it does not exist.
-            status = 404
         phrase = HTTPStatus(status).phrase
         code = phrase.lower().replace(" ", "-")
         details = {
@@ -148,7 +144,7 @@ def install(api: FastAPI, metrics: Metrics) -> None:
             405: f"{request.method} is not possible at {request.url.path}.",
         }
         detail = details.get(status, str(raised.detail))
-        headers = dict(raised.headers or {}) if status == raised.status_code else None
+        headers = dict(raised.headers or {})
         return problem(request.state.request_id, status, code, phrase, detail, headers=headers)
 
     @api.exception_handler(Exception)

@@ -3,11 +3,11 @@
 from importlib.resources import files
 from pathlib import Path
 
+from anyio import to_thread
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, Response
-
-from steward.api.problems import WEB_APP_ROUTE
+from starlette.types import Receive, Scope, Send
 
 WEB_ROOT = Path(str(files("steward.api"))) / "web"
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
@@ -19,11 +19,16 @@ _NOT_BUILT = """<!doctype html><html lang="en"><title>Steward</title>
 
 
 def install(api: FastAPI, root: Path = WEB_ROOT) -> None:
-    @api.get(WEB_APP_ROUTE, include_in_schema=False)
-    def page(request: Request, path: str) -> Response:
-        if path.startswith("api/"):
+    """Answers what no route knows: pages of the web app, and 404 for everything else."""
+
+    async def fallback(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"].lstrip("/")
+        if path.startswith("api/") or scope["method"] not in {"GET", "HEAD"}:
             raise HTTPException(404)
-        return _serve(request, root, path)
+        response = await to_thread.run_sync(_serve, Request(scope), root, path)
+        await response(scope, receive, send)
+
+    api.router.default = fallback
 
 
 def _serve(request: Request, root: Path, path: str) -> Response:

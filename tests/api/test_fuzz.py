@@ -1,0 +1,90 @@
+"""Requests made from the OpenAPI document: no 5xx, no status, header or body that it does not name."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis import Case, checks
+from tests.api.live import LiveServer
+
+from steward.api import create_routes
+from steward.api.guards import cookie_name
+from steward.app import open_steward
+from steward.core import MovableClock, load_settings
+from steward.testing import Installation, PostgresServer, fast_passwords
+
+# A stream never ends by itself; tests/api/test_events.py follows it.
+SCHEMA = schemathesis.openapi.from_dict(create_routes().openapi()).exclude(
+    operation_id="follow_events"
+)
+EXAMPLES = settings().max_examples // 12
+CHECKS = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+    checks.response_headers_conformance,
+    checks.unsupported_method,
+]
+
+
+@dataclass(frozen=True)
+class Target:
+    address: str
+    installation: Installation
+
+    def call(self, case: Case[Any]) -> None:
+        """As the owner of a project of its own, so that nothing one case destroys hides another."""
+        steward, owner = self.installation.steward, self.installation.owner
+        session = steward.identity.sessions.sign_in_by_link(
+            steward.identity.sessions.new_link(owner.user.id)
+        )
+        if "project_id" in case.path_parameters:
+            case.path_parameters["project_id"] = self.installation.project("Fuzzed")
+        # The document allows a token instead; a random one would end every case at the door.
+        case.headers.pop("Authorization", None)
+        client = requests.Session()
+        client.cookies.set(cookie_name(steward.settings.http), session.token)
+        headers = {"X-CSRF-Token": session.principal.csrf_token}
+        response = case.call(base_url=self.address, session=client, headers=headers)
+        case.validate_response(response, checks=CHECKS)
+
+
+@pytest.fixture(scope="module")
+def target(
+    database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Target]:
+    with ExitStack() as stack:
+        url = None
+        if database_kind == "postgres":
+            server: PostgresServer = request.getfixturevalue("postgres")
+            url = stack.enter_context(server.database(None))
+        opened = load_settings(
+            home=tmp_path_factory.mktemp("fuzz"),
+            database={"url": url},
+            http={"requests_per_minute": 10**9, "request_burst": 10**9},
+        )
+        clock = MovableClock(datetime.now(UTC))
+        steward = open_steward(opened, clock=clock, passwords=fast_passwords())
+        installation = Installation(steward, clock)
+        stack.callback(installation.close)
+        yield Target(stack.enter_context(LiveServer(installation)), installation)
+
+
+@pytest.mark.soak
+@SCHEMA.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_fuzz(case: Case[Any], target: Target) -> None:
+    target.call(case)
