@@ -16,6 +16,21 @@ export default defineConfig({
     target: 'baseline-widely-available',
     // Everything is its own file: a strict content security policy refuses data: scripts and fonts.
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            // Changes rarely, so an upgrade of Steward leaves it in the browser's cache.
+            { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
+            // What most pages show travels as one file instead of twenty small ones.
+            {
+              name: 'page',
+              test: /src\/components\/(Page|Section|DataTable|EmptyState|ErrorState|Moment|format|undo|toasts)|src\/api\//,
+            },
+          ],
+        },
+      },
+    },
   },
   server: { port: 5173, proxy: { '/api': server } },
   test: {

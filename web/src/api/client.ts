@@ -2,10 +2,11 @@
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import { ApiError } from './errors';
 import type { paths } from './schema';
+import type { Answer } from './types';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** A 401 here answers a question ("who am I?", "is this password right?") and ends no session. */
-const SIGN_IN_PATHS = new Set(['/api/v1/session', '/api/v1/invitations/accept']);
+const SIGN_IN_PATH = '/api/v1/session';
 
 let csrfToken: string | null = null;
 let onSignedOut: () => void = () => undefined;
@@ -38,8 +39,11 @@ const guard: Middleware = {
   },
   async onResponse({ response, schemaPath }) {
     if (response.ok) return;
-    if (response.status === 401 && !SIGN_IN_PATHS.has(schemaPath)) reportSignedOut();
-    throw await ApiError.fromResponse(response);
+    const error = await ApiError.fromResponse(response);
+    // A wrong token means that another session has begun in this browser since the page was opened.
+    const isOver = error.status === 401 || error.code === 'csrf';
+    if (isOver && schemaPath !== SIGN_IN_PATH) reportSignedOut();
+    throw error;
   },
   onError({ error }) {
     // An aborted request is no failure: the page that asked has gone.
@@ -61,12 +65,14 @@ function createApi(): Client<paths> {
 export const api = createApi();
 
 /** The body of an answer; refusals have been thrown by then. */
-export async function bodyOf<Body>(answer: Promise<{ data?: Body }>): Promise<NonNullable<Body>> {
+export async function bodyOf<Body>(
+  answer: Promise<{ data?: Body }>,
+): Promise<Answer<NonNullable<Body>>> {
   const { data } = await answer;
   if (data === undefined || data === null) {
     throw new TypeError('The server answered without the expected content.');
   }
-  return data;
+  return data as Answer<NonNullable<Body>>;
 }
 
 /** A document together with the version that a later change must name in If-Match. */
@@ -77,7 +83,7 @@ export interface Versioned<Document> {
 
 export async function versionedBodyOf<Body>(
   answer: Promise<{ data?: Body; response: Response }>,
-): Promise<Versioned<NonNullable<Body>>> {
+): Promise<Versioned<Answer<NonNullable<Body>>>> {
   const { response } = await answer;
   return { document: await bodyOf(answer), etag: response.headers.get('ETag') ?? '*' };
 }

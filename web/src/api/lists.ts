@@ -28,7 +28,7 @@ export function listQuery<Item, Page extends ListPage<Item> = ListPage<Item>>(
 }
 
 /** All items fetched so far, in order. */
-export function itemsOf<Item>(data: InfiniteData<ListPage<Item>, unknown> | undefined): Item[] {
+export function itemsOf<Item>(data: InfiniteData<ListPage<Item>> | undefined): Item[] {
   return data?.pages.flatMap((page) => page.items) ?? [];
 }
 

@@ -25,7 +25,7 @@ export function useChangeMe() {
       change: UserChange;
     }): Promise<Versioned<User>> =>
       versionedBodyOf(
-        api.PATCH('/api/v1/me', { params: { header: { 'If-Match': etag } }, body: change }),
+        api.PATCH('/api/v1/me', { params: { header: { 'if-match': etag } }, body: change }),
       ),
     onSuccess: (changed) => {
       client.setQueryData(meKey, changed);

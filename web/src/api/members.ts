@@ -1,8 +1,8 @@
 /** People of a project, and the invitations that bring more of them in. */
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
-import { listQuery } from './lists';
+import { itemsOf, listQuery } from './lists';
 import type { Role } from './types';
 
 export function membersQuery(projectId: string) {
@@ -14,6 +14,13 @@ export function membersQuery(projectId: string) {
       }),
     ),
   );
+}
+
+/** Answers name people by id; this says who that is, or null for someone who has left. */
+export function usePersonName(projectId: string): (userId: string) => string | null {
+  const { data } = useInfiniteQuery(membersQuery(projectId));
+  const names = new Map(itemsOf(data).map(({ user_id, name }) => [user_id, name]));
+  return (userId) => names.get(userId) ?? null;
 }
 
 export function useSetMemberRole(projectId: string) {

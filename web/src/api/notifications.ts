@@ -3,11 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
 import { listQuery } from './lists';
-import type { ListPage, Notification } from './types';
-
-interface NotificationPage extends ListPage<Notification> {
-  unread: number;
-}
+import type { Notification, NotificationPage } from './types';
 
 export function notificationsQuery(projectId: string) {
   return listQuery<Notification, NotificationPage>(

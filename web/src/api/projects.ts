@@ -37,7 +37,7 @@ export function useRenameProject(projectId: string) {
     mutationFn: ({ name, etag }: { name: string; etag: string }) =>
       versionedBodyOf(
         api.PATCH('/api/v1/projects/{project_id}', {
-          params: { path: { project_id: projectId }, header: { 'If-Match': etag } },
+          params: { path: { project_id: projectId }, header: { 'if-match': etag } },
           body: { name },
         }),
       ),
@@ -48,13 +48,14 @@ export function useRenameProject(projectId: string) {
   });
 }
 
+/** The caller leaves the project's pages and then calls `refresh`: until then they are about it. */
 export function useDeleteProject() {
   const refresh = useRefreshProjects();
-  return useMutation({
+  const remove = useMutation({
     mutationFn: (projectId: string) =>
       api.DELETE('/api/v1/projects/{project_id}', { params: { path: { project_id: projectId } } }),
-    onSuccess: refresh,
   });
+  return { remove, refresh };
 }
 
 export function useRestoreProject() {

@@ -37,11 +37,11 @@ export function useSession(): Session {
 
 export type Credentials = { email: string; password: string } | { link: string };
 
-export interface Acceptance {
+export interface SignUp {
   token: string;
-  name?: string;
-  email?: string;
-  password?: string;
+  name: string;
+  email: string;
+  password: string;
 }
 
 /** Someone else may have been signed in before: nothing fetched for them is kept. */
@@ -62,11 +62,21 @@ export function useSignIn() {
   });
 }
 
-export function useAcceptInvitation() {
+/** Accepts an invitation with a new account. */
+export function useSignUp() {
   const start = useStartSession();
   return useMutation({
-    mutationFn: (acceptance: Acceptance) =>
-      bodyOf(api.POST('/api/v1/invitations/accept', { body: acceptance })),
+    mutationFn: (body: SignUp) => bodyOf(api.POST('/api/v1/invitations/accept', { body })),
+    onSuccess: start,
+  });
+}
+
+/** Accepts an invitation with the account one is signed in with. */
+export function useJoin() {
+  const start = useStartSession();
+  return useMutation({
+    mutationFn: (token: string) =>
+      bodyOf(api.POST('/api/v1/invitations/join', { body: { token } })),
     onSuccess: start,
   });
 }

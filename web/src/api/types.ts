@@ -3,23 +3,38 @@ import type { components } from './schema';
 
 type Schemas = components['schemas'];
 
-export type About = Schemas['About'];
-export type EventRecord = Schemas['Event'];
-export type FilePreview = Schemas['FilePreview'];
-export type Invitation = Schemas['Invitation'];
-export type InvitationCreated = Schemas['InvitationCreated'];
-export type InvitationLookup = Schemas['InvitationLookup'];
-export type Member = Schemas['Member'];
-export type Notification = Schemas['Notification'];
-export type Project = Schemas['Project'];
-export type ProjectFile = Schemas['File'];
-export type ProjectRef = Schemas['ProjectRef'];
-export type Role = Schemas['Role'];
-export type Secret = Schemas['Secret'];
-export type Session = Schemas['Session'];
-export type Token = Schemas['Token'];
-export type TokenCreated = Schemas['TokenCreated'];
-export type User = Schemas['User'];
+export type Role = Schemas['MemberRole']['role'];
+export type Level = 'info' | 'success' | 'warning' | 'error';
+
+/** The schema calls roles and levels of answers plain strings; here they are the known ones. */
+export type Answer<Body> = Body extends readonly (infer Item)[]
+  ? Answer<Item>[]
+  : Body extends object
+    ? {
+        [Key in keyof Body]: Key extends 'role'
+          ? Role
+          : Key extends 'level'
+            ? Level
+            : Answer<Body[Key]>;
+      }
+    : Body;
+
+export type EventRecord = Answer<Schemas['EventOut']>;
+export type FilePreview = Answer<Schemas['PreviewOut']>;
+export type Invitation = Answer<Schemas['InvitationOut']>;
+export type InvitationCreated = Answer<Schemas['NewInvitationOut']>;
+export type InvitationLookup = Answer<Schemas['InvitationPreviewOut']>;
+export type Member = Answer<Schemas['MemberOut']>;
+export type Notification = Answer<Schemas['NotificationOut']>;
+export type NotificationPage = Answer<Schemas['NotificationPage']>;
+export type Project = Answer<Schemas['ProjectOut']>;
+export type ProjectFile = Answer<Schemas['FileOut']>;
+export type ProjectRef = Answer<Schemas['ProjectRef']>;
+export type Secret = Answer<Schemas['SecretOut']>;
+export type Session = Answer<Schemas['SessionOut']>;
+export type Token = Answer<Schemas['TokenOut']>;
+export type TokenCreated = Answer<Schemas['NewTokenOut']>;
+export type User = Answer<Schemas['UserOut']>;
 
 /** One page of a list, and where the next one starts. */
 export interface ListPage<Item> {

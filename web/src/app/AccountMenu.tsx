@@ -26,41 +26,34 @@ export function AccountMenu() {
     </>
   );
   return (
-    <DropMenu side="above" label={`Account of ${user.name}`} button={button}>
-      {(close) => (
-        <>
-          <DropMenuLabel>{user.email}</DropMenuLabel>
-          {registry.account.map(({ path, title, icon: Icon }) => (
-            <DropMenuItem
-              key={path}
-              icon={<Icon size={14} aria-hidden />}
-              onSelect={() => {
-                close();
-                void navigate({ to: `/${path}` });
-              }}
-            >
-              {title}
-            </DropMenuItem>
-          ))}
-          <DropMenuLine />
-          <div role="group" aria-label="Appearance">
-            <DropMenuLabel>Appearance</DropMenuLabel>
-            {COLOUR_SCHEMES.map(({ value, label }) => (
-              <DropMenuItem
-                key={value}
-                checked={colorScheme === value}
-                onSelect={() => setColorScheme(value)}
-              >
-                {label}
-              </DropMenuItem>
-            ))}
-          </div>
-          <DropMenuLine />
-          <DropMenuItem icon={<LogOut size={14} aria-hidden />} onSelect={leave}>
-            Sign out
+    <DropMenu side="above" label="Account" hint="Account menu" button={button}>
+      <DropMenuLabel>{user.email}</DropMenuLabel>
+      {registry.account.map(({ path, title, icon: Icon }) => (
+        <DropMenuItem
+          key={path}
+          icon={<Icon size={14} aria-hidden />}
+          onSelect={() => void navigate({ to: `/${path}` })}
+        >
+          {title}
+        </DropMenuItem>
+      ))}
+      <DropMenuLine />
+      <div role="group" aria-label="Appearance">
+        <DropMenuLabel>Appearance</DropMenuLabel>
+        {COLOUR_SCHEMES.map(({ value, label }) => (
+          <DropMenuItem
+            key={value}
+            checked={colorScheme === value}
+            onSelect={() => setColorScheme(value)}
+          >
+            {label}
           </DropMenuItem>
-        </>
-      )}
+        ))}
+      </div>
+      <DropMenuLine />
+      <DropMenuItem icon={<LogOut size={14} aria-hidden />} onSelect={leave}>
+        Sign out
+      </DropMenuItem>
     </DropMenu>
   );
 }

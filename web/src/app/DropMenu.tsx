@@ -3,7 +3,7 @@
  * Mantine's Menu would bring its positioning engine into the first download; the shell's two menus
  * sit at fixed places and do not need it. Pages use Mantine's.
  */
-import { UnstyledButton } from '@mantine/core';
+import { UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { Check } from 'lucide-react';
 import {
   type FocusEvent,
@@ -18,15 +18,17 @@ import classes from './DropMenu.module.css';
 
 interface Props {
   label: string;
-  /** The content of the button. */
+  /** The content of the button, … */
   button: ReactNode;
+  /** … and what it does, for those who do not see where it is. */
+  hint?: string;
   side: 'below' | 'above';
-  children: (close: () => void) => ReactNode;
+  children: ReactNode;
 }
 
 const ITEMS = '[role^="menuitem"]';
 
-export function DropMenu({ label, button, side, children }: Props) {
+export function DropMenu({ label, button, hint, side, children }: Props) {
   const [opened, setOpened] = useState(false);
   const id = useId();
   const root = useRef<HTMLDivElement>(null);
@@ -56,15 +58,17 @@ export function DropMenu({ label, button, side, children }: Props) {
       <UnstyledButton
         ref={trigger}
         className={classes.button}
-        aria-label={label}
         aria-haspopup="menu"
         aria-expanded={opened}
         aria-controls={opened ? id : undefined}
         onClick={() => setOpened(!opened)}
       >
         {button}
+        {hint !== undefined && <VisuallyHidden>{hint}</VisuallyHidden>}
       </UnstyledButton>
       {opened && (
+        // The items take the keys; here their clicks arrive and close the menu.
+        // eslint-disable-next-line jsx-a11y/click-events-have-key-events
         <div
           id={id}
           role="menu"
@@ -72,8 +76,9 @@ export function DropMenu({ label, button, side, children }: Props) {
           tabIndex={-1}
           className={classes.menu}
           data-side={side}
+          onClick={close}
         >
-          {children(close)}
+          {children}
         </div>
       )}
     </div>

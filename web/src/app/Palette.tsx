@@ -27,6 +27,8 @@ export default function Palette({ opened, onClose }: Props) {
       yOffset="12vh"
       size="34rem"
       padding={0}
+      // At once: what is typed right after Ctrl-K must not be lost.
+      transitionProps={{ duration: 0 }}
       aria-label="Search and commands"
     >
       <CommandList onClose={onClose} />
@@ -110,6 +112,8 @@ function CommandList({ onClose }: { onClose: () => void }) {
         <Search size={16} aria-hidden />
         <input
           data-autofocus
+          // eslint-disable-next-line jsx-a11y/no-autofocus -- opened by the keyboard, for typing
+          autoFocus
           role="combobox"
           aria-label="Search pages, projects and actions"
           aria-expanded

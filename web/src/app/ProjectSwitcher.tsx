@@ -29,45 +29,28 @@ export function ProjectSwitcher() {
     </>
   );
   return (
-    <DropMenu
-      side="below"
-      label={current ? `Project ${current.name}, switch project` : 'Choose a project'}
-      button={button}
-    >
-      {(close) => (
-        <>
-          {groups.map(([organisation, projects]) => (
-            <div key={organisation} role="group" aria-label={organisation}>
-              <DropMenuLabel>{organisation}</DropMenuLabel>
-              {projects.map((project) => (
-                <DropMenuItem
-                  key={project.id}
-                  checked={project.id === current?.id}
-                  onSelect={() => {
-                    close();
-                    void navigate({ to: samePageIn(project.id, pathname) });
-                  }}
-                >
-                  <span className={classes.name}>{project.name}</span>
-                  <span className={classes.detail}>{roleName(project.role)}</span>
-                </DropMenuItem>
-              ))}
-            </div>
+    <DropMenu side="below" label="Projects" hint="Switch project" button={button}>
+      {groups.map(([organisation, projects]) => (
+        <div key={organisation} role="group" aria-label={organisation}>
+          <DropMenuLabel>{organisation}</DropMenuLabel>
+          {projects.map((project) => (
+            <DropMenuItem
+              key={project.id}
+              checked={project.id === current?.id}
+              onSelect={() => void navigate({ to: samePageIn(project.id, pathname) })}
+            >
+              <span className={classes.name}>{project.name}</span>
+              <span className={classes.detail}>{roleName(project.role)}</span>
+            </DropMenuItem>
           ))}
-          {mayCreateProject(session) && (
-            <>
-              {groups.length > 0 && <DropMenuLine />}
-              <DropMenuItem
-                icon={<Plus size={14} aria-hidden />}
-                onSelect={() => {
-                  close();
-                  dialog.open();
-                }}
-              >
-                New project
-              </DropMenuItem>
-            </>
-          )}
+        </div>
+      ))}
+      {mayCreateProject(session) && (
+        <>
+          {groups.length > 0 && <DropMenuLine />}
+          <DropMenuItem icon={<Plus size={14} aria-hidden />} onSelect={() => dialog.open()}>
+            New project
+          </DropMenuItem>
         </>
       )}
     </DropMenu>

@@ -14,9 +14,12 @@ import classes from './Shell.module.css';
 import { Topbar } from './Topbar';
 
 const CreateProject = lazy(() => import('./CreateProject'));
-const Palette = lazy(() => import('./Palette'));
+const loadPalette = () => import('./Palette');
+const Palette = lazy(loadPalette);
 const NavigationDrawer = lazy(() => import('./NavigationDrawer'));
 const NotificationsDrawer = lazy(() => import('./NotificationsDrawer'));
+
+const IDLE_AFTER = 2_000;
 
 export function Shell() {
   const project = useCurrentProject();
@@ -26,6 +29,11 @@ export function Shell() {
   const newProject = useDialog('new-project');
   useHotkeys([['mod+K', openPalette]], []);
   useHotkeys([['mod+Z', undoLatest]]);
+  useEffect(() => {
+    // Fetched while nothing else is going on, so that the first Ctrl-K opens at once.
+    const timer = setTimeout(() => void loadPalette(), IDLE_AFTER);
+    return () => clearTimeout(timer);
+  }, []);
   useFocusOnNavigation(closeMenu);
 
   const navigation = (

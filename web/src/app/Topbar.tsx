@@ -14,7 +14,7 @@ interface Props {
 export function Topbar({ onMenu, onSearch, onNotifications }: Props) {
   const project = useCurrentProject();
   return (
-    <header className={classes.bar}>
+    <section aria-label="Top bar" className={classes.bar}>
       <ActionIcon
         variant="subtle"
         color="gray"
@@ -35,6 +35,6 @@ export function Topbar({ onMenu, onSearch, onNotifications }: Props) {
         <Search size={18} aria-hidden />
       </ActionIcon>
       {project && <NotificationsBell projectId={project.id} onClick={onNotifications} />}
-    </header>
+    </section>
   );
 }

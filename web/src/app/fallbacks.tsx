@@ -1,10 +1,11 @@
 /** What is shown in place of a page: while it loads, when it failed, when there is none. */
-import { Anchor, Button, Center, Loader } from '@mantine/core';
+import { Anchor, Button, Center, Loader, VisuallyHidden } from '@mantine/core';
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { FolderX, SearchX } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
+import { PAGE_TITLE_ID } from '@/components/Page';
 
 export function LoadingPage() {
   return (
@@ -71,6 +72,11 @@ function Fallback({ title, children }: { title: string; children: ReactNode }) {
   }, [title]);
   return (
     <Center mih="70vh" px="md">
+      <VisuallyHidden>
+        <h1 id={PAGE_TITLE_ID} tabIndex={-1}>
+          {title}
+        </h1>
+      </VisuallyHidden>
       {children}
     </Center>
   );

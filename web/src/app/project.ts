@@ -1,8 +1,8 @@
 /** Which project the page is about, and the addresses of its pages. */
-import { useParams } from '@tanstack/react-router';
 import { roleAtLeast } from '@/api/roles';
 import { useSession } from '@/api/session';
 import type { ProjectRef, Role, Session } from '@/api/types';
+import { usePathParam } from '@/components/use-path-param';
 
 const LAST_PROJECT = 'steward.last-project';
 
@@ -28,7 +28,7 @@ export function preferredProject(session: Session): ProjectRef | undefined {
 /** The project of the address, or the one last used on pages outside any project. */
 export function useCurrentProject(): ProjectRef | undefined {
   const session = useSession();
-  const { projectId } = useParams({ strict: false });
+  const projectId = usePathParam('projectId');
   if (projectId === undefined) return preferredProject(session);
   return session.projects.find(({ id }) => id === projectId);
 }

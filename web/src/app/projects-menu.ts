@@ -22,5 +22,5 @@ export function mayCreateProject({ projects }: Session): boolean {
 }
 
 export function initial(name: string): string {
-  return [...name.trim()][0]?.toUpperCase() ?? '?';
+  return String.fromCodePoint(name.trim().codePointAt(0) ?? 63).toUpperCase();
 }

@@ -16,15 +16,15 @@ import type { Session } from '@/api/types';
 import { FailedPage, LoadingPage, MissingPage, MissingProject } from './fallbacks';
 import { gatePage } from './gate';
 import type { LoadComponent, ProjectPage } from './page-definition';
-import { preferredProject, projectPath, rememberProject } from './project';
+import { preferredProject, projectPath, rememberProject, useCurrentProject } from './project';
 import type { Registry } from './registry';
+import { Shell } from './Shell';
 import { parseSearch, stringifySearch } from './search';
 
 interface RouterContext {
   queryClient: QueryClient;
 }
 
-const Shell = lazyRouteComponent(() => import('./Shell'), 'Shell');
 const NoProjects = lazyRouteComponent(() => import('./NoProjects'), 'NoProjects');
 
 const rootRoute = createRootRouteWithContext<RouterContext>()({ component: Outlet });
@@ -35,9 +35,7 @@ const appRoute = createRoute({
   id: 'app',
   component: Shell,
   beforeLoad: async ({ context, location }): Promise<{ session: Session }> => {
-    // Fetched while the answer about the session is on its way.
-    void Shell.preload?.();
-    const session = await context.queryClient.ensureQueryData(sessionQuery);
+    const session = await context.queryClient.query({ ...sessionQuery, staleTime: 'static' });
     if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } });
     return { session };
   },
@@ -56,19 +54,24 @@ const indexRoute = createRoute({
 const projectRoute = createRoute({
   getParentRoute: () => appRoute,
   path: 'p/$projectId',
-  component: Outlet,
+  component: ProjectFrame,
   notFoundComponent: MissingProject,
   beforeLoad: async ({ context, params }) => {
     const isListed = ({ id }: { id: string }) => id === params.projectId;
     let session: Session | null = context.session;
     if (!session.projects.some(isListed)) {
       // Someone may have added us since the session was fetched.
-      session = await context.queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 });
+      session = await context.queryClient.query({ ...sessionQuery, staleTime: 0 });
     }
     if (!session?.projects.some(isListed)) throw notFound();
     rememberProject(params.projectId);
   },
 });
+
+/** A project can go away while its page is open: deleted, or one is no longer a member. */
+function ProjectFrame() {
+  return useCurrentProject() ? <Outlet /> : <MissingProject />;
+}
 
 /** Unknown addresses inside a project keep its navigation. */
 const missingInProjectRoute = createRoute({
@@ -119,7 +122,8 @@ export function buildRouter(registry: Registry, queryClient: QueryClient, histor
     parseSearch,
     stringifySearch,
     defaultPreload: 'intent',
-    defaultPendingMs: 200,
+    defaultPendingMs: 300,
+    defaultPendingMinMs: 0,
     defaultPendingComponent: LoadingPage,
     defaultErrorComponent: FailedPage,
     defaultNotFoundComponent: MissingPage,

@@ -32,6 +32,11 @@ const dark: MantineColorsTuple = [
   '#0b0d10',
 ];
 
+const dialog = {
+  closeButtonProps: { 'aria-label': 'Close' },
+  overlayProps: { backgroundOpacity: 0.4 },
+};
+
 export const theme = createTheme({
   primaryColor: 'steward',
   primaryShade: { light: 8, dark: 7 },
@@ -62,8 +67,11 @@ export const theme = createTheme({
       }),
     },
     Input: { vars: () => ({ wrapper: { '--input-height': '2.125rem' } }) },
-    Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
-    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: { defaultProps: { ...dialog, centered: true }, styles: { title: { fontWeight: 600 } } },
+    Drawer: { defaultProps: dialog, styles: { title: { fontWeight: 600 } } },
+    // The title's own colour misses AA on the light tint.
+    Alert: { styles: { title: { color: 'var(--mantine-color-text)' } } },
+    Select: { defaultProps: { maxDropdownHeight: 320 } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
   },
 });

@@ -15,12 +15,12 @@ export function CodeBlock({ label, code, maxHeight = '24rem' }: Props) {
   const { copied, copy } = useCopy();
   return (
     <div className={classes.root}>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
       <pre
         className={classes.code}
         style={{ maxHeight }}
         aria-label={label}
-        role="region"
+        role="group"
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
         tabIndex={0}
       >
         <code>{code}</code>

@@ -23,7 +23,7 @@ interface Props<Row> {
   /** Says what the table lists, for screen readers. */
   label: string;
   columns: Column<Row>[];
-  query: UseInfiniteQueryResult<InfiniteData<ListPage<Row>, unknown>>;
+  query: UseInfiniteQueryResult<InfiniteData<ListPage<Row>>>;
   rowKey: (row: Row) => string;
   /** Shown in place of the table when the list has no items. */
   empty: ReactNode;
@@ -52,7 +52,7 @@ export function DataTable<Row>(props: Props<Row>) {
     <div className={classes.frame}>
       {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={classes.scroller} role="region" aria-label={label} tabIndex={0}>
+      <div className={classes.scroller} role="group" aria-label={label} tabIndex={0}>
         <table className={classes.table} aria-busy={query.isPending}>
           <thead>
             <tr>

@@ -9,13 +9,7 @@ export function FormError({ error }: { error: unknown }) {
   if (error instanceof ApiError && error.fields.length > 0) return null;
   const { title, detail } = explain(error);
   return (
-    <Alert
-      role="alert"
-      color="red"
-      variant="light"
-      title={detail ? title : undefined}
-      icon={<TriangleAlert size={16} aria-hidden />}
-    >
+    <Alert role="alert" color="red" variant="light" icon={<TriangleAlert size={16} aria-hidden />}>
       {detail || title}
     </Alert>
   );

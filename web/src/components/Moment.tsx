@@ -14,7 +14,7 @@ const clock = (() => {
     listeners.forEach((listener) => listener());
   };
   return {
-    subscribe(listener: () => void) {
+    subscribe: (listener: () => void) => {
       if (listeners.size === 0) {
         now = Date.now();
         timer = setInterval(tick, TICK);
@@ -32,11 +32,9 @@ const clock = (() => {
 export function RelativeTime({ value }: { value: string }) {
   const now = useSyncExternalStore(clock.subscribe, clock.now);
   const formats = useFormats();
-  // An event may be newer than the last tick: it happened now, not in the future.
-  const moment = Math.max(now, Date.parse(value) <= Date.now() ? Date.parse(value) : now);
   return (
     <time dateTime={value} title={formats.dateTime(value)}>
-      {formats.relative(value, moment)}
+      {formats.relative(value, now)}
     </time>
   );
 }

@@ -32,12 +32,12 @@ export function RoleSelect({ value, roles, onChange, ...rest }: Props) {
         <div>
           <Text size="sm">{option.label}</Text>
           <Text size="xs" c="dimmed">
-            {ROLE_DESCRIPTIONS[option.value as Role]}
+            {ROLE_DESCRIPTIONS[option.value]}
           </Text>
         </div>
       )}
       onChange={(next) => {
-        if (next !== null) onChange(next as Role);
+        if (next !== null) onChange(next);
       }}
     />
   );

@@ -27,6 +27,8 @@ function ToastCard({ toast }: { toast: Toast }) {
     return () => clearTimeout(timer);
   }, [held, id, shownFor]);
   return (
+    // Pointing at it or focusing it only keeps it on screen.
+    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
     <div
       className={classes.toast}
       data-tone={toast.tone}

@@ -1,7 +1,10 @@
 /** Events in words. */
 import type { EventRecord } from '@/api/types';
 
-type Words = (data: Record<string, unknown>) => string;
+/** Who a user id stands for; null when that is not known any more. */
+type NameOf = (userId: string) => string | null;
+
+type Words = (data: Record<string, unknown>, subject: string | null) => string;
 
 const named = (data: Record<string, unknown>, key = 'name') => {
   const value = data[key];
@@ -15,8 +18,8 @@ const SENTENCES: Record<string, Words> = {
   'project.updated': (data) => `Project renamed to${named(data)}`,
   'project.deleted': () => 'Project deleted',
   'project.restored': () => 'Project restored',
-  'member.changed': (data) => `Member added or changed${asRole(data)}`,
-  'member.removed': () => 'Member removed',
+  'member.changed': (data, person) => `${person ?? 'A member'} joined or changed${asRole(data)}`,
+  'member.removed': (_data, person) => `${person ?? 'A member'} removed`,
   'invitation.created': (data) => `Invitation created${asRole(data)}`,
   'invitation.accepted': () => 'Invitation accepted',
   'invitation.revoked': () => 'Invitation revoked',
@@ -35,10 +38,13 @@ export function eventKind(type: string): string {
 }
 
 /** A sentence for an event; one that is not known yet still reads as words. */
-export function describeEvent({ type, data }: Pick<EventRecord, 'type' | 'data'>): string {
+export function describeEvent(
+  { type, data, subject }: Pick<EventRecord, 'type' | 'data' | 'subject'>,
+  nameOf: NameOf = () => null,
+): string {
   const kind = eventKind(type);
   const sentence = SENTENCES[kind];
-  if (sentence) return sentence(data);
+  if (sentence) return sentence(data, nameOf(subject));
   const words = kind.replaceAll(/[._]/g, ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${named(data)}`;
 }

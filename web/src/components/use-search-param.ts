@@ -13,8 +13,8 @@ export function useSearchParam(name: string): [string | null, (value: string | n
       void navigate({
         to: '.',
         search: (previous: Record<string, unknown>) => {
-          const { [name]: _removed, ...rest } = previous;
-          return next === null ? rest : { ...rest, [name]: next };
+          // The router drops what is undefined.
+          return { ...previous, [name]: next ?? undefined };
         },
         replace: next === null,
       });

@@ -5,6 +5,7 @@ import { ChevronRight, History } from 'lucide-react';
 import { useState } from 'react';
 import { eventsQuery } from '@/api/events';
 import { itemsOf } from '@/api/lists';
+import { usePersonName } from '@/api/members';
 import type { EventRecord } from '@/api/types';
 import { useProject } from '@/app/project';
 import { CodeBlock } from '@/components/CodeBlock';
@@ -29,6 +30,7 @@ function EventLog() {
   const project = useProject();
   const query = useInfiniteQuery(eventsQuery(project.id));
   const formats = useFormats();
+  const nameOf = usePersonName(project.id);
   const events = itemsOf(query.data).filter(isStory);
   if (query.isPending) return <Loading />;
   if (query.isError && events.length === 0) {
@@ -48,7 +50,7 @@ function EventLog() {
         <Section key={day} title={day}>
           <ul className={classes.list}>
             {ofDay.map((event) => (
-              <EventItem key={event.id} event={event} />
+              <EventItem key={event.id} event={event} sentence={describeEvent(event, nameOf)} />
             ))}
           </ul>
         </Section>
@@ -58,7 +60,7 @@ function EventLog() {
   );
 }
 
-function EventItem({ event }: { event: EventRecord }) {
+function EventItem({ event, sentence }: { event: EventRecord; sentence: string }) {
   const [opened, setOpened] = useState(false);
   const formats = useFormats();
   const details = `details-${event.id}`;
@@ -71,7 +73,7 @@ function EventItem({ event }: { event: EventRecord }) {
         onClick={() => setOpened(!opened)}
       >
         <ChevronRight size={14} aria-hidden className={classes.chevron} />
-        <span className={classes.what}>{describeEvent(event)}</span>
+        <span className={classes.what}>{sentence}</span>
         <Text span size="xs" c="dimmed" className={classes.kind}>
           {eventKind(event.type)}
         </Text>

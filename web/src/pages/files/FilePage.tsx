@@ -1,7 +1,6 @@
 /** One file: its first rows and its download. */
 import { Button, Group, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
 import { downloadAddress, filesQuery, previewQuery } from '@/api/files';
 import { itemsOf } from '@/api/lists';
@@ -11,6 +10,7 @@ import { ErrorState } from '@/components/ErrorState';
 import { useFormats } from '@/components/format';
 import { FormattedDate } from '@/components/Moment';
 import { Page } from '@/components/Page';
+import { usePathParam } from '@/components/use-path-param';
 import { useSearchParam } from '@/components/use-search-param';
 import { PreviewTable } from './PreviewTable';
 
@@ -18,7 +18,7 @@ const ROW_CHOICES = ['50', '200'];
 
 export default function FilePage() {
   const project = useProject();
-  const { fileId = '' } = useParams({ strict: false });
+  const fileId = usePathParam('fileId') ?? '';
   const [rows, setRows] = useSearchParam('rows');
   const limit = rows !== null && ROW_CHOICES.includes(rows) ? rows : '50';
   const files = useInfiniteQuery(filesQuery(project.id));

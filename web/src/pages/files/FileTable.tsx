@@ -14,7 +14,7 @@ import classes from './files.module.css';
 
 interface Props {
   projectId: string;
-  query: UseInfiniteQueryResult<InfiniteData<ListPage<ProjectFile>, unknown>>;
+  query: UseInfiniteQueryResult<InfiniteData<ListPage<ProjectFile>>>;
 }
 
 export function FileTable({ projectId, query }: Props) {

@@ -5,7 +5,7 @@ import classes from './files.module.css';
 export function PreviewTable({ label, preview }: { label: string; preview: FilePreview }) {
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={classes.scroller} role="region" aria-label={`Rows of ${label}`} tabIndex={0}>
+    <div className={classes.scroller} role="group" aria-label={`Rows of ${label}`} tabIndex={0}>
       <table className={classes.table}>
         <thead>
           <tr>
@@ -26,12 +26,8 @@ export function PreviewTable({ label, preview }: { label: string; preview: FileP
                 {number + 1}
               </th>
               {row.map((value, index) => (
-                <td key={index} title={value ?? undefined}>
-                  {value === null || value === '' ? (
-                    <span className={classes.missing}>missing</span>
-                  ) : (
-                    value
-                  )}
+                <td key={index} title={value}>
+                  {value === '' ? <span className={classes.missing}>missing</span> : value}
                 </td>
               ))}
             </tr>

@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Info } from 'lucide-react';
 import { invitationQuery } from '@/api/members';
 import { ROLE_DESCRIPTIONS, roleName } from '@/api/roles';
-import { sessionQuery, useAcceptInvitation } from '@/api/session';
+import { sessionQuery, useJoin } from '@/api/session';
 import type { InvitationLookup, Session } from '@/api/types';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
@@ -81,15 +81,15 @@ function useEnter() {
 }
 
 function JoinAs({ token, session }: { token: string; session: Session }) {
-  const accept = useAcceptInvitation();
+  const join = useJoin();
   const enter = useEnter();
   return (
     <Stack>
-      <FormError error={accept.error} />
+      <FormError error={join.error} />
       <Button
         fullWidth
-        loading={accept.isPending}
-        onClick={() => accept.mutate({ token }, { onSuccess: enter })}
+        loading={join.isPending}
+        onClick={() => join.mutate(token, { onSuccess: enter })}
       >
         Join as {session.user.name || session.user.email}
       </Button>

@@ -2,7 +2,7 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { fieldMessages } from '@/api/errors';
-import { useAcceptInvitation } from '@/api/session';
+import { useSignUp } from '@/api/session';
 import { FormError } from '@/components/FormError';
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function SignUpForm({ token, email, onDone }: Props) {
-  const accept = useAcceptInvitation();
+  const signUp = useSignUp();
   const form = useForm({
     initialValues: { name: '', email: email ?? '', password: '' },
     validate: {
@@ -23,7 +23,7 @@ export function SignUpForm({ token, email, onDone }: Props) {
     },
   });
   const submit = form.onSubmit((values) =>
-    accept.mutate(
+    signUp.mutate(
       { token, ...values },
       { onSuccess: onDone, onError: (error) => form.setErrors(fieldMessages(error)) },
     ),
@@ -45,8 +45,8 @@ export function SignUpForm({ token, email, onDone }: Props) {
           autoComplete="new-password"
           {...form.getInputProps('password')}
         />
-        <FormError error={accept.error} />
-        <Button type="submit" fullWidth loading={accept.isPending}>
+        <FormError error={signUp.error} />
+        <Button type="submit" fullWidth loading={signUp.isPending}>
           Join
         </Button>
       </Stack>

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Mail } from 'lucide-react';
 import { projectKey } from '@/api/keys';
 import { dropFromList } from '@/api/lists';
-import { invitationsQuery, useRevokeInvitation } from '@/api/members';
+import { invitationsQuery, usePersonName, useRevokeInvitation } from '@/api/members';
 import { roleName } from '@/api/roles';
 import type { Invitation } from '@/api/types';
 import { type Column, DataTable } from '@/components/DataTable';
@@ -25,6 +25,7 @@ export function InvitationList({ projectId, onInviteAgain }: Props) {
   const client = useQueryClient();
   const query = useInfiniteQuery(invitationsQuery(projectId));
   const revoke = useRevokeInvitation(projectId);
+  const nameOf = usePersonName(projectId);
 
   const onRevoke = (invitation: Invitation) => {
     const { id, role, email } = invitation;
@@ -50,7 +51,8 @@ export function InvitationList({ projectId, onInviteAgain }: Props) {
         <div>
           <Text size="sm">{describe(invitation)}</Text>
           <Text size="xs" c="dimmed">
-            Invited by {invitation.created_by} <RelativeTime value={invitation.created_at} />
+            Invited by {nameOf(invitation.created_by) ?? 'a former member'}{' '}
+            <RelativeTime value={invitation.created_at} />
           </Text>
         </div>
       ),

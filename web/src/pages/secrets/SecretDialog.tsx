@@ -6,6 +6,8 @@ import { useSetSecret } from '@/api/secrets';
 import { FormError } from '@/components/FormError';
 import { showDone } from '@/components/undo';
 
+const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
+
 interface Props {
   projectId: string;
   opened: boolean;
@@ -28,7 +30,8 @@ function SecretForm({ projectId, replaced, onClose }: Omit<Props, 'opened'>) {
   const form = useForm({
     initialValues: { name: replaced ?? '', value: '' },
     validate: {
-      name: (name) => (name.trim() === '' ? 'Give the secret a name.' : null),
+      name: (name) =>
+        NAME.test(name.trim()) ? null : 'Give it a name such as WAREHOUSE_PASSWORD.',
       value: (value) => (value === '' ? 'Enter the value.' : null),
     },
   });
@@ -50,7 +53,7 @@ function SecretForm({ projectId, replaced, onClose }: Omit<Props, 'opened'>) {
         {!replaced && (
           <TextInput
             label="Name"
-            description="Letters, digits and underscores, such as WAREHOUSE_PASSWORD."
+            description="Begins with a letter; letters, digits, dots, dashes and underscores."
             autoComplete="off"
             data-autofocus
             {...form.getInputProps('name')}

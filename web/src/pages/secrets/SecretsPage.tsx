@@ -4,9 +4,10 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { LockKeyhole, Plus } from 'lucide-react';
 import { projectKey } from '@/api/keys';
 import { dropFromList } from '@/api/lists';
+import { usePersonName } from '@/api/members';
 import { secretsQuery, useDeleteSecret, useRestoreSecret } from '@/api/secrets';
 import type { Secret } from '@/api/types';
-import { useProject } from '@/app/project';
+import { useMay, useProject } from '@/app/project';
 import { type Column, DataTable } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { RelativeTime } from '@/components/Moment';
@@ -37,6 +38,8 @@ export default function SecretsPage() {
   const dialog = useDialog('set');
   const [replaced, setReplaced] = useSearchParam('replace');
   const onDelete = useDelete(project.id);
+  const nameOf = usePersonName(project.id);
+  const mayManage = useMay('admin');
   const columns: Column<Secret>[] = [
     { id: 'name', header: 'Name', cell: ({ name }) => <Code fz="sm">{name}</Code> },
     {
@@ -46,7 +49,7 @@ export default function SecretsPage() {
       hideBelow: 'sm',
       cell: ({ updated_at, updated_by }) => (
         <>
-          <RelativeTime value={updated_at} /> by {updated_by}
+          <RelativeTime value={updated_at} /> by {nameOf(updated_by) ?? 'a former member'}
         </>
       ),
     },
@@ -56,16 +59,17 @@ export default function SecretsPage() {
       quietHeader: true,
       align: 'end',
       width: '11rem',
-      cell: (secret) => (
-        <SecretActions
-          secret={secret}
-          onReplace={() => setReplaced(secret.name)}
-          onDelete={() => onDelete(secret)}
-        />
-      ),
+      cell: (secret) =>
+        mayManage && (
+          <SecretActions
+            secret={secret}
+            onReplace={() => setReplaced(secret.name)}
+            onDelete={() => onDelete(secret)}
+          />
+        ),
     },
   ];
-  const add = (
+  const add = mayManage && (
     <Button leftSection={<Plus size={14} aria-hidden />} onClick={dialog.open}>
       Set a secret
     </Button>
@@ -87,10 +91,14 @@ export default function SecretsPage() {
           </EmptyState>
         }
       />
-      <SecretDialog projectId={project.id} opened={dialog.opened} onClose={dialog.close} />
       <SecretDialog
         projectId={project.id}
-        opened={replaced !== null}
+        opened={mayManage && dialog.opened}
+        onClose={dialog.close}
+      />
+      <SecretDialog
+        projectId={project.id}
+        opened={mayManage && replaced !== null}
         replaced={replaced}
         onClose={() => setReplaced(null)}
       />

@@ -9,8 +9,8 @@ export const page = definePage({
   icon: LockKeyhole,
   section: 'manage',
   order: 130,
-  minimumRole: 'admin',
+  minimumRole: 'editor',
   keywords: ['passwords', 'credentials', 'keys'],
-  commands: [{ label: 'Set a secret', search: { dialog: 'set' } }],
+  commands: [{ label: 'Set a secret', search: { dialog: 'set' }, minimumRole: 'admin' }],
   component: () => import('./SecretsPage'),
 });

@@ -10,7 +10,7 @@ import { offerUndo, showFailure } from '@/components/undo';
 
 export function DeleteProject({ project }: { project: ProjectRef }) {
   const { projects } = useSession();
-  const remove = useDeleteProject();
+  const { remove, refresh } = useDeleteProject();
   const restore = useRestoreProject();
   const navigate = useNavigate();
 
@@ -27,6 +27,7 @@ export function DeleteProject({ project }: { project: ProjectRef }) {
     offerUndo({ message: `${project.name} deleted`, undo, undone: `${project.name} is back` });
     const next = projects.find(({ id }) => id !== project.id);
     await navigate({ to: next ? projectPath(next.id) : '/', replace: true });
+    await refresh();
   };
 
   return (

@@ -31,7 +31,7 @@ export function RenameForm({ current }: { current: Versioned<Project> }) {
   };
   const onError = async (error: Error) => {
     if (!isStale(error)) return form.setErrors(fieldMessages(error));
-    setTheirs(await client.fetchQuery({ ...projectQuery(base.document.id), staleTime: 0 }));
+    setTheirs(await client.query({ ...projectQuery(base.document.id), staleTime: 0 }));
   };
   const save = (etag: string) =>
     rename.mutate(

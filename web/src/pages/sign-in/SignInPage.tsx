@@ -1,9 +1,10 @@
 /** Signs in with e-mail and password, or at once with a one-time link. */
 import { Button, Loader, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { useSignIn } from '@/api/session';
+import { sessionQuery, useSignIn } from '@/api/session';
 import { safeNext } from '@/app/search';
 import { FormError } from '@/components/FormError';
 import { VisitorPage } from '@/components/VisitorPage';
@@ -16,12 +17,24 @@ export default function SignInPage() {
   return (
     <VisitorPage title="Sign in to Steward">
       {link === undefined ? (
-        <PasswordForm onDone={proceed} />
+        <>
+          <PasswordForm onDone={proceed} />
+          <AlreadySignedIn onDone={proceed} />
+        </>
       ) : (
         <LinkSignIn link={link} onDone={proceed} />
       )}
     </VisitorPage>
   );
+}
+
+/** Someone who is signed in has no business here; another tab may have signed them in. */
+function AlreadySignedIn({ onDone }: { onDone: () => void }) {
+  const { data: session } = useQuery(sessionQuery);
+  useEffect(() => {
+    if (session) onDone();
+  });
+  return null;
 }
 
 function PasswordForm({ onDone }: { onDone: () => void }) {
@@ -74,7 +87,7 @@ function LinkSignIn({ link, onDone }: { link: string; onDone: () => void }) {
     started.current = true;
     void navigate({
       to: '.',
-      search: ({ link: _used, ...rest }: Record<string, unknown>) => rest,
+      search: (previous: Record<string, unknown>) => ({ ...previous, link: undefined }),
       replace: true,
     });
     mutate({ link }, { onSuccess: onDone });

@@ -54,8 +54,7 @@ export function TokenTable({ projectId, showAll, onCreate }: Props) {
       header: 'Expires',
       width: '9rem',
       hideBelow: 'md',
-      cell: ({ expires_at }) =>
-        expires_at === null ? 'never' : <RelativeTime value={expires_at} />,
+      cell: ({ expires_at }) => <RelativeTime value={expires_at} />,
     },
     {
       id: 'action',

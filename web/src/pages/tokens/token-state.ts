@@ -10,7 +10,7 @@ type Dates = Pick<Token, 'expires_at' | 'revoked_at'>;
 
 export function tokenState({ expires_at, revoked_at }: Dates, now = Date.now()): TokenState {
   if (revoked_at !== null) return 'revoked';
-  return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'active';
+  return Date.parse(expires_at) <= now ? 'expired' : 'active';
 }
 
 export function isRestorable({ revoked_at }: Dates, now = Date.now()): boolean {
