@@ -166,17 +166,16 @@ def _show_number(figure: Decimal | int | float, wanted: Format, where: locales.L
         return f"{figure:.4g}".replace(".", where.decimal).replace("-", locales.MINUS)
     if wanted.kind == "integer":
         return locales.number(figure, where)
-    places = wanted.decimals if wanted.decimals is not None else _readable_places(figure)
+    places = wanted.decimals
+    if places is None and isinstance(figure, float) and abs(figure) >= 0.001:
+        places = decimal_places(figure)
     return locales.number(figure, where, decimals=places)
 
 
-def _readable_places(figure: Decimal | int | float) -> int | None:
-    """Floats carry up to 17 digits that nobody reads: four after the point are enough unless all are zero."""
-    if not isinstance(figure, float) or abs(figure) < 0.001:
-        return None
-    exact = Decimal(repr(figure)).normalize()
-    exponent = exact.as_tuple().exponent
-    return min(4, max(0, -exponent)) if isinstance(exponent, int) else None
+def decimal_places(figure: float) -> int:
+    """Floats carry up to 17 digits that nobody reads: up to four decimals that are not zero are enough."""
+    text = f"{figure:.4f}".rstrip("0")
+    return len(text.partition(".")[2])
 
 
 def _show_date(value: str, kind: Kind, where: locales.Locale) -> str:

@@ -103,7 +103,7 @@ def vega_config(theme: Theme) -> dict[str, Any]:
     return {
         "background": theme.background,
         "font": theme.font,
-        "padding": 10,
+        "padding": 2 if theme.name == "print" else 10,
         "view": {"stroke": None, "continuousWidth": 600, "continuousHeight": 280},
         "title": {
             "anchor": "start",

@@ -1,0 +1,111 @@
+"""CSV files written by DuckDB, exact by default, or made safe for people who open them in a spreadsheet."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import duckdb
+
+from steward.core.errors import Invalid
+from steward.data.tables import Column, Table, literal, quote
+
+Delimiter = Literal[",", ";", "\t", "|"]
+# What a spreadsheet reads as a formula, also in full-width form; a line break or tab can hide one.
+_DANGEROUS = "^[\\s\\x00]*[=+\\-@\\t\\r\\n＝＋－＠]"
+_PLAIN_NUMBER = "^[+-]?[0-9]+([.,][0-9]+)?$"
+
+
+@dataclass(frozen=True)
+class CsvWritten:
+    """`changed` counts the cells (headers included) that got an apostrophe in front."""
+
+    rows: int
+    changed: int
+
+
+def write_csv(
+    path: Path,
+    connection: duckdb.DuckDBPyConnection,
+    table: Table,
+    *,
+    spreadsheet_safe: bool,
+    delimiter: Delimiter = ",",
+) -> CsvWritten:
+    """Write a table in its order. With `spreadsheet_safe`, texts that would run as formulas start with an apostrophe;
+    plain numbers such as -12.5 stay as they are."""
+    if not table.columns:
+        raise Invalid("A table without columns cannot be written as CSV.")
+    names = [_header(column.name, safe=spreadsheet_safe) for column in table.columns]
+    renamed = sum(name != column.name for name, column in zip(names, table.columns, strict=True))
+    columns = ", ".join(
+        f"{_value(column, safe=spreadsheet_safe)} AS {quote(name)}"
+        for column, name in zip(table.columns, _distinct(names), strict=True)
+    )
+    counted = connection.execute(
+        f"SELECT count(*), {_changed(table) if spreadsheet_safe else '0'} FROM {table.source}"
+    ).fetchone()
+    connection.execute(
+        f"COPY (SELECT {columns} FROM {table.source}) TO {literal(str(path))} "
+        f"(FORMAT csv, HEADER true, DELIMITER {literal(delimiter)}, QUOTE '\"', ESCAPE '\"')"
+    )
+    rows, changed = (int(counted[0]), int(counted[1] or 0)) if counted else (0, 0)
+    return CsvWritten(rows=rows, changed=changed + renamed)
+
+
+def _value(column: Column, *, safe: bool) -> str:
+    name = quote(column.name)
+    if not safe or not _is_text(column):
+        return name
+    return f"CASE WHEN {_risky(column)} THEN '''' || CAST({name} AS VARCHAR) ELSE CAST({name} AS VARCHAR) END"
+
+
+def _risky(column: Column) -> str:
+    text = f"CAST({quote(column.name)} AS VARCHAR)"
+    return (
+        f"coalesce(regexp_matches({text}, {literal(_DANGEROUS)}) "
+        f"AND NOT regexp_matches({text}, {literal(_PLAIN_NUMBER)}), false)"
+    )
+
+
+def _changed(table: Table) -> str:
+    texts = [column for column in table.columns if _is_text(column)]
+    return " + ".join(f"count(*) FILTER (WHERE {_risky(column)})" for column in texts) or "0"
+
+
+def _is_text(column: Column) -> bool:
+    """Numbers, dates and booleans cannot be formulas; everything else is written as text."""
+    kind = column.type.upper()
+    plain = (
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "HUGEINT",
+        "DOUBLE",
+        "FLOAT",
+        "DECIMAL",
+        "BOOLEAN",
+    )
+    temporal = ("DATE", "TIME", "TIMESTAMP")
+    return kind.endswith("]") or not kind.removeprefix("U").startswith(plain + temporal)
+
+
+def _header(name: str, *, safe: bool) -> str:
+    return (
+        f"'{name}"
+        if safe and name.lstrip().startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
+        else name
+    )
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """DuckDB compares column names without case: headers that became equal get an apostrophe more."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        unique = name
+        while unique.lower() in taken:
+            unique = f"'{unique}"
+        taken.add(unique.lower())
+        result.append(unique)
+    return result
