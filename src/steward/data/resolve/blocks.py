@@ -1,0 +1,139 @@
+"""Which pairs to compare at all: candidate blocks, their sizes, and the choice among them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import duckdb
+
+from steward.data.resolve.levels import column
+from steward.data.resolve.rules import Block, BlockPart, Role, Rules
+
+# Pairs that one block may add per party, and all blocks together.
+PER_BLOCK = 12
+ALL_BLOCKS = 60
+SMALL = 20_000
+MAX_BLOCKS = 24
+
+# Fields worth a block of their own, the most telling first.
+_ORDER: tuple[Role, ...] = (
+    *("tax_id", "identifier", "email", "bank_account", "phone", "birth_date", "company"),
+    *("email_domain", "person_name", "family_name", "street", "given_name", "postcode"),
+    *("address_detail", "city", "street_number", "other"),
+)
+_SPELT: frozenset[Role] = frozenset({"company", "person_name", "family_name", "given_name"})
+_TOO_COARSE: frozenset[Role] = frozenset({"country", "region"})
+
+
+@dataclass(frozen=True)
+class Candidate:
+    parts: tuple[BlockPart, ...]
+    pairs: int
+
+
+def possible_pairs(counts: Sequence[int], duplicates: Sequence[bool]) -> int:
+    """All pairs of parties that could be one entity."""
+    total = sum(counts)
+    inside = sum(
+        count * (count - 1) // 2
+        for count, open_ in zip(counts, duplicates, strict=True)
+        if not open_
+    )
+    return total * (total - 1) // 2 - inside
+
+
+def pairs_of(
+    connection: duckdb.DuckDBPyConnection, parties: str, parts: Iterable[BlockPart]
+) -> int:
+    """How many pairs agree on all parts."""
+    keys = [_key(part) for part in parts]
+    filled = " AND ".join(f"{key} IS NOT NULL" for key in keys)
+    found = connection.execute(
+        f"""SELECT coalesce(sum(n * (n - 1) // 2), 0)::HUGEINT FROM (
+                SELECT count(*)::HUGEINT AS n FROM {parties} WHERE {filled} GROUP BY {", ".join(keys)}
+            )"""
+    ).fetchone()
+    return int(found[0]) if found is not None else 0
+
+
+def same_share(connection: duckdb.DuckDBPyConnection, parties: str, part: BlockPart) -> float:
+    """The chance that two random parties with a value have the same one."""
+    found = connection.execute(f"SELECT count({_key(part)})::HUGEINT FROM {parties}").fetchone()
+    filled = int(found[0]) if found is not None else 0
+    return pairs_of(connection, parties, [part]) / max(1, filled * (filled - 1) // 2)
+
+
+def choose(
+    connection: duckdb.DuckDBPyConnection, parties: str, rules: Rules, count: int
+) -> tuple[Block, ...]:
+    """Blocks on single fields where that is selective enough, on two fields where it is not."""
+    limit, budget = max(SMALL, PER_BLOCK * count), max(4 * SMALL, ALL_BLOCKS * count)
+    ordered = _ordered_fields(rules)
+    chosen: list[Candidate] = []
+    broad: list[tuple[BlockPart, ...]] = []
+    for part in ordered:
+        pairs = pairs_of(connection, parties, [part])
+        if pairs > limit:
+            broad.append((part,))
+        elif pairs:
+            chosen.append(Candidate((part,), pairs))
+    for first, second in combinations(broad, 2):
+        parts = (*first, *second)
+        pairs = pairs_of(connection, parties, parts)
+        if 0 < pairs <= limit:
+            chosen.append(Candidate(parts, pairs))
+        elif pairs:
+            chosen.extend(_narrowed(connection, parties, parts, ordered, limit))
+    return _within(chosen, budget)
+
+
+def _ordered_fields(rules: Rules) -> list[BlockPart]:
+    named = {comparison.field for comparison in rules.comparisons}
+    named |= {
+        level.field
+        for comparison in rules.comparisons
+        for level in comparison.levels
+        if level.field
+    }
+    usable = [
+        field for field in rules.fields if field.name in named and field.role not in _TOO_COARSE
+    ]
+    ranked = sorted(usable, key=lambda field: _ORDER.index(field.role))
+    return [BlockPart(field=field.name) for field in ranked]
+
+
+def _narrowed(
+    connection: duckdb.DuckDBPyConnection,
+    parties: str,
+    parts: tuple[BlockPart, ...],
+    others: list[BlockPart],
+    limit: int,
+) -> list[Candidate]:
+    """The first third field that makes a pair of broad fields selective."""
+    for other in others:
+        if other in parts:
+            continue
+        pairs = pairs_of(connection, parties, (*parts, other))
+        if 0 < pairs <= limit:
+            return [Candidate((*parts, other), pairs)]
+    return []
+
+
+def _within(candidates: list[Candidate], budget: int) -> tuple[Block, ...]:
+    kept: list[Block] = []
+    spent = 0
+    for candidate in sorted(candidates, key=lambda one: (len(one.parts), one.pairs)):
+        if spent + candidate.pairs > budget or len(kept) == MAX_BLOCKS:
+            continue
+        spent += candidate.pairs
+        kept.append(Block(parts=candidate.parts, pairs=candidate.pairs))
+    return tuple(kept)
+
+
+def _key(part: BlockPart) -> str:
+    name = f'"{column(part.field)}"'
+    if part.start is not None:
+        return f"left({name}, {part.start})"
+    if part.end is not None:
+        return f"right({name}, {part.end})"
+    return name

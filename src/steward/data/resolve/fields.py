@@ -1,0 +1,295 @@
+"""Maps columns of all tables to the fields of an entity, with cleaning, comparison, survival."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import duckdb
+
+from steward.data.resolve.columns import ColumnFacts, look
+from steward.data.resolve.comparing import (
+    ADDRESS,
+    CLEANING,
+    mail_comparison,
+    place_comparison,
+    swapped,
+    usual_comparison,
+)
+from steward.data.resolve.references import SharedNumber, agreements, shared_numbers
+from steward.data.resolve.roles import is_id_like, role_of
+from steward.data.resolve.rules import (
+    MAX_FIELDS,
+    Columns,
+    Comparison,
+    FieldRule,
+    Role,
+    Source,
+    Survivor,
+    Survivorship,
+)
+from steward.data.tables import Table
+
+_FALLBACKS: frozenset[Role] = frozenset({"email", "phone", "email_domain"})
+_COMPARED: tuple[Role, ...] = (
+    *("tax_id", "identifier", "bank_account", "email", "email_domain", "phone", "birth_date"),
+    *("company", "person_name", "given_name", "family_name", "street", "street_number"),
+    *("address_detail", "postcode", "city", "region", "country"),
+)
+_PLAIN_NAME = re.compile(r"[^a-z0-9]+")
+LONGEST_CARRIED = 300
+DETERMINED = 0.7
+
+
+@dataclass(frozen=True)
+class View:
+    """The tables as the proposal sees them."""
+
+    tables: dict[str, Table]
+    facts: dict[str, tuple[ColumnFacts, ...]]
+    roles: dict[str, dict[str, Role]]
+    numbers: tuple[SharedNumber, ...]
+
+    def columns(self, table: str, role: Role) -> list[str]:
+        """The columns of a role: in the table's order, those hardly filled last."""
+        found = [one for one in self.facts[table] if self.roles[table][one.name] == role]
+        most = max((one.filled for one in found), default=0)
+        return [one.name for one in sorted(found, key=lambda one: one.filled < 0.5 * most)]
+
+    def with_role(self, role: Role) -> dict[str, list[str]]:
+        found = {table: self.columns(table, role) for table in self.tables}
+        return {table: names for table, names in found.items() if names}
+
+    @property
+    def entity(self) -> Literal["person", "organisation", "thing"]:
+        if self.with_role("company"):
+            return "organisation"
+        people: tuple[Role, ...] = (
+            "person_name",
+            "given_name",
+            "family_name",
+            "birth_date",
+            "email",
+        )
+        return "person" if any(self.with_role(role) for role in people) else "thing"
+
+
+def view_of(connection: duckdb.DuckDBPyConnection, tables: Sequence[Table]) -> View:
+    facts = {table.name: look(connection, table) for table in tables}
+    roles = {table: {one.name: role_of(one) for one in columns} for table, columns in facts.items()}
+    by_name = {table.name: table for table in tables}
+    loose = [
+        one
+        for table, columns in facts.items()
+        for one in columns
+        if roles[table][one.name] == "other"
+    ]
+    return View(by_name, facts, roles, shared_numbers(connection, by_name, loose))
+
+
+def fields(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
+    """Compared fields first, then what the golden record carries along."""
+    found: dict[Role, FieldRule] = {}
+    for role in _COMPARED:
+        columns = view.with_role(role)
+        if columns and role not in {"person_name", "given_name", "family_name"}:
+            found[role] = _field(role, columns)
+    found |= _names(view)
+    if view.entity == "organisation" and "email" in found:
+        found["email_domain"] = _domain(view)
+    compared = [found[role] for role in _COMPARED if role in found]
+    numbers = _numbers(view, sources)
+    taken = {field.name for field in (*numbers, *compared)}
+    carried = _carried(view, sources, (*numbers, *compared), taken)
+    return (*numbers, *compared, *carried)[:MAX_FIELDS]
+
+
+def comparisons(
+    connection: duckdb.DuckDBPyConnection, view: View, found: Sequence[FieldRule]
+) -> tuple[Comparison, ...]:
+    by_role = {field.role: field.name for field in found if field.role != "other"}
+    made: list[Comparison] = []
+    nested = _nested_places(connection, view, by_role)
+    for field in found:
+        if field.role == "other" or field.name in nested or _covered(field.role, by_role):
+            continue
+        comparison = usual_comparison(field.name, field.role)
+        if field.role == "email" and "email_domain" in by_role:
+            comparison = mail_comparison(field.name, by_role["email_domain"])
+        elif field.role == "postcode" and nested:
+            comparison = place_comparison(field.name, nested)
+        elif field.role == "given_name" and "family_name" in by_role:
+            comparison = swapped(comparison, by_role["family_name"])
+        elif field.role == "family_name" and "given_name" in by_role:
+            comparison = swapped(comparison, by_role["given_name"])
+        made.append(comparison)
+    return tuple(made)
+
+
+def survivorship(found: Sequence[FieldRule], sources: Sequence[Source]) -> tuple[Survivorship, ...]:
+    """An address survives whole, and so does a name; all else by itself."""
+    dated = all(source.updated and not source.party_key for source in sources)
+    newest: Survivor = "newest" if dated else "most_frequent"
+    golden = [field for field in found if field.golden]
+    groups: list[Survivorship] = []
+    for roles in (("given_name", "family_name"), ADDRESS):
+        names = tuple(field.name for field in golden if field.role in roles)
+        if names:
+            rule: Survivor = newest if roles == ADDRESS else "most_frequent"
+            groups.append(Survivorship(fields=names, rule=rule))
+    grouped = {name for group in groups for name in group.fields}
+    for field in golden:
+        if field.name in grouped:
+            continue
+        alone: Survivor = "most_frequent"
+        if field.role == "identifier":
+            alone = "source_order"
+        elif field.role == "other":
+            alone = newest
+        groups.append(Survivorship(fields=(field.name,), rule=alone))
+    return tuple(groups)
+
+
+def _field(role: Role, columns: dict[str, list[str]]) -> FieldRule:
+    chosen: dict[str, tuple[Columns, ...]] = {
+        table: tuple(names if role in _FALLBACKS else names[:1]) for table, names in columns.items()
+    }
+    first = {names[0] for names in columns.values()}
+    name = plain_name(next(iter(first))) if len(first) == 1 else role
+    return FieldRule(
+        name=name,
+        role=role,
+        columns=chosen,
+        clean=CLEANING[role],
+        golden=role != "email_domain",
+    )
+
+
+def _names(view: View) -> dict[Role, FieldRule]:
+    """First and last names apart where all tables have them so, otherwise whole names."""
+    given, family = view.with_role("given_name"), view.with_role("family_name")
+    whole = {
+        table: names
+        for table, names in view.with_role("person_name").items()
+        if table not in family
+    }
+    if not whole and view.entity != "organisation":
+        parts: dict[Role, dict[str, list[str]]] = {"given_name": given, "family_name": family}
+        return {role: _field(role, columns) for role, columns in parts.items() if columns}
+    columns: dict[str, tuple[Columns, ...]] = {table: (names[0],) for table, names in whole.items()}
+    for table in view.tables:
+        parts_here = [*given.get(table, [])[:1], *family.get(table, [])[:1]]
+        if parts_here and table not in columns:
+            columns[table] = (tuple(parts_here),)
+    if not columns:
+        return {}
+    ordered = {table: columns[table] for table in view.tables if table in columns}
+    rule = FieldRule(
+        name="person_name", role="person_name", columns=ordered, clean=CLEANING["person_name"]
+    )
+    return {"person_name": rule}
+
+
+def _domain(view: View) -> FieldRule:
+    """The house behind the addresses: of a web site where there is one, else of the mail."""
+    columns: dict[str, tuple[Columns, ...]] = {}
+    for table in view.tables:
+        names = [*view.columns(table, "email_domain"), *view.columns(table, "email")]
+        if names:
+            columns[table] = tuple(names)
+    return FieldRule(
+        name="email_domain",
+        role="email_domain",
+        columns=columns,
+        clean=CLEANING["email_domain"],
+        golden=False,
+    )
+
+
+def _numbers(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
+    """Numbers that tables share, and numbers that repeat inside a table of parties."""
+    columns: list[tuple[str, dict[str, tuple[Columns, ...]]]] = [
+        (number.name, {table: (column,) for table, column in sorted(number.columns.items())})
+        for number in view.numbers
+    ]
+    used = {pair for number in view.numbers for pair in number.columns.items()}
+    for source in sources:
+        if source.party_key:
+            continue
+        for one in view.facts[source.table]:
+            loose = (
+                view.roles[source.table][one.name] == "other"
+                and (source.table, one.name) not in used
+            )
+            if (
+                loose
+                and is_id_like(one)
+                and not one.unique
+                and one.variety >= 0.5
+                and one.fill >= 0.3
+            ):
+                columns.append((one.name, {source.table: (one.name,)}))
+    rules: list[FieldRule] = []
+    for name, where in columns:
+        unique = _unused(plain_name(name), {rule.name for rule in rules})
+        rules.append(
+            FieldRule(name=unique, role="identifier", columns=where, clean=CLEANING["identifier"])
+        )
+    return tuple(rules)
+
+
+def _carried(
+    view: View, sources: Sequence[Source], found: Sequence[FieldRule], taken: set[str]
+) -> tuple[FieldRule, ...]:
+    """The remaining columns of tables of parties, for the golden record only."""
+    carried = []
+    for source in sources:
+        if source.party_key:
+            continue
+        used = {name for field in found for name in field.column_names(source.table)}
+        for one in view.facts[source.table]:
+            long = one.length > LONGEST_CARRIED
+            if one.name in used or one.name == source.row_key or long or not one.filled:
+                continue
+            name = _unused(plain_name(one.name), taken, plain_name(source.table))
+            taken.add(name)
+            carried.append(FieldRule(name=name, role="other", columns={source.table: (one.name,)}))
+    return tuple(carried)
+
+
+def _nested_places(
+    connection: duckdb.DuckDBPyConnection, view: View, by_role: dict[Role, str]
+) -> tuple[str, ...]:
+    """Town and country, where the postcode says which; compared as one then."""
+    if "postcode" not in by_role or "city" not in by_role:
+        return ()
+    for table in view.tables:
+        postcodes, cities = view.columns(table, "postcode"), view.columns(table, "city")
+        if not postcodes or not cities:
+            continue
+        facts = {one.name: one for one in view.facts[table]}
+        key, city = facts[postcodes[0]], facts[cities[0]]
+        shares = agreements(connection, view.tables[table], [key], [city])
+        if shares.get((key.name, city.name), 1.0) < DETERMINED:
+            return ()
+    wider: tuple[Role, ...] = ("city", "country")
+    return tuple(by_role[role] for role in wider if role in by_role)
+
+
+def _covered(role: Role, by_role: dict[Role, str]) -> bool:
+    return role == "email_domain" and "email" in by_role
+
+
+def plain_name(name: str) -> str:
+    """A column's name in the letters that field names have."""
+    plain = _PLAIN_NAME.sub("_", name.lower()).strip("_")[:50]
+    return plain if plain and plain[0].isalpha() else f"column_{plain}".rstrip("_")
+
+
+def _unused(name: str, taken: set[str], prefix: str = "") -> str:
+    if name in taken and prefix:
+        name = f"{prefix}_{name}"[:55]
+    number, free = 2, name
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    return free

@@ -1,0 +1,114 @@
+"""Degrees of agreement: each test as SQL for Splink, in words for people, and its usual weight."""
+
+import math
+
+from steward.data.resolve.rules import Comparison, Level
+
+
+def column(field: str) -> str:
+    """The column of the parties table that holds the cleaned values of a field."""
+    return f"c_{field}"
+
+
+def null_condition(field: str) -> str:
+    return f'"{column(field)}_l" IS NULL OR "{column(field)}_r" IS NULL'
+
+
+def condition(comparison: Comparison, level: Level) -> str:
+    """The SQL that holds when two parties agree to this degree."""
+    tested = comparison.field if level.test == "swapped_with" else level.field or comparison.field
+    left, right = f'"{column(tested)}_l"', f'"{column(tested)}_r"'
+    match level.test:
+        case "same":
+            return f"{left} = {right}"
+        case "same_words":
+            # The lengths are cheap to compare and settle most pairs.
+            return (
+                f"length({_joined(left)}) = length({_joined(right)}) AND"
+                f" ({_sorted(left)} = {_sorted(right)} OR {_joined(left)} = {_joined(right)})"
+            )
+        case "words_within":
+            return (
+                f"(list_has_all({_split(left)}, {_split(right)})"
+                f" OR list_has_all({_split(right)}, {_split(left)}))"
+            )
+        case "similar":
+            return f"jaro_winkler_similarity({left}, {right}) >= {_number(level.at_least)}"
+        case "similar_words":
+            shared = f"len(list_intersect({_split(left)}, {_split(right)}))"
+            most = f"greatest(len({_split(left)}), len({_split(right)}))"
+            return f"{shared} >= {_number(level.at_least)} * {most}"
+        case "edits":
+            # Short texts are not one slip apart, they are different: at least four letters a slip.
+            shorter = f"least(length({left}), length({right}))"
+            slips = f"least({_number(level.at_most)}, {shorter} // 4)"
+            return f"damerau_levenshtein({left}, {right}) <= {slips}"
+        case "same_start" | "same_end":
+            side, size = (
+                ("left" if level.test == "same_start" else "right"),
+                int(level.at_least or 1),
+            )
+            return (
+                f"{side}({left}, {size}) = {side}({right}, {size})"
+                f" AND length({left}) >= {size} AND length({right}) >= {size}"
+            )
+        case "same_initial":
+            return f"left({left}, 1) = left({right}, 1)"
+        case "swapped_with":
+            other = column(level.field or "")
+            return f'({left} = "{other}_r" AND "{other}_l" = {right})'
+        case "days_apart":
+            return f"abs(date_diff('day', {_day(left)}, {_day(right)})) <= {_number(level.at_most)}"
+        case "otherwise":
+            return "ELSE"
+
+
+def in_words(level: Level) -> str:
+    """The degree of agreement as a reader says it."""
+    bound = _number(level.at_least if level.at_least is not None else level.at_most)
+    other = (level.field or "").replace("_", " ")
+    prefix = f"{other}: " if level.field and level.test != "swapped_with" else ""
+    return (
+        prefix
+        + {
+            "same": "the same",
+            "same_words": "the same words in another order or spacing",
+            "words_within": "all words of one are in the other",
+            "similar": f"spelt alike (Jaro-Winkler at least {bound})",
+            "similar_words": f"at least {float(bound or 0):.0%} of the words in common",
+            "edits": f"at most {bound} typing slip(s) apart",
+            "same_start": f"the same first {bound} characters",
+            "same_end": f"the same last {bound} characters",
+            "same_initial": "the same first letter",
+            "swapped_with": f"swapped with {other}",
+            "days_apart": f"at most {bound} day(s) apart",
+            "otherwise": "different",
+        }[level.test]
+    )
+
+
+def weight(level: Level) -> float | None:
+    """Evidence in bits: positive speaks for one entity, negative against it."""
+    if level.m is None or level.u is None:
+        return None
+    return math.log2(level.m / level.u)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _split(side: str) -> str:
+    return f"string_split({side}, ' ')"
+
+
+def _sorted(side: str) -> str:
+    return f"list_sort({_split(side)})"
+
+
+def _joined(side: str) -> str:
+    return f"replace({side}, ' ', '')"
+
+
+def _day(side: str) -> str:
+    return f"try_strptime({side}, '%Y%m%d')"

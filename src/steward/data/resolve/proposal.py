@@ -1,0 +1,146 @@
+"""Proposes the whole rules document from the data alone: nothing is asked, everything is shown."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+
+from steward.core.errors import Invalid
+from steward.data.engine import session
+from steward.data.resolve.blocks import choose
+from steward.data.resolve.fields import View, comparisons, fields, survivorship, view_of
+from steward.data.resolve.references import party_key
+from steward.data.resolve.roles import moment_of, row_key_of
+from steward.data.resolve.rules import Rules, Source
+from steward.data.resolve.scored import (
+    ONE_THREAD,
+    VECTORS,
+    compare_parties,
+    inputs_hash,
+    write_scored,
+)
+from steward.data.resolve.scoring import weighted_sql
+from steward.data.resolve.shared_values import ignoring_shared_values
+from steward.data.resolve.staging import Staged, stage
+from steward.data.resolve.training import train
+from steward.data.tables import Table, literal, parquet_source
+
+# Fewer expected duplicates per thousand parties than this, and a source counts as free of them.
+FREE_OF_DUPLICATES = 0.002
+
+
+def propose(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], folder: Path | None = None
+) -> Rules:
+    """Rules for one table (duplicates inside it) or several (the same entity across them).
+
+    With a `folder` the compared pairs are left there, and `score` finds them.
+    """
+    if not tables:
+        raise Invalid("Choose at least one table to resolve.", code="no-tables")
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        return _propose(connection, tables, folder)
+    with TemporaryDirectory(prefix="steward-resolve-") as temporary:
+        return _propose(connection, tables, Path(temporary))
+
+
+def _propose(connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], folder: Path) -> Rules:
+    view = view_of(connection, tables)
+    sources = tuple(_source(connection, view, table) for table in tables)
+    found = fields(view, sources)
+    rules = Rules(
+        entity=view.entity,
+        sources=sources,
+        fields=found,
+        comparisons=comparisons(connection, view, found),
+        survivorship=survivorship(found, sources),
+    )
+    notes = _first_notes(rules)
+    staged = stage(connection, tables, rules, folder)
+    quieter = ignoring_shared_values(connection, staged, rules, notes)
+    if quieter != rules:
+        rules = quieter
+        staged = stage(connection, tables, rules, folder)
+    with session(ONE_THREAD) as own:
+        blocking = choose(own, staged.parties, rules, staged.party_count)
+        rules = rules.model_copy(update={"blocking": blocking})
+        compared = compare_parties(own, staged, rules, notes)
+        rules = train(own, staged, rules, folder / VECTORS, notes)
+        rules = _duplicate_free(own, staged, rules, notes)
+    rules = rules.model_copy(update={"notes": tuple(notes)})
+    write_scored(staged, rules, rules, compared, inputs_hash(connection, tables, rules), ())
+    return rules
+
+
+def _source(connection: duckdb.DuckDBPyConnection, view: View, table: Table) -> Source:
+    facts = view.facts[table.name]
+    key = party_key(connection, table, facts, view.roles[table.name])
+    return Source(
+        table=table.name,
+        row_key=row_key_of(facts),
+        party_key=() if key is None else (key,),
+        updated=moment_of(facts),
+    )
+
+
+def _first_notes(rules: Rules) -> list[str]:
+    notes = []
+    for source in rules.sources:
+        if source.party_key:
+            notes.append(
+                f"{source.table} has many rows per party; rows with the same "
+                f"{' and '.join(source.party_key)} are taken as one party."
+            )
+    if not rules.comparisons:
+        notes.append(
+            "No column looks like a name, address, number or date to compare by. "
+            "Add fields and comparisons by hand."
+        )
+    return notes
+
+
+def _duplicate_free(
+    own: duckdb.DuckDBPyConnection, staged: Staged, rules: Rules, notes: list[str]
+) -> Rules:
+    """Marks sources in which next to no duplicates are to be expected, so that none are made."""
+    if len(rules.sources) < 2:
+        return rules
+    vectors = staged.folder / VECTORS
+    weighted = weighted_sql(rules, parquet_source([vectors]))
+    found = own.execute(
+        f"""SELECT a.source, sum(p.probability) FROM ({weighted}) p
+            JOIN {staged.parties} a ON a.party = p.l JOIN {staged.parties} b ON b.party = p.r
+            WHERE a.source = b.source GROUP BY a.source ORDER BY a.source"""
+    ).fetchall()
+    expected = {int(source): float(total) for source, total in found}
+    sources = []
+    for place, source in enumerate(rules.sources):
+        parties = staged.sources[place].parties
+        clean = parties > 0 and expected.get(place, 0.0) < FREE_OF_DUPLICATES * parties
+        sources.append(source.model_copy(update={"duplicates": not clean}))
+        if clean:
+            notes.append(
+                f"{source.table} seems to hold every entity once; no duplicates are sought."
+            )
+    rules = rules.model_copy(update={"sources": tuple(sources)})
+    _drop_inner_pairs(own, staged, rules)
+    return rules
+
+
+def _drop_inner_pairs(own: duckdb.DuckDBPyConnection, staged: Staged, rules: Rules) -> None:
+    """The vectors as they would be had the sources been marked from the start."""
+    clean = [str(place) for place, source in enumerate(rules.sources) if not source.duplicates]
+    if not clean:
+        return
+    vectors = staged.folder / VECTORS
+    kept = staged.folder / "vectors-kept.parquet"
+    own.execute(
+        f"""COPY (
+                SELECT v.* FROM {parquet_source([vectors])} v
+                JOIN {staged.parties} a ON a.party = v.l JOIN {staged.parties} b ON b.party = v.r
+                WHERE NOT (a.source = b.source AND a.source IN ({", ".join(clean)})) ORDER BY l, r
+            ) TO {literal(str(kept))} (FORMAT parquet, COMPRESSION zstd)"""
+    )
+    kept.replace(vectors)

@@ -1,0 +1,149 @@
+"""Fills in the weights that rules leave open, from the data or, where it is too little, by habit."""
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from steward.data.resolve.blocks import possible_pairs, same_share
+from steward.data.resolve.model import PARTIES_TABLE, quiet, random_shares
+from steward.data.resolve.rules import BlockPart, Comparison, Rules
+from steward.data.resolve.staging import Staged
+from steward.data.resolve.weights import (
+    SMALLEST,
+    Floats,
+    Learned,
+    Patterns,
+    learn,
+    smoothed_u,
+    starting_prior,
+    usual,
+    with_weights,
+)
+from steward.data.tables import parquet_source
+
+SAMPLED_PAIRS = 100_000
+FEW_MATCHES = 20
+
+
+def train(
+    own: duckdb.DuckDBPyConnection,
+    staged: Staged,
+    rules: Rules,
+    vectors: Path,
+    notes: list[str],
+) -> Rules:
+    """The rules with every weight and the prior set; weights already given stay.
+
+    `own` holds the parties as a table, and `vectors` the compared pairs.
+    """
+    habit = _habit(rules, staged.party_count)
+    possible = float(
+        possible_pairs(
+            [source.parties for source in staged.sources],
+            [source.duplicates for source in rules.sources],
+        )
+    )
+    patterns = _patterns(own, vectors, rules)
+    if not len(patterns.counts):
+        notes.append("No pairs could be compared, so the weights are usual values.")
+        return _keep_given(with_weights(rules, habit), rules)
+    shares = _random_shares(own, rules, notes)
+    if shares is None:
+        return _keep_given(with_weights(rules, habit), rules)
+    sampled = min(possible, float(SAMPLED_PAIRS))
+    strangers = tuple(
+        smoothed_u(seen, sampled, _counted(own, comparison), expected)
+        for comparison, seen, expected in zip(rules.comparisons, shares, habit.u, strict=True)
+    )
+    learned = learn(patterns, habit.m, strangers, habit.prior, possible)
+    notes.append(_summary(learned, patterns))
+    return _keep_given(with_weights(rules, learned), rules)
+
+
+def with_usual_weights(rules: Rules) -> Rules:
+    """Every weight at its usual value; for comparing, where weights do not matter."""
+    return with_weights(rules, _habit(rules, 1000))
+
+
+def _habit(rules: Rules, parties: int) -> Learned:
+    known = [usual(one, rules.field(one.field).role) for one in rules.comparisons]
+    m: tuple[Floats, ...] = tuple(pair[0] for pair in known)
+    u: tuple[Floats, ...] = tuple(pair[1] for pair in known)
+    return Learned(m, u, prior=starting_prior(parties), matches=0.0)
+
+
+def _random_shares(
+    own: duckdb.DuckDBPyConnection, rules: Rules, notes: list[str]
+) -> list[list[float | None]] | None:
+    from splink.internals.exceptions import SplinkException
+
+    found: list[str] = []
+    try:
+        with quiet(found):
+            return random_shares(own, _unweighted(rules), float(SAMPLED_PAIRS))
+    except (SplinkException, duckdb.Error, ValueError, ZeroDivisionError) as error:
+        # Splink's messages carry the whole statement; its last line says what was wrong.
+        reason = str(error).strip().splitlines()[-1][:200]
+        notes.append(f"Splink could not estimate weights, so they are usual values: {reason}")
+        return None
+
+
+def _counted(own: duckdb.DuckDBPyConnection, comparison: Comparison) -> dict[int, float]:
+    """The share of random pairs with the same value, for the levels that ask just that."""
+    counted: dict[int, float] = {}
+    reached = 0.0
+    for place, level in enumerate(comparison.levels):
+        if level.test != "same":
+            continue
+        part = BlockPart(field=level.field or comparison.field)
+        share = same_share(own, PARTIES_TABLE, part)
+        # Levels further down ask for less: what the stricter ones took is not theirs.
+        counted[place] = max(share - reached, share * 0.01, SMALLEST)
+        reached = max(reached, share)
+    return counted
+
+
+def _unweighted(rules: Rules) -> Rules:
+    """Splink reports a level it never saw as such only where it was given nothing before."""
+    bare = {"m": None, "u": None}
+    comparisons = tuple(
+        one.model_copy(
+            update={"levels": tuple(level.model_copy(update=bare) for level in one.levels)}
+        )
+        for one in rules.comparisons
+    )
+    return rules.model_copy(update={"comparisons": comparisons})
+
+
+def _keep_given(trained: Rules, given: Rules) -> Rules:
+    comparisons = tuple(
+        old if old.weighted else new
+        for new, old in zip(trained.comparisons, given.comparisons, strict=True)
+    )
+    return trained.model_copy(update={"comparisons": comparisons})
+
+
+def _summary(learned: Learned, patterns: Patterns) -> str:
+    compared = int(patterns.counts.sum())
+    if learned.matches < FEW_MATCHES:
+        return (
+            f"Only about {learned.matches:.0f} of {compared} compared pairs look like matches: the "
+            "weights are mostly usual values, not learnt from this data."
+        )
+    return (
+        f"Weights were learnt from {compared} compared pairs, about {learned.matches:.0f} matches."
+    )
+
+
+def _patterns(own: duckdb.DuckDBPyConnection, vectors: Path, rules: Rules) -> Patterns:
+    names = ", ".join(f"level_{place}" for place in range(len(rules.comparisons)))
+    if not names:
+        return Patterns(np.zeros((0, 0), dtype=np.int64), np.zeros(0))
+    rows = own.execute(
+        f"""SELECT {names}, count(*) FROM {parquet_source([vectors])}
+            GROUP BY {names} ORDER BY {names}"""
+    ).fetchall()
+    width = len(rules.comparisons)
+    table = np.array(rows, dtype=np.int64).reshape(len(rows), width + 1)
+    return Patterns(levels=table[:, :width], counts=table[:, width].astype(np.float64))

@@ -1,0 +1,186 @@
+"""Weights without labels: usual values per kind of field, and what the compared pairs teach.
+
+The method is expectation maximisation over all compared pairs at once. A pair's posterior does not
+depend on which block produced it, so summing over the union of the blocks avoids the bias of
+training on one block at a time. Every estimate is drawn towards the usual value by a number of
+imagined pairs, so that little data changes little and no data changes nothing.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from steward.data.resolve.rules import Comparison, Level, Role, Rules
+
+Floats = npt.NDArray[np.float64]
+
+IMAGINED_MATCHES = 15.0
+IMAGINED_OTHERS = 50.0
+ROUNDS = 60
+SETTLED = 1e-5
+SMALLEST = 1e-7
+# However much of an agreement among random pairs is due to matches, this much is chance.
+LEAST_LEFT = 0.02
+
+# How often two records of one entity agree exactly, and two of different entities do.
+_USUAL: dict[Role, tuple[float, float]] = {
+    "person_name": (0.60, 0.002),
+    "given_name": (0.75, 0.01),
+    "family_name": (0.80, 0.005),
+    "company": (0.75, 0.001),
+    "email": (0.55, 0.0002),
+    "email_domain": (0.70, 0.002),
+    "phone": (0.60, 0.0005),
+    "tax_id": (0.85, 0.0001),
+    "bank_account": (0.70, 0.0001),
+    "identifier": (0.60, 0.0002),
+    "street": (0.65, 0.001),
+    "street_number": (0.70, 0.02),
+    "address_detail": (0.55, 0.005),
+    "city": (0.80, 0.03),
+    "postcode": (0.75, 0.01),
+    "region": (0.85, 0.2),
+    "country": (0.95, 0.3),
+    "birth_date": (0.85, 0.0003),
+    "other": (0.70, 0.05),
+}
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The compared pairs by what they agree on: levels counted from the top, -1 for missing."""
+
+    levels: npt.NDArray[np.int64]
+    """One line per pattern, one column per comparison."""
+    counts: Floats
+
+
+@dataclass(frozen=True)
+class Learned:
+    m: tuple[Floats, ...]
+    u: tuple[Floats, ...]
+    prior: float
+    matches: float
+    """Pairs expected to be matches."""
+
+
+def usual(comparison: Comparison, role: Role) -> tuple[Floats, Floats]:
+    """Sound shares of matches and non-matches per level, for when the data cannot tell."""
+    exact_m, exact_u = _USUAL[role]
+    between = len(comparison.levels) - 2
+    # Lesser agreement: each degree rarer among matches and commoner among strangers.
+    falling = np.array([0.6**place for place in range(between)])
+    near_m = (1 - exact_m) * (0.6 if between else 0.0) * falling / max(falling.sum(), 1.0)
+    near_u = np.minimum(0.1, exact_u * 2.0 ** np.arange(between))
+    m = np.concatenate([[exact_m], near_m, [1 - exact_m - near_m.sum()]])
+    u = np.concatenate([[exact_u], near_u, [1 - exact_u - near_u.sum()]])
+    return m, u
+
+
+def starting_prior(parties: int) -> float:
+    """Before looking: about one party in ten has a twin."""
+    return float(min(0.2, 0.2 / max(1, parties - 1)))
+
+
+def smoothed_u(
+    sampled: list[float | None], pairs: float, counted: dict[int, float], expected: Floats
+) -> Floats:
+    """Shares among random pairs; what the sample never showed is rare, not impossible.
+
+    `counted` holds the levels whose share is known from counting all values, not from the sample.
+    """
+    seen = np.array([0.0 if share is None else share for share in sampled])
+    if seen.sum() <= 0.0:
+        return expected
+    mixed = (seen / seen.sum() * pairs + expected * IMAGINED_OTHERS) / (pairs + IMAGINED_OTHERS)
+    for level, share in counted.items():
+        mixed[level] = share
+    mixed[-1] = max(SMALLEST, 1.0 - mixed[:-1].sum())
+    return _shares(mixed)
+
+
+def learn(
+    patterns: Patterns,
+    m: tuple[Floats, ...],
+    u: tuple[Floats, ...],
+    prior: float,
+    possible_pairs: float,
+) -> Learned:
+    """Improves m, u and the prior until they settle; `m` and `u` as given are the usual values."""
+    expected_m, observed_u = m, u
+    start, matches = prior, 0.0
+    for _ in range(ROUNDS):
+        posterior = _posterior(patterns, m, u, prior)
+        weighted = posterior * patterns.counts
+        matches = float(weighted.sum())
+        updated = tuple(
+            _share_of_levels(patterns.levels[:, place], weighted, expected)
+            for place, expected in enumerate(expected_m)
+        )
+        new_prior = (matches + 2.0) / (possible_pairs + 2.0 / start)
+        moved = max(
+            (float(np.abs(new - old).max()) for new, old in zip(updated, m, strict=True)),
+            default=0.0,
+        )
+        m, prior = updated, min(0.5, new_prior)
+        # Random pairs hold a few matches; without them the share among strangers is smaller.
+        u = tuple(
+            _shares(np.maximum(seen - prior * agreed, seen * LEAST_LEFT))
+            for seen, agreed in zip(observed_u, m, strict=True)
+        )
+        if moved < SETTLED:
+            break
+    return Learned(m, u, prior, matches)
+
+
+def with_weights(rules: Rules, learned: Learned) -> Rules:
+    """The rules with m, u and prior filled in, rounded so that they read and repeat well."""
+    comparisons = tuple(
+        comparison.model_copy(
+            update={
+                "levels": tuple(
+                    level.model_copy(update={"m": _rounded(m), "u": _rounded(u)})
+                    for level, m, u in zip(comparison.levels, ms, us, strict=True)
+                )
+            }
+        )
+        for comparison, ms, us in zip(rules.comparisons, learned.m, learned.u, strict=True)
+    )
+    return rules.model_copy(update={"comparisons": comparisons, "prior": _rounded(learned.prior)})
+
+
+def given_weights(levels: tuple[Level, ...]) -> tuple[Floats, Floats]:
+    return (
+        np.array([level.m or SMALLEST for level in levels]),
+        np.array([level.u or SMALLEST for level in levels]),
+    )
+
+
+def _posterior(
+    patterns: Patterns, m: tuple[Floats, ...], u: tuple[Floats, ...], prior: float
+) -> Floats:
+    bits = np.full(len(patterns.counts), math.log2(prior / (1 - prior)))
+    for place, (agreed, strange) in enumerate(zip(m, u, strict=True)):
+        # The last entry stands for a missing value (-1) and says nothing.
+        table = np.append(np.log2(agreed / strange), 0.0)
+        bits += table[patterns.levels[:, place]]
+    posterior: Floats = 1.0 / (1.0 + np.exp2(-np.clip(bits, -200, 200)))
+    return posterior
+
+
+def _share_of_levels(levels: npt.NDArray[np.int64], weighted: Floats, expected: Floats) -> Floats:
+    present = levels >= 0
+    sums = np.bincount(levels[present], weights=weighted[present], minlength=len(expected))
+    return _shares((sums + expected * IMAGINED_MATCHES) / (float(sums.sum()) + IMAGINED_MATCHES))
+
+
+def _shares(values: Floats) -> Floats:
+    kept = np.clip(values, SMALLEST, 1 - SMALLEST)
+    shares: Floats = kept / kept.sum()
+    return shares
+
+
+def _rounded(value: float) -> float:
+    return float(f"{min(max(float(value), SMALLEST), 0.999999):.4g}")
