@@ -83,7 +83,17 @@ def set_up(*, groups: Sequence[str] = (), extras: Sequence[str] = ()) -> None:
     def install() -> None:
         uv = bootstrap_uv()
         run(
-            [uv, "sync", "--frozen", "--inexact", "--python", sys.executable, *chosen],
+            # System certificates: many networks put a proxy with its own root before the registries.
+            [
+                uv,
+                "sync",
+                "--frozen",
+                "--inexact",
+                "--system-certs",
+                "--python",
+                sys.executable,
+                *chosen,
+            ],
             quiet=True,
             UV_PYTHON_DOWNLOADS="never",
             UV_PROJECT_ENVIRONMENT=str(VENV),
