@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-from steward.data.consolidate.keys import FLOATS, INTEGERS, key_text
+from steward.data.relate.keytext import FLOATS, INTEGERS, key_text
 from steward.data.relate.names import Name, Place, Vocabulary, name_of, shared_prefix, words_of
 from steward.data.tables import Column, Table, quote
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import duckdb
 
-from steward.data.consolidate.keys import LADDER, key_text
 from steward.data.relate.columns import Facts
+from steward.data.relate.keytext import LADDER, key_text
 from steward.data.tables import Table, quote
 
 _SKETCH = 128

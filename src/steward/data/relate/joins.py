@@ -1,7 +1,7 @@
 """From a confirmed inclusion to a relationship in words, with the join it suggests."""
 
-from steward.data.consolidate.keys import MEANING
 from steward.data.relate.foreign import Found
+from steward.data.relate.keytext import MEANING
 from steward.data.relate.model import Join, Relationship
 
 
