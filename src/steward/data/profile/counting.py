@@ -21,8 +21,12 @@ SHOWN = 200
 _VALUES = "steward_profile_values"
 _ROWS = "steward_profile_rows"
 _ROW_SAMPLE = 100_000
-_MARGIN = 1.1
-"""Estimates of distinct counts are a few per cent off."""
+_MARGIN = 1.05
+"""Estimates of about a million distinct values are hardly ever further off than this."""
+_ONE_IN = 201
+"""The share of values that estimates are made from; odd, because hashes are weak in low bits."""
+_ESTIMATED_AT_ONCE = 1_000_000
+"""Values held while estimating; decides how many columns share a scan."""
 _FREQUENT = 3
 _UNIQUE_SAMPLE = 20_000
 _UNIQUE_PART = 2_000_000
@@ -56,8 +60,11 @@ class Counted:
 
 @dataclass(frozen=True)
 class Estimate:
+    """`repeats` when a value was met twice, which rules out that all are unique."""
+
     filled: int
     distinct: int
+    repeats: bool
 
 
 class Survey:
@@ -72,16 +79,31 @@ class Survey:
             self._keep_rows()
 
     def _estimate(self) -> None:
+        """Counts the distinct values among those whose hash falls into one of many classes.
+
+        All rows of a value fall into the same class, so the count scales up, within a few per cent
+        for a million values and more. (`approx_count_distinct` is up to 15 per cent off.)
+        """
         columns = self._scope.table.columns
-        parts = []
-        for column in columns:
-            name = quote(column.name)
-            parts.append(f"count({name}), approx_count_distinct({reading(column, name).value})")
-        row = one_row(
-            self._scope.connection, f"SELECT {', '.join(parts)} FROM {self._scope.table.source}"
-        )
-        for column, filled, distinct in zip(columns, row[::2], row[1::2], strict=True):
-            self._estimates[column.name] = Estimate(int(filled), int(distinct))
+        together = max(1, _ESTIMATED_AT_ONCE * _ONE_IN // self._scope.rows)
+        for start in range(0, len(columns), together):
+            part = columns[start : start + together]
+            listed = []
+            for column in part:
+                name = quote(column.name)
+                value = reading(column, name).value
+                kept = f"CASE WHEN hash({value}) % {_ONE_IN} = 0 THEN {value} END"
+                listed.append(f"count({name}), count({kept}), count(DISTINCT {kept})")
+            row = one_row(
+                self._scope.connection,
+                f"SELECT {', '.join(listed)} FROM {self._scope.table.source}",
+            )
+            for column, filled, seen, distinct in zip(
+                part, row[::3], row[1::3], row[2::3], strict=True
+            ):
+                self._estimates[column.name] = Estimate(
+                    int(filled), min(int(distinct) * _ONE_IN, int(filled)), seen != distinct
+                )
 
     def _keep_rows(self) -> None:
         """A sample of rows of the columns with many values, to look for frequent ones in."""
@@ -140,14 +162,16 @@ class Survey:
         name = quote(column.name)
         value = reading(column, name).value
         source = f"(SELECT {value} AS v, 1 AS n FROM {self._scope.table.source} WHERE {name} IS NOT NULL)"
-        unique = False
-        if estimate.filled == self._scope.rows and estimate.distinct > 0.9 * estimate.filled:
-            unique = is_unique(self._scope.connection, source, estimate.filled)
+        unique = (
+            estimate.filled == self._scope.rows
+            and not estimate.repeats
+            and is_unique(self._scope.connection, source, estimate.filled)
+        )
         return Counted(
             source=source,
             grouped=False,
             filled=estimate.filled,
-            distinct=estimate.filled if unique else min(estimate.distinct, estimate.filled),
+            distinct=estimate.filled if unique else estimate.distinct,
             exact=unique,
             unique=unique,
             row_column=row_column,

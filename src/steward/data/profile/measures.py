@@ -129,18 +129,20 @@ def fences(found: Spread) -> tuple[str, float, float] | None:
 def edges(found: Spread) -> Floats:
     """Bins of equal width; extreme values get wide first and last bins instead of the whole width.
 
-    Whole numbers of a narrow range get a bin each.
+    Bins of whole numbers begin at whole numbers, so that each holds equally many of them.
     """
     low, high = found.low, found.high
     if low == high:
         return np.array([low, high])
-    if found.whole and high - low < BINS:
-        return np.arange(low, high + 2) - 0.5
     inner_low, inner_high = found.quantiles[0], found.quantiles[-1]
-    if high - low <= 4 * (inner_high - inner_low) or inner_low == inner_high:
-        return _distinct(np.linspace(low, high, BINS + 1), low, high)
-    inner = np.linspace(inner_low, inner_high, BINS - 1)
-    return _distinct(np.concatenate(([low], inner, [high])), low, high)
+    stretched = high - low > 4 * (inner_high - inner_low) and inner_low < inner_high
+    first, last = (inner_low, inner_high) if stretched else (low, high)
+    if found.whole and math.isfinite(high - low) and max(abs(low), abs(high)) < 2**52:
+        first = math.floor(first)
+        width = math.ceil((last - first + 1) / BINS)
+        inner = np.arange(first, last + width, width, dtype=np.float64)
+        return _distinct(inner, low, max(high, float(inner[-1])))
+    return _distinct(np.linspace(first, last, BINS + 1 if not stretched else BINS - 1), low, high)
 
 
 def _distinct(wanted: Floats, low: float, high: float) -> Floats:

@@ -39,7 +39,9 @@ def about_column(column: ColumnProfile) -> tuple[str, ...]:
     if column.nulls:
         said.append(f"{rows_of(column.nulls)} ({percent(column.null_share)}) are null.")
     if not column.distinct_exact:
-        said.append(f"About {column.distinct:,} distinct values: an estimate, a few per cent off.")
+        said.append(
+            f"About {column.distinct:,} distinct values: an estimate, within a few per cent."
+        )
     if column.text is not None:
         said += _about_text(column, column.text)
     said += _about_numbers(column)

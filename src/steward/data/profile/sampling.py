@@ -31,6 +31,6 @@ def sample_rows(
         f"CREATE OR REPLACE TEMP TABLE {kept} AS SELECT {select or f'* EXCLUDE ({position})'} "
         f"FROM (SELECT *, row_number() OVER () AS {position} FROM {table.source}) "
         f"WHERE {position} IN (SELECT p FROM (SELECT range + 1 AS p FROM range({rows})) "
-        f"WHERE hash(p) <= {threshold} ORDER BY hash(p), p LIMIT {wanted})"
+        f"WHERE hash(p) <= {threshold} ORDER BY hash(p), p LIMIT {wanted}) ORDER BY {position}"
     )
     return kept

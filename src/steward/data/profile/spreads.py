@@ -85,12 +85,12 @@ def _present(
     read: Reading,
 ) -> Distribution:
     quantiles = tuple(
-        Quantile(share, value, label(value, read, found.whole))
+        Quantile(share, value, label(value, read))
         for share, value in zip(SHARES, found.quantiles, strict=True)
     )
     histogram = Histogram(
         edges=tuple(float(edge) for edge in bins),
-        labels=tuple(label(float(edge), read, found.whole) for edge in bins),
+        labels=tuple(label(float(edge), read) for edge in bins),
         counts=filled,
     )
     outliers = None
@@ -98,19 +98,19 @@ def _present(
         method, lower, upper = limits
         outliers = Outliers(
             method=method,
-            lower=label(lower, read, found.whole),
-            upper=label(upper, read, found.whole),
+            lower=label(lower, read),
+            upper=label(upper, read),
             rows=outside.rows,
             share=round(outside.rows / found.rows, 6),
             examples=tuple(
-                ValueCount(label(value, read, found.whole), rows)
+                ValueCount(label(value, read), rows)
                 for value, rows in (*outside.lowest, *outside.highest)
             ),
         )
     return Distribution(found, quantiles, histogram, outliers)
 
 
-def label(value: float, read: Reading, whole: bool) -> str:
+def label(value: float, read: Reading) -> str:
     """As a person would write it."""
     if read.kind is ColumnKind.DATE:
         return iso(int(np.floor(value)))
@@ -119,8 +119,8 @@ def label(value: float, read: Reading, whole: bool) -> str:
     if read.kind is ColumnKind.TIME:
         seconds = int(value)
         return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    if abs(value) < 1e15 and (whole or value == int(value)):
-        return str(int(value)) if value == int(value) else f"{value:g}"
+    if abs(value) < 1e15 and value == int(value):
+        return str(int(value))
     return f"{value:.12g}"
 
 
