@@ -22,6 +22,9 @@ WEB_SOURCES = ("src", "public", "scripts", "*.json", "*.ts", "*.js", "*.mjs", "*
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
+# Many networks put a proxy with its own root certificate before the registries; the system knows it.
+SYSTEM_CERTIFICATES = {"NODE_USE_SYSTEM_CA": "1", "UV_SYSTEM_CERTS": "1"}
+
 Step = tuple[str, Callable[[], None]]
 
 
@@ -38,7 +41,8 @@ def run(
 ) -> None:
     """Runs a program; with `quiet` its output is shown only when it fails."""
     words = [str(word) for word in command]
-    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}", **env}
+    path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"
+    environment = {**os.environ, "PATH": path, **SYSTEM_CERTIFICATES, **env}
     done = subprocess.run(
         words,
         cwd=cwd,
@@ -83,7 +87,6 @@ def set_up(*, groups: Sequence[str] = (), extras: Sequence[str] = ()) -> None:
     def install() -> None:
         uv = bootstrap_uv()
         run(
-            # System certificates: many networks put a proxy with its own root before the registries.
             [
                 uv,
                 "sync",
