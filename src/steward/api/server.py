@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable
+from types import FrameType
 
 import uvicorn
 
@@ -21,6 +22,12 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if not self.should_exit:
             self._on_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        # Uvicorn would raise the signal again after a clean stop; stopping on request is no failure.
+        if self.should_exit:
+            self.force_exit = True
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Streams end by themselves, so that stopping does not wait for every open browser tab.
