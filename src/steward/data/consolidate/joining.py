@@ -7,6 +7,7 @@ import duckdb
 
 from steward.core.errors import Invalid, TooLarge
 from steward.data.changes import Change, ColumnLineage, result_columns
+from steward.data.consolidate.counting import count_rows, countable
 from steward.data.consolidate.matching import count_matches, same_key, type_of
 from steward.data.consolidate.model import Compatibility, Link, Loss, Matching, OutputColumn
 from steward.data.consolidate.naming import Names, fresh
@@ -16,6 +17,11 @@ from steward.data.tables import Table, literal, quote
 HOWS = ("inner", "left", "right", "full")
 MAX_ROWS = 500_000_000
 MAX_TABLES = 20
+
+_TOO_MANY = (
+    f"The join could have {{rows:,}} rows; {MAX_ROWS:,} is the limit. "
+    "Make one side unique by its key first, or join by more columns."
+)
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -50,13 +56,13 @@ def check_join(
     by_name = {table.name: table for table in tables}
     matchings = tuple(count_matches(connection, by_name, link) for link in chain)
     plan = _plan(tables, chain, provenance=None)
-    problems = _explosion(matchings)
+    rows = _count(connection, by_name, chain, matchings, plan)
     return Compatibility(
         columns=tuple(column.described for column in plan.columns),
         lost=(*plan.lost, *_lost_rows(matchings)),
         matchings=matchings,
-        rows=0 if problems else _count(connection, matchings, plan),
-        problems=problems,
+        rows=rows,
+        problems=(_TOO_MANY.format(rows=rows),) if rows > MAX_ROWS else (),
         warnings=_warnings(matchings, plan),
     )
 
@@ -141,27 +147,29 @@ def _problems(tables: Sequence[Table], chain: Sequence[Link]) -> tuple[str, ...]
         return ("Two of the tables have the same name; give each its own.",)
     if [link.table for link in chain] != names[1:]:
         return ("Each table after the first needs one link, in the order of the tables.",)
+    return tuple(
+        problem
+        for position, link in enumerate(chain)
+        for problem in _link_problems(tables[: position + 1], tables[position + 1], link)
+    )
+
+
+def _link_problems(earlier: Sequence[Table], table: Table, link: Link) -> list[str]:
+    to = next((each for each in earlier if each.name == link.to), None)
+    if to is None:
+        return [f"{link.table} is linked to {link.to}, which does not come before it."]
     found = []
-    for position, link in enumerate(chain):
-        if link.to not in names[: position + 1]:
-            found.append(f"{link.table} is linked to {link.to}, which does not come before it.")
-            continue
-        if link.how not in HOWS:
-            found.append(f"There is no {link.how!r} join. Known: {', '.join(HOWS)}.")
-        if link.normalisation not in LADDER:
-            found.append(
-                f"There is no key normalisation {link.normalisation!r}. Known: {', '.join(LADDER)}."
-            )
-        if not link.on:
-            found.append(f"No columns are given by which {link.table} joins {link.to}.")
-        for side, columns in (
-            (link.to, [a for a, _ in link.on]),
-            (link.table, [b for _, b in link.on]),
-        ):
-            table = tables[names.index(side)]
-            missing = [name for name in columns if name not in table.column_names]
-            found.extend(f"{side} has no column {name!r}." for name in missing)
-    return tuple(found)
+    if link.how not in HOWS:
+        found.append(f"There is no {link.how!r} join. Known: {', '.join(HOWS)}.")
+    if link.normalisation not in LADDER:
+        known = ", ".join(LADDER)
+        found.append(f"There is no key normalisation {link.normalisation!r}. Known: {known}.")
+    if not link.on:
+        found.append(f"No columns are given by which {link.table} joins {link.to}.")
+    for a, b in link.on:
+        found += [f"{to.name} has no column {a!r}."] * (a not in to.column_names)
+        found += [f"{table.name} has no column {b!r}."] * (b not in table.column_names)
+    return found
 
 
 def _plan(tables: Sequence[Table], chain: Sequence[Link], provenance: str | None) -> _Plan:
@@ -286,25 +294,23 @@ def _numbered(table: Table, alias: str, marker: str) -> str:
     return f"(SELECT *, row_number() OVER () AS {quote(marker)} FROM {table.source}) AS {alias}"
 
 
-def _explosion(matchings: Sequence[Matching]) -> tuple[str, ...]:
-    """Refuses joins that would grow beyond all use before anything tries to count their rows."""
-    bound = matchings[0].left_rows
-    for each in matchings:
-        bound = max(bound * max(1, each.largest_fan_out), each.rows)
-    largest = max(each.rows for each in matchings)
-    if largest <= MAX_ROWS and (len(matchings) == 1 or bound <= MAX_ROWS):
-        return ()
-    return (
-        f"The join could have {max(bound, largest):,} rows; {MAX_ROWS:,} is the limit. "
-        "Make one side unique by its key first, or join by more columns.",
-    )
-
-
 def _count(
-    connection: duckdb.DuckDBPyConnection, matchings: Sequence[Matching], plan: _Plan
+    connection: duckdb.DuckDBPyConnection,
+    tables: Mapping[str, Table],
+    chain: Sequence[Link],
+    matchings: Sequence[Matching],
+    plan: _Plan,
 ) -> int:
+    """The rows of the result; where they cannot be counted without being made, and may be too many, a bound."""
     if len(matchings) == 1:
         return matchings[0].rows
+    if countable(chain):
+        return count_rows(connection, tables, chain)
+    bound = matchings[0].left_rows
+    for each in matchings:
+        bound = bound * max(1, each.largest_fan_out) + each.right_unmatched
+    if bound > MAX_ROWS:
+        return bound
     row = connection.execute(f"SELECT count(*) FROM ({plan.unordered})").fetchone()
     return int(row[0]) if row else 0
 

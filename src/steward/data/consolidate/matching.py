@@ -36,8 +36,8 @@ def count_matches(
     left, right = tables[link.to], tables[link.table]
     keys = ", ".join(f"k{index}" for index in range(len(link.on)))
     row = connection.execute(
-        f"WITH l AS ({_grouped(left, right, link, left_side=True)}), "
-        f"r AS ({_grouped(left, right, link, left_side=False)}), "
+        f"WITH l AS ({_grouped(tables, link, left_side=True)}), "
+        f"r AS ({_grouped(tables, link, left_side=False)}), "
         f"met AS (SELECT l.n AS l, r.n AS r FROM l FULL JOIN r USING ({keys})) "
         "SELECT sum(l), sum(l) FILTER (r IS NULL), sum(r), sum(r) FILTER (l IS NULL), sum(l * r), "
         "sum(l) FILTER (r > 1), max(r) FILTER (l IS NOT NULL), max(l) FILTER (r IS NOT NULL), "
@@ -78,15 +78,23 @@ def _cardinality(most_left: int, most_right: int) -> str:
     return f"{'n' if most_left > 1 else '1'}:{'n' if most_right > 1 else '1'}"
 
 
-def _grouped(left: Table, right: Table, link: Link, *, left_side: bool) -> str:
-    texts = []
-    for index, (a, b) in enumerate(link.on):
-        table, column = (left, a) if left_side else (right, b)
-        name = quote(column)
-        plain = link.normalisation == "exact" and type_of(left, a) == type_of(right, b)
-        text = name if plain else key_text(name, type_of(table, column), link.normalisation)
-        texts.append(f"{text} AS k{index}")
-    source = left.source if left_side else right.source
+def key_of(
+    tables: Mapping[str, Table], link: Link, position: int, alias: str, *, left_side: bool
+) -> str:
+    """One key column of one side, in the form in which the link compares it."""
+    left, right = tables[link.to], tables[link.table]
+    a, b = link.on[position]
+    table, column = (left, a) if left_side else (right, b)
+    name = f"{alias}.{quote(column)}"
+    if link.normalisation == "exact" and type_of(left, a) == type_of(right, b):
+        return name
+    return key_text(name, type_of(table, column), link.normalisation)
+
+
+def _grouped(tables: Mapping[str, Table], link: Link, *, left_side: bool) -> str:
+    keys = [key_of(tables, link, index, "t", left_side=left_side) for index in range(len(link.on))]
+    texts = ", ".join(f"{key} AS k{index}" for index, key in enumerate(keys))
     present = " AND ".join(f"k{index} IS NOT NULL" for index in range(len(link.on)))
-    inner = f"SELECT {', '.join(texts)} FROM {source}"
+    source = tables[link.to if left_side else link.table].source
+    inner = f"SELECT {texts} FROM {source} AS t"
     return f"SELECT *, count(*) AS n FROM ({inner}) WHERE {present} GROUP BY ALL"

@@ -122,23 +122,28 @@ def _problems(tables: Sequence[Table], mapping: ColumnMapping) -> tuple[str, ...
         return ("The mapping names no column, so nothing would be left.",)
     found = []
     names = Names()
-    used: set[tuple[str, str]] = set()
     for output, sources in mapping.items():
         if not output or output in names:
             found.append(f"The output column {output!r} is empty or given twice.")
-            continue
         names.take(output)
         if not sources:
             found.append(f"The output column {output!r} comes from no table.")
+    return (*found, *_source_problems(by_name, mapping))
+
+
+def _source_problems(tables: Mapping[str, Table], mapping: ColumnMapping) -> list[str]:
+    found = []
+    used: set[tuple[str, str]] = set()
+    for output, sources in mapping.items():
         for table, column in sources.items():
-            if table not in by_name:
+            if table not in tables:
                 found.append(f"{output!r} is mapped to a table {table!r} that is not here.")
-            elif column not in by_name[table].column_names:
+            elif column not in tables[table].column_names:
                 found.append(f"{table} has no column {column!r}.")
             elif (table, column) in used:
                 found.append(f"{table}.{column} feeds two output columns; once is enough.")
             used.add((table, column))
-    return tuple(found)
+    return found
 
 
 def _columns(
