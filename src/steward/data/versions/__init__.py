@@ -1,0 +1,88 @@
+"""Versions of data: branches of commits that name datasets by immutable versions and files by blobs.
+
+A version is a list of Parquet parts named by their hash. Undo, restore, branch and merge move pointers; an edit writes
+what changed. Operations on data take the `Table` of a version and know nothing of all this.
+"""
+
+from steward.data.versions._branches import MAIN
+from steward.data.versions._delta import Exported
+from steward.data.versions._edit import Counts
+from steward.data.versions._manifest import Layout
+from steward.data.versions._record import Draft
+from steward.data.versions._versions import EditOutcome, Versions
+from steward.data.versions._viewing import View
+from steward.data.versions._workspace import Workspace
+from steward.data.versions._write import Sizes
+from steward.data.versions.diffs import (
+    ColumnChange,
+    CommitDiff,
+    DiffPage,
+    DiffRow,
+    VersionDiff,
+)
+from steward.data.versions.edits import (
+    CellValue,
+    Delete,
+    DeleteRows,
+    Edit,
+    Insert,
+    InsertRows,
+    SetCells,
+    Update,
+    Upsert,
+)
+from steward.data.versions.results import (
+    Branch,
+    Commit,
+    Dataset,
+    Dependant,
+    EntryChange,
+    EntryConflict,
+    FileEntry,
+    Merge,
+    SweepReport,
+    Tag,
+    UndoPlan,
+    Version,
+    VersionConflict,
+)
+
+__all__ = [
+    "MAIN",
+    "Branch",
+    "CellValue",
+    "ColumnChange",
+    "Commit",
+    "CommitDiff",
+    "Counts",
+    "Dataset",
+    "Delete",
+    "DeleteRows",
+    "Dependant",
+    "DiffPage",
+    "DiffRow",
+    "Draft",
+    "Edit",
+    "EditOutcome",
+    "EntryChange",
+    "EntryConflict",
+    "Exported",
+    "FileEntry",
+    "Insert",
+    "InsertRows",
+    "Layout",
+    "Merge",
+    "SetCells",
+    "Sizes",
+    "SweepReport",
+    "Tag",
+    "UndoPlan",
+    "Update",
+    "Upsert",
+    "Version",
+    "VersionConflict",
+    "VersionDiff",
+    "Versions",
+    "View",
+    "Workspace",
+]

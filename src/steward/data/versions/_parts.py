@@ -1,0 +1,147 @@
+"""Parts on this machine: putting new files into the blob store so that a crash or a sweep cannot hurt, and finding them.
+
+A ledger row is written before its file. The sweep deletes a file only while it holds the row, and only when nobody has
+renewed it; so a writer that claims first either keeps the file it found or finds it missing and puts it back.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import sqlalchemy as sa
+
+from steward.core.clock import Clock
+from steward.core.errors import Conflict, NotFound
+from steward.core.faults import fault
+from steward.data.versions import _tables as tables
+from steward.store import BlobStore, Database, FileBlobs, Scope, Transaction
+from steward.store.blobs import CHUNK, check_digest
+
+WRITING = "writing-"
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """A finished file in the scratch folder, not yet in the store."""
+
+    path: Path
+    digest: str
+    bytes: int
+
+
+def measured(path: Path) -> NewFile:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return NewFile(path, digest, path.stat().st_size)
+
+
+class Parts:
+    def __init__(self, database: Database, blobs: BlobStore, clock: Clock, scratch: Path) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._clock = clock
+        self.scratch = scratch
+        scratch.mkdir(parents=True, exist_ok=True)
+        self._cache = scratch / "parts"
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """A place for files being written; whatever is left in it afterwards is removed."""
+        with TemporaryDirectory(prefix=WRITING, dir=self.scratch) as name:
+            yield Path(name)
+
+    def store(self, scope: Scope, files: Sequence[NewFile]) -> None:
+        """Makes files durable under their digests; the same bytes twice are one blob."""
+        fault("data.write.before_claim")
+        with self._database.write(scope) as tx:
+            self.claim(tx, {file.digest: file.bytes for file in files})
+        fault("data.write.claimed")
+        for file in files:
+            self._put(file)
+            fault("data.write.part_stored")
+
+    def spool(self, scope: Scope, chunks: Iterable[bytes]) -> NewFile:
+        """Takes in a file as it comes."""
+        with self.folder() as folder:
+            path = folder / "incoming"
+            with path.open("wb") as file:
+                for chunk in chunks:
+                    file.write(chunk)
+            arrived = measured(path)
+            self.store(scope, [arrived])
+        return arrived
+
+    def claim(self, transaction: Transaction, sizes: dict[str, int]) -> None:
+        """Enters blobs into the ledger as used just now, also those the sweep had its eye on."""
+        now = self._clock.now()
+        rows = [
+            {"blob": digest, "bytes": sizes[digest], "touched_at": now} for digest in sorted(sizes)
+        ]
+        tables.upsert(transaction, tables.blobs, rows, renew={"touched_at": now, "doomed_at": None})
+
+    def adopt(self, scope: Scope, digest: str) -> int:
+        """Enters a blob that somebody else has stored; returns its size."""
+        check_digest(digest)
+        size = self._blobs.size(digest)
+        if size is not None:
+            with self._database.write(scope) as tx:
+                self.claim(tx, {digest: size})
+            # The sweep may have been there between the look and the claim.
+            size = self._blobs.size(digest)
+        if size is None:
+            raise NotFound(f"Blob {digest[:12]}… is not in the store; upload the file again.")
+        return size
+
+    def renew(self, transaction: Transaction, digests: Sequence[str]) -> None:
+        """Keeps blobs that a commit is about to name; they must be in the ledger."""
+        now = self._clock.now()
+        wanted = sorted(set(digests))
+        for start in range(0, len(wanted), 500):
+            chunk = wanted[start : start + 500]
+            statement = sa.update(tables.blobs).where(tables.blobs.c.blob.in_(chunk))
+            done = transaction.execute(statement.values(touched_at=now, doomed_at=None))
+            if done.rowcount != len(chunk):
+                raise Conflict(
+                    "A file of this change is no longer stored: it waited longer than the retention "
+                    "period for its commit. Upload it again.",
+                    code="swept",
+                )
+
+    def locate(self, digest: str) -> Path:
+        """A local path of a part; parts in remote storage are fetched once."""
+        if isinstance(self._blobs, FileBlobs):
+            return self._blobs.path(digest)
+        target = self._cache / digest[:2] / check_digest(digest)
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with self.folder() as folder:
+                fetched = folder / digest
+                with fetched.open("wb") as file:
+                    for chunk in self._blobs.read(digest):
+                        file.write(chunk)
+                fetched.replace(target)
+        return target
+
+    def forget(self, digest: str) -> None:
+        """Removes a blob and its local copy; only the sweep calls this."""
+        if not isinstance(self._blobs, FileBlobs):
+            (self._cache / digest[:2] / digest).unlink(missing_ok=True)
+        self._blobs.delete(digest)
+
+    def _put(self, file: NewFile) -> None:
+        if isinstance(self._blobs, FileBlobs):
+            self._blobs.adopt(file.path, file.digest)
+            return
+        self._blobs.put(_chunks(file.path))
+        target = self._cache / file.digest[:2] / file.digest
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file.path.replace(target)
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk

@@ -1,0 +1,66 @@
+"""Pins: how journals, runs and others hold commits, versions and blobs that no branch may lead to any more."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from steward.core.clock import Clock
+from steward.core.errors import NotFound
+from steward.data.versions import _tables as tables
+from steward.data.versions._history import History
+from steward.data.versions._parts import Parts
+from steward.store import Database, Scope, Transaction
+
+
+class Pins:
+    def __init__(self, database: Database, clock: Clock, parts: Parts) -> None:
+        self._database = database
+        self._clock = clock
+        self._parts = parts
+
+    def pin(
+        self,
+        scope: Scope,
+        holder: str,
+        reference: str,
+        *,
+        commits: Sequence[str] = (),
+        versions: Sequence[str] = (),
+        blobs: Sequence[str] = (),
+    ) -> None:
+        """Holds things until `unpin`; `holder` says what kind of thing holds, `reference` which one."""
+        now = self._clock.now()
+        with self._database.write(scope) as tx:
+            for commit_id in sorted(set(commits)):
+                _held_commit(tx, commit_id)
+            wanted = sorted(set(versions))
+            if tables.renew(tx, tables.versions, tables.versions.c.id, wanted, now) != len(wanted):
+                raise NotFound("A version to be held is not in this project.")
+            self._parts.renew(tx, blobs)
+            rows = [
+                {
+                    "holder": holder,
+                    "reference": reference,
+                    "kind": kind,
+                    "target": target,
+                    "created_at": now,
+                }
+                for kind, targets in (("commit", commits), ("version", versions), ("blob", blobs))
+                for target in sorted(set(targets))
+            ]
+            tables.upsert(tx, tables.pins, rows)
+
+    def unpin(self, scope: Scope, holder: str, reference: str) -> int:
+        """Lets go of everything that one holder held; returns how much that was."""
+        statement = sa.delete(tables.pins).where(
+            tables.pins.c.holder == holder, tables.pins.c.reference == reference
+        )
+        with self._database.write(scope) as tx:
+            return tx.execute(statement).rowcount
+
+
+def _held_commit(tx: Transaction, commit_id: str) -> None:
+    row = tx.first(sa.select(tables.commits.c.workspace_id).where(tables.commits.c.id == commit_id))
+    if row is None:
+        raise NotFound(f"There is no commit {commit_id!r} in this project.")
+    History(tx, row.workspace_id).live(commit_id, lock=True)

@@ -1,0 +1,167 @@
+"""Looking at a workspace: its branches, its history, and the datasets and files of any commit."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from steward.core.errors import NotFound
+from steward.data.tables import Column, Table
+from steward.data.versions import _tables as tables
+from steward.data.versions import _undo
+from steward.data.versions._branches import MAIN, Branches
+from steward.data.versions._content import Content
+from steward.data.versions._history import History, Row, branch
+from steward.data.versions._read import table
+from steward.data.versions._record import Recorder, as_kind
+from steward.data.versions.diffs import CommitDiff
+from steward.data.versions.results import (
+    Branch,
+    Commit,
+    Dataset,
+    EntryChange,
+    FileEntry,
+    Kind,
+    Tag,
+    UndoPlan,
+)
+from steward.store import BlobStore, Database, Scope
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """What every workspace of one installation shares."""
+
+    database: Database
+    blobs: BlobStore
+    content: Content
+    branches: Branches
+    recorder: Recorder
+
+
+@dataclass(frozen=True)
+class View:
+    """Reads one workspace. A `reference` is a branch, a tag or a commit id."""
+
+    rooms: Rooms
+    scope: Scope
+    id: str
+
+    def branches(self) -> Sequence[Branch]:
+        return self.rooms.branches.list(self.scope, self.id)
+
+    def branch(self, name: str = MAIN) -> Branch:
+        with self._reading() as history:
+            return branch(history.branch_row(name))
+
+    def tags(self) -> Sequence[Tag]:
+        return self.rooms.branches.tags(self.scope, self.id)
+
+    def commit_at(self, reference: str = MAIN) -> Commit:
+        with self._reading() as history:
+            return history.commits([history.resolve(reference)])[0]
+
+    def log(
+        self, reference: str = MAIN, *, after: str | None = None, limit: int = 50
+    ) -> Sequence[Commit]:
+        """Commits, newest first; `after` continues below the last commit of a page."""
+        with self._reading() as history:
+            rows = history.log(history.resolve(reference), after=after, limit=limit)
+            return history.commits(rows)
+
+    def history(
+        self,
+        name: str,
+        reference: str = MAIN,
+        *,
+        kind: Kind = "dataset",
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Sequence[Commit]:
+        """Commits that changed one dataset or file, newest first: who, what, when."""
+        with self._reading() as history:
+            start = history.resolve(reference)
+            rows = history.log(start, after=after, limit=limit, entry=(kind, name))
+            return history.commits(rows)
+
+    def datasets(self, reference: str = MAIN) -> Sequence[Dataset]:
+        with self._reading() as history:
+            tree_id = history.live(reference).tree_id
+            found = {key[1]: v for key, v in history.tree.entries(tree_id, "dataset")}
+            known = _versions(history, set(found.values()))
+        return [_dataset(name, known[found[name]]) for name in sorted(found)]
+
+    def dataset(self, name: str, reference: str = MAIN) -> Dataset:
+        with self._reading() as history:
+            version_id = history.tree.get(history.live(reference).tree_id, ("dataset", name))
+            if version_id is None:
+                raise NotFound(f"There is no dataset {name!r} at {reference!r}.")
+            return _dataset(name, _versions(history, {version_id})[version_id])
+
+    def table(self, name: str, reference: str = MAIN, *, ordered: bool = True) -> Table:
+        """A dataset as operations take it."""
+        dataset = self.dataset(name, reference)
+        manifest = self.rooms.content.manifest(self.scope, dataset.version)
+        return table(manifest, self.rooms.content.parts.locate, name, ordered=ordered)
+
+    def files(self, reference: str = MAIN) -> Sequence[FileEntry]:
+        with self._reading() as history:
+            tree_id = history.live(reference).tree_id
+            found = {key[1]: digest for key, digest in history.tree.entries(tree_id, "file")}
+            sizes = _sizes(history, set(found.values()))
+        return [FileEntry(path, found[path], sizes[found[path]]) for path in sorted(found)]
+
+    def read_file(self, path: str, reference: str = MAIN) -> Iterator[bytes]:
+        with self._reading() as history:
+            digest = history.tree.get(history.live(reference).tree_id, ("file", path))
+        if digest is None:
+            raise NotFound(f"There is no file {path!r} at {reference!r}.")
+        return self.rooms.blobs.read(digest)
+
+    def diff(self, before: str, after: str) -> CommitDiff:
+        """Which datasets and files differ; `Versions.diff` then compares the rows of one."""
+        with self._reading() as history:
+            old, new = history.live(before), history.live(after)
+            entries = tuple(
+                EntryChange(as_kind(kind), name, was, now)
+                for (kind, name), was, now in sorted(history.tree.diff(old.tree_id, new.tree_id))
+            )
+        return CommitDiff(old.id, new.id, entries)
+
+    def undo_plan(self, commit: str | None = None, branch: str = MAIN) -> UndoPlan:
+        """What `undo` would do, and who built upon it."""
+        with self._reading() as history:
+            head = history.commit_row(history.branch_row(branch).head_id)
+            return _undo.inverse(history, head, _undo.to_undo(history, head, commit)).plan
+
+    @contextmanager
+    def _reading(self) -> Iterator[History]:
+        with self.rooms.database.read(self.scope) as tx:
+            yield History(tx, self.id)
+
+
+def _dataset(name: str, row: Row) -> Dataset:
+    columns = tuple(Column(column, kind) for column, kind in row.columns)
+    return Dataset(name, row.id, row.rows, row.bytes, columns)
+
+
+def _versions(history: History, ids: set[str]) -> Mapping[str, Row]:
+    found: dict[str, Row] = {}
+    listed = sorted(ids)
+    columns = (tables.versions.c[name] for name in ("id", "rows", "bytes", "columns"))
+    statement = sa.select(*columns)
+    for start in range(0, len(listed), 500):
+        chunk = tables.versions.c.id.in_(listed[start : start + 500])
+        found.update({row.id: row for row in history.tx.rows(statement.where(chunk))})
+    return found
+
+
+def _sizes(history: History, digests: set[str]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    listed = sorted(digests)
+    statement = sa.select(tables.blobs.c.blob, tables.blobs.c.bytes)
+    for start in range(0, len(listed), 500):
+        chunk = tables.blobs.c.blob.in_(listed[start : start + 500])
+        found.update({row.blob: row.bytes for row in history.tx.rows(statement.where(chunk))})
+    return found
