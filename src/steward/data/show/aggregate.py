@@ -10,7 +10,7 @@ from steward.core.errors import Invalid, Problem
 from steward.data.show import dimensions, locales
 from steward.data.show.dimensions import Dimension
 from steward.data.show.requests import Aggregate
-from steward.data.tables import Column, Table, quote
+from steward.data.tables import Column, Table, literal, quote
 
 _SQL: dict[Aggregate, str] = {
     "count": "count(m)",
@@ -180,16 +180,11 @@ def grouped(
 ) -> list[tuple[Any, ...]]:
     """One row per occupied combination of places: its keys, the measure, and (if wanted) where it first occurs."""
     keys = [_joined(scale, f"d{i}") for i, scale in enumerate(scales)]
-    parameters: list[list[Any]] = []
-    joins = []
-    for i, scale in enumerate(scales):
-        if scale.dimension.kind == "category":
-            named = [place for place in scale.places if place.position != OTHER]
-            parameters += [[place.key for place in named], [place.position for place in named]]
-            joins.append(
-                f"LEFT JOIN (SELECT unnest(CAST(? AS VARCHAR[])) AS k, unnest(CAST(? AS INTEGER[])) AS p) "
-                f"AS d{i} ON base.k{i} IS NOT DISTINCT FROM d{i}.k"
-            )
+    joins = [
+        _join(scale, f"k{i}", f"d{i}")
+        for i, scale in enumerate(scales)
+        if scale.dimension.kind == "category"
+    ]
     raw = ", ".join(f"{scale.dimension.key} AS k{i}" for i, scale in enumerate(scales))
     seen = ", row_number() OVER () AS n" if first_seen else ""
     extra = ", min(n) AS first" if first_seen else ""
@@ -199,8 +194,7 @@ def grouped(
     return connection.execute(
         f"SELECT {', '.join(f'{key} AS p{i}' for i, key in enumerate(keys))}, {used.sql} AS y{extra} "
         f"FROM (SELECT {raw}, {used.operand} AS m{seen} FROM {table.source}) AS base {' '.join(joins)} "
-        f"WHERE {kept or 'true'} GROUP BY ALL ORDER BY ALL",
-        parameters,
+        f"WHERE {kept or 'true'} GROUP BY ALL ORDER BY ALL"
     ).fetchall()
 
 
@@ -231,17 +225,11 @@ def quartiles(
     connection: duckdb.DuckDBPyConnection, table: Table, scale: Scale | None, used: Measure
 ) -> tuple[list[dict[str, Any]], int]:
     """Median, quartiles, and whiskers to the last value within 1.5 times the quartiles' distance, per place."""
-    place, join, parameters = "0", "", []
-    key = "NULL"
+    place, join, key = "0", "", "NULL"
     if scale is not None:
         key = scale.dimension.key
         place = f"coalesce(d.p, {OTHER})"
-        named = [one for one in scale.places if one.position != OTHER]
-        parameters = [[one.key for one in named], [one.position for one in named]]
-        join = (
-            "LEFT JOIN (SELECT unnest(CAST(? AS VARCHAR[])) AS k, unnest(CAST(? AS INTEGER[])) AS p) AS d "
-            "ON base.k IS NOT DISTINCT FROM d.k"
-        )
+        join = _join(scale, "k", "d")
     rows = connection.execute(
         f"WITH placed AS (SELECT {place} AS p, m FROM "
         f"(SELECT {key} AS k, {used.operand} AS m FROM {table.source}) AS base {join} WHERE m IS NOT NULL), "
@@ -250,8 +238,7 @@ def quartiles(
         "  min(m) FILTER (WHERE m >= q[1] - 1.5 * (q[3] - q[1])), "
         "  max(m) FILTER (WHERE m <= q[3] + 1.5 * (q[3] - q[1])), "
         "  count(*) FILTER (WHERE m < q[1] - 1.5 * (q[3] - q[1]) OR m > q[3] + 1.5 * (q[3] - q[1])) "
-        "FROM placed JOIN boxes USING (p) GROUP BY boxes.p ORDER BY boxes.p",
-        parameters,
+        "FROM placed JOIN boxes USING (p) GROUP BY boxes.p ORDER BY boxes.p"
     ).fetchall()
     names = {one.position: one.label for one in scale.places} if scale else {0: ""}
     values = [
@@ -268,6 +255,26 @@ def quartiles(
         for row in rows
     ]
     return values, sum(row[7] for row in rows)
+
+
+def _join(scale: Scale, key: str, alias: str) -> str:
+    """The named places of a category as a small table to join with.
+
+    Keys are literals: for any parameter at all, DuckDB's Python package would import pandas and PyArrow.
+    """
+    named = [place for place in scale.places if place.position != OTHER]
+    rows = ", ".join(f"({_key_literal(place.key)}, {place.position})" for place in named)
+    return (
+        f"LEFT JOIN (SELECT CAST(k AS VARCHAR) AS k, p FROM (VALUES {rows or '(NULL, NULL)'}) AS places(k, p)) "
+        f"AS {alias} ON base.{key} IS NOT DISTINCT FROM {alias}.k"
+    )
+
+
+def _key_literal(key: str | None) -> str:
+    if key is None:
+        return "NULL"
+    # A NUL would end the statement.
+    return " || chr(0) || ".join(literal(part) for part in key.split("\0"))
 
 
 def _joined(scale: Scale, alias: str) -> str:

@@ -19,16 +19,15 @@ class Rows:
         self._add = add
         self._names = names
         self._count = 0
-        self._low = 0.0
-        self._high = 0.0
+        self._spans: dict[str, tuple[float, float]] = {}
         self.keys: set[str] = set()
         self.shown_whole: str | None = None
         """Where a tooltip shows the whole row, if one does."""
 
-    @property
-    def span(self) -> float:
-        """The distance between the extreme numbers in the data."""
-        return self._high - self._low
+    def span(self, field: str) -> float:
+        """The distance between the extreme numbers of a field."""
+        low, high = self._spans.get(field, (0.0, 0.0))
+        return high - low
 
     def datasets(self, value: Any, pointer: str) -> None:
         if value is None:
@@ -127,7 +126,10 @@ class Rows:
         for key, cell in row.items():
             if key not in self.keys:
                 self._key(key, pointer)
-            if not self._cell(cell):
+            if isinstance(cell, (int, float)) and not isinstance(cell, bool):
+                low, high = self._spans.get(key, (cell, cell))
+                self._spans[key] = (min(low, cell), max(high, cell))
+            elif not self._cell(cell):
                 self._add(
                     f"{pointer}/{str(key)[:100].replace('~', '~0').replace('/', '~1')}",
                     f"A cell is a number, a text up to {MAX_CELL:,} characters, true, false, null or a list of these.",
@@ -142,14 +144,11 @@ class Rows:
     def _cell(self, cell: Any) -> bool:
         if isinstance(cell, str):
             return len(cell) <= MAX_CELL
-        if isinstance(cell, (int, float)) and not isinstance(cell, bool):
-            self._low, self._high = min(self._low, cell), max(self._high, cell)
-            return True
         if isinstance(cell, list):
             return len(cell) <= MAX_FIELDS and all(
                 not isinstance(item, (list, dict)) and self._cell(item) for item in cell
             )
-        return cell is None or isinstance(cell, bool)
+        return cell is None or isinstance(cell, (bool, int, float))
 
     def _counted(self, rows: int, pointer: str) -> None:
         before, self._count = self._count, self._count + rows

@@ -47,6 +47,7 @@ class Transforms(Values):
             self.add(pointer, "This transform is not known.")
             return
         if self._keys(value, allowed.TRANSFORMS[kind], pointer):
+            self._remember_step(value, pointer)
             for key, part in value.items():
                 if key in allowed.TRANSFORMS[kind]:
                     self._transform_part(kind, key, part, f"{pointer}/{key}")

@@ -20,7 +20,7 @@ class Values:
         self.problems: list[Problem] = []
         self._names: set[str] = set()
         self._rows = Rows(self.add, set(data_names))
-        self._steps: list[tuple[str, float]] = []
+        self._steps: list[tuple[str, float, str]] = []
 
     def add(self, pointer: str, message: str) -> None:
         if len(self.problems) < MAX_PROBLEMS:
@@ -176,8 +176,6 @@ class Values:
         for key in ("step", "minstep"):
             if key in value and not is_number(value[key], 1e-300, math.inf):
                 self.add(f"{pointer}/{key}", "A step is a number above zero.")
-            elif key in value:
-                self._steps.append((f"{pointer}/{key}", float(value[key])))
 
     def _time_unit(self, value: Any, pointer: str) -> None:
         if isinstance(value, dict):
@@ -268,9 +266,17 @@ class Values:
             return
         if "image" in (value.get("title"), value.get("field")):
             self.add(pointer, 'A field shown as "image" would be loaded as a picture by tooltips.')
+        self._remember_step(value, pointer)
         for key, part in value.items():
             if key in known:
                 self._channel_part(channel, key, part, f"{pointer}/{key}")
+
+    def _remember_step(self, value: dict[str, Any], pointer: str) -> None:
+        """How finely a field is cut can only be judged when all rows are known."""
+        cut, field = value.get("bin"), value.get("field")
+        step = cut.get("step") if isinstance(cut, dict) and not cut.get("binned") else None
+        if isinstance(field, str) and is_number(step, 1e-300, math.inf):
+            self._steps.append((f"{pointer}/bin/step", float(step or 1), field))
 
     def _channel_part(self, channel: str, key: str, value: Any, pointer: str) -> None:
         if key == "condition":

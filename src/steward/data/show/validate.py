@@ -85,8 +85,8 @@ class _Views(Transforms):
         for key in ("background", "padding", "autosize"):
             if key in spec:
                 self._property(key, spec[key], f"/{key}")
-        for pointer, step in self._steps:
-            if self._rows.span / step > _MAX_CLASSES:
+        for pointer, step, field in self._steps:
+            if self._rows.span(field) / step > _MAX_CLASSES:
                 self.add(
                     pointer, f"The step would cut the data into over {_MAX_CLASSES:,} classes."
                 )

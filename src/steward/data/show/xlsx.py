@@ -116,6 +116,7 @@ class _Writer:
         if unknown:
             raise Invalid(f"{wanted.name!r} has no column {min(unknown)!r} to format.")
         tallies = [Tally() for _ in columns]
+        styles = [self._style(one) for one in chosen]
         rows = self._stream(wanted.table)
         sample = next(rows, [])
         widths = _widths(columns, chosen, sample[:_SAMPLE])
@@ -126,7 +127,7 @@ class _Writer:
                     self._finish(page, at, len(columns))
                     page, at = self._page(wanted.name, columns, chosen, widths), 0
                 at += 1
-                self._row(page, at, row, chosen, tallies)
+                self._row(page, at, row, styles, tallies)
             self._count(len(sample), len(columns))
             sample = next(rows, [])
         self._finish(page, at, len(columns))
@@ -209,11 +210,12 @@ class _Writer:
         page: Any,
         at: int,
         row: Sequence[Any],
-        chosen: Sequence[Format],
+        styles: Sequence[Any],
         tallies: Sequence[Tally],
     ) -> None:
         for index, value in enumerate(row):
-            self._write(page, at, index, cell(value, tallies[index]), self._style(chosen[index]))
+            if value is not None:
+                self._write(page, at, index, cell(value, tallies[index]), styles[index])
 
     def _write(self, page: Any, row: int, column: int, value: Cell, style: Any) -> None:
         """Each type by its own method: xlsxwriter's general one would guess."""
