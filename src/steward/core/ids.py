@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 
 from steward.core.clock import Clock
@@ -11,7 +11,9 @@ from steward.core.clock import Clock
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _ENCODED_LENGTH = 26
 _RANDOM_BITS = 80
-_PATTERN = re.compile(rf"^[a-z][a-z0-9]*_[{_ALPHABET}]{{{_ENCODED_LENGTH}}}$")
+_PATTERN = re.compile(rf"[a-z][a-z0-9]*_[{_ALPHABET}]{{{_ENCODED_LENGTH}}}")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 class Ids:
@@ -23,7 +25,7 @@ class Ids:
         self._last = 0
 
     def new(self, prefix: str) -> str:
-        milliseconds = int(self._clock.now().timestamp() * 1000)
+        milliseconds = (self._clock.now() - _EPOCH) // _MILLISECOND
         candidate = (milliseconds << _RANDOM_BITS) | secrets.randbits(_RANDOM_BITS)
         with self._lock:
             # Two ids of one millisecond, or a clock set back, must still sort in order of making.
@@ -34,7 +36,7 @@ class Ids:
 
 def is_id(text: str, prefix: str) -> bool:
     """Whether `text` has the form of an id of this kind; says nothing about its existence."""
-    return text.startswith(f"{prefix}_") and _PATTERN.match(text) is not None
+    return text.startswith(f"{prefix}_") and _PATTERN.fullmatch(text) is not None
 
 
 def created_at(identifier: str) -> datetime:
@@ -43,7 +45,7 @@ def created_at(identifier: str) -> datetime:
     value = 0
     for character in encoded:
         value = value * 32 + _ALPHABET.index(character)
-    return datetime.fromtimestamp((value >> _RANDOM_BITS) / 1000, tz=UTC)
+    return _EPOCH + (value >> _RANDOM_BITS) * _MILLISECOND
 
 
 def _encode(value: int) -> str:

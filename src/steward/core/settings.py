@@ -5,8 +5,12 @@ Values come from `STEWARD_*` variables (`__` between levels, as in `STEWARD_HTTP
 """
 
 import os
+import re
+from collections.abc import Iterator
 from datetime import timedelta
+from difflib import get_close_matches
 from pathlib import Path
+from tomllib import TOMLDecodeError
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
@@ -15,12 +19,16 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
 from steward.core.errors import Misconfigured
 
 CONFIG_FILE = "steward.toml"
+PREFIX = "STEWARD_"
+# Kubernetes announces a service called "steward" to every pod by variables of these forms.
+_FROM_KUBERNETES = re.compile(r"STEWARD(_\w+)?_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)")
 
 
 class _Section(BaseModel):
@@ -116,7 +124,12 @@ class MetricsSettings(_Section):
 
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
-        env_prefix="STEWARD_", env_nested_delimiter="__", extra="forbid", frozen=True
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+        # `STEWARD_DATABASE__URL=` in a compose file means "unset", not an empty address.
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
     )
 
     home: Path = Field(
@@ -143,22 +156,48 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         home = Path(init_settings().get("home") or env_settings().get("home") or ".steward")
         toml = TomlConfigSettingsSource(settings_cls, toml_file=home / CONFIG_FILE)
+        if "home" in toml():
+            raise Misconfigured(
+                f"{home / CONFIG_FILE} lies in the home folder and cannot set home."
+            )
         return init_settings, env_settings, toml
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Reads the settings; a wrong value is reported by its name, never by a stack trace."""
+    """Reads the settings; a wrong value or name is reported by its name, never by a stack trace."""
+    _refuse_unknown_variables()
     try:
         return Settings(**overrides)
     except ValidationError as error:
-        lines = [
-            f"  {'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+        wrong = "; ".join(
+            f"{'.'.join(str(part) for part in item['loc'])}: "
+            + ("no such setting" if item["type"] == "extra_forbidden" else item["msg"])
             for item in error.errors(include_input=False, include_url=False)
-        ]
-        raise Misconfigured(
-            "Some settings are not valid (variables are named STEWARD_<SECTION>__<NAME>):\n"
-            + "\n".join(lines)
-        ) from None
+        )
+    except SettingsError as error:
+        wrong = f"{error}; lists and whole sections are written as JSON"
+    except (TOMLDecodeError, UnicodeDecodeError) as error:
+        wrong = f"{CONFIG_FILE} cannot be read: {error}"
+    raise Misconfigured(
+        f"Some settings are not valid (variables are named STEWARD_<SECTION>__<NAME>): {wrong}"
+    )
+
+
+def _refuse_unknown_variables() -> None:
+    known = {variable for variable, _ in _variables()} | {
+        f"{PREFIX}{name}".upper() for name in Settings.model_fields
+    }
+    for given in sorted(os.environ):
+        name = given.upper()
+        # Inside a section the section itself refuses what it does not know.
+        in_section = any(name.startswith(f"{section}__") for section in known)
+        if not name.startswith(PREFIX) or name in known or in_section:
+            continue
+        if _FROM_KUBERNETES.fullmatch(name):
+            continue
+        near = get_close_matches(name, known, n=1)
+        hint = f"Did you mean {near[0]}?" if near else "The settings reference lists them all."
+        raise Misconfigured(f"{given} is not a setting of Steward. {hint}")
 
 
 def settings_reference() -> str:
@@ -172,14 +211,18 @@ def settings_reference() -> str:
         "| variable | default | meaning |",
         "|---|---|---|",
     ]
+    lines += [_reference_row(variable, field) for variable, field in _variables()]
+    return "\n".join(lines) + "\n"
+
+
+def _variables() -> Iterator[tuple[str, FieldInfo]]:
     for name, field in Settings.model_fields.items():
         section = field.annotation
         if isinstance(section, type) and issubclass(section, _Section):
             for inner, detail in section.model_fields.items():
-                lines.append(_reference_row(f"STEWARD_{name}__{inner}".upper(), detail))
+                yield f"{PREFIX}{name}__{inner}".upper(), detail
         else:
-            lines.append(_reference_row(f"STEWARD_{name}".upper(), field))
-    return "\n".join(lines) + "\n"
+            yield f"{PREFIX}{name}".upper(), field
 
 
 def _reference_row(variable: str, field: FieldInfo) -> str:
