@@ -2,14 +2,8 @@
 
 from steward.store.blobs import Blob, BlobStore, FileBlobs
 from steward.store.bus import Bus, PostgresBus
-from steward.store.database import (
-    EVERYWHERE,
-    AnyScope,
-    Database,
-    Scope,
-    Transaction,
-    sqlite_version,
-)
+from steward.store.confine import Scope
+from steward.store.database import EVERYWHERE, AnyScope, Database, Transaction, sqlite_version
 from steward.store.eventlog import EventLog
 from steward.store.migrate import latest_revision, migrate, schema_revision
 from steward.store.secrets import Keyring, SecretInfo, SecretStore, open_keyring

@@ -1,15 +1,14 @@
 """Backup and restore that prove themselves: rows, blobs and keys, checked by hash and by decryption.
 
-An archive is a gzipped tar: `tables/<name>.ndjson`, `blobs/<digest>`, `keys/secrets.json` and, last,
+An archive (see `archive.py`) holds `tables/<name>.ndjson`, `blobs/<digest>`, `keys/secrets.json` and, last,
 `manifest.json` with a SHA-256 of everything before it. Rows are portable: a backup of SQLite restores
 into PostgreSQL and the other way round.
 """
 
 import base64
 import hashlib
-import io
 import json
-import tarfile
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,12 +17,14 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal
 
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from steward.core.errors import Conflict, Invalid, Misconfigured
-from steward.store.blobs import CHUNK, BlobStore
+from steward.store import archive
+from steward.store.archive import ArchiveWriter
+from steward.store.blobs import BlobStore
 from steward.store.database import Database
-from steward.store.migrate import migrate, schema_revision
+from steward.store.migrate import schema_revision, upgrade
 from steward.store.secrets import Keyring, secret_context, verify_key_checks
 
 Progress = Callable[[str], None]
@@ -31,6 +32,7 @@ MANIFEST = "manifest.json"
 KEYS = "keys/secrets.json"
 _BATCH = 1000
 _VERSION_TABLE = "alembic_version"
+_ENTRY_NAME = re.compile(r"[a-z0-9_]{1,100}\.(ndjson|json)")
 
 
 class Manifest(BaseModel):
@@ -39,7 +41,7 @@ class Manifest(BaseModel):
     schema_version: Literal[1] = 1
     steward_version: str
     created_at: datetime
-    database_revision: str
+    database_revision: str = Field(min_length=1)
     rows: dict[str, int]
     sha256: dict[str, str]
     has_keys: bool
@@ -72,10 +74,10 @@ def backup(
         raise Conflict(f"{target} exists already. Choose another name; nothing was overwritten.")
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(target.name + ".partial")
+    partial.unlink(missing_ok=True)
     partial.touch(mode=0o600)
     try:
-        with tarfile.open(partial, "w:gz", compresslevel=1) as archive:
-            writer = _Writer(archive)
+        with archive.writing(partial) as writer:
             rows = _dump_tables(database, writer, progress)
             digests = list(blobs.digests())
             for number, digest in enumerate(digests, start=1):
@@ -125,66 +127,25 @@ def restore(
         progress("checking the archive")
         unpacked = _unpack(archive_path, Path(folder), keyring, keep_blobs=blobs)
         manifest = unpacked.verified.manifest
-        migrate(database, revision=manifest.database_revision)
         progress("loading rows")
-        loaded = _load_tables(database, Path(folder))
-        if loaded != manifest.rows:
-            raise Misconfigured(
-                "The rows loaded do not tie out with the archive's manifest; remove the new home "
-                f"and try again. Expected {manifest.rows}, got {loaded}."
-            )
-        unpacked.keyring.save(key_path)
-        migrate(database)
+        # One transaction: a restore that is cut short leaves no schema behind, and can be repeated.
+        with database.raw_writer() as connection, connection.begin():
+            upgrade(connection, manifest.database_revision)
+            loaded = _load_tables(connection, Path(folder))
+            if loaded != manifest.rows:
+                raise Misconfigured(
+                    "The rows loaded do not tie out with the archive's manifest. Expected "
+                    f"{manifest.rows}, got {loaded}."
+                )
+            upgrade(connection)
+            unpacked.keyring.save(key_path)
     missing = [digest for digest in unpacked.digests if blobs.size(digest) is None]
     if missing:
         raise Misconfigured(f"{len(missing)} blobs did not arrive in the store; try again.")
     return unpacked.verified
 
 
-class _Writer:
-    def __init__(self, archive: tarfile.TarFile) -> None:
-        self._archive = archive
-        self.sha256: dict[str, str] = {}
-
-    def data(self, name: str, content: bytes) -> None:
-        self.stream(name, len(content), iter([content]))
-
-    def stream(self, name: str, size: int, chunks: Iterator[bytes]) -> None:
-        entry = tarfile.TarInfo(name)
-        entry.size, entry.mode = size, 0o600
-        source = _HashingReader(chunks)
-        self._archive.addfile(entry, source)
-        self.sha256[name] = source.hexdigest()
-
-    def file(self, name: str, path: Path) -> None:
-        with path.open("rb") as handle:
-            self.stream(name, path.stat().st_size, iter(lambda: handle.read(CHUNK), b""))
-
-
-class _HashingReader(io.RawIOBase):
-    """What tarfile reads from: chunks, hashed as they pass."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = b""
-        self._hasher = hashlib.sha256()
-
-    def read(self, size: int = -1) -> bytes:
-        while size < 0 or len(self._rest) < size:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                break
-            self._rest += chunk
-        taken = self._rest if size < 0 else self._rest[:size]
-        self._rest = self._rest[len(taken) :]
-        self._hasher.update(taken)
-        return taken
-
-    def hexdigest(self) -> str:
-        return self._hasher.hexdigest()
-
-
-def _dump_tables(database: Database, writer: _Writer, progress: Progress) -> dict[str, int]:
+def _dump_tables(database: Database, writer: ArchiveWriter, progress: Progress) -> dict[str, int]:
     counts: dict[str, int] = {}
     with TemporaryDirectory(prefix="steward-dump-") as folder, database.raw_writer() as connection:
         if not database.is_sqlite:
@@ -201,7 +162,7 @@ def _dump_tables(database: Database, writer: _Writer, progress: Progress) -> dic
 def _dump_table(connection: sa.Connection, table: sa.Table, path: Path) -> int:
     count = 0
     statement = sa.select(table).order_by(*table.primary_key.columns)
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         rows = connection.execution_options(yield_per=_BATCH).execute(statement)
         for row in rows.mappings():
             cells = {name: _encode(value) for name, value in row.items()}
@@ -210,21 +171,20 @@ def _dump_table(connection: sa.Connection, table: sa.Table, path: Path) -> int:
     return count
 
 
-def _load_tables(database: Database, folder: Path) -> dict[str, int]:
+def _load_tables(connection: sa.Connection, folder: Path) -> dict[str, int]:
     counts: dict[str, int] = {}
-    with database.raw_writer() as connection, connection.begin():
-        for table in _reflect(connection).sorted_tables:
-            path = folder / "tables" / f"{table.name}.ndjson"
-            counts[table.name] = 0
-            if not path.exists():
-                continue
-            with path.open() as lines:
-                for batch in _batches(lines):
-                    rows = [{name: _decode(cell) for name, cell in row.items()} for row in batch]
-                    connection.execute(sa.insert(table), rows)
-                    counts[table.name] += len(rows)
-            if not database.is_sqlite:
-                _advance_sequences(connection, table)
+    for table in _reflect(connection).sorted_tables:
+        path = folder / "tables" / f"{table.name}.ndjson"
+        counts[table.name] = 0
+        if not path.exists():
+            continue
+        with path.open(encoding="utf-8") as lines:
+            for batch in _batches(lines):
+                rows = [{name: _decode(cell) for name, cell in row.items()} for row in batch]
+                connection.execute(sa.insert(table), rows)
+                counts[table.name] += len(rows)
+        if connection.dialect.name == "postgresql":
+            _advance_sequences(connection, table)
     return counts
 
 
@@ -291,22 +251,11 @@ def _unpack(
     sha256: dict[str, str] = {}
     digests: list[str] = []
     manifest: Manifest | None = None
-    try:
-        with tarfile.open(path, "r:gz") as archive:
-            for entry in archive:
-                content = archive.extractfile(entry)
-                if content is None:
-                    raise Invalid(f"The archive holds {entry.name!r}, which is not a plain file.")
-                if entry.name == MANIFEST:
-                    manifest = Manifest.model_validate_json(content.read())
-                    continue
-                sha256[entry.name] = _take(entry.name, content, folder, keep_blobs, digests)
-    except FileNotFoundError:
-        raise Invalid(f"There is no file {path}.") from None
-    except (tarfile.TarError, EOFError, OSError, ValidationError) as error:
-        raise Invalid(
-            f"{path} is not a complete Steward backup ({type(error).__name__})."
-        ) from None
+    for name, chunks in archive.reading(path):
+        if name == MANIFEST:
+            manifest = _manifest(path, b"".join(chunks))
+        else:
+            sha256[name] = _take(name, chunks, folder, keep_blobs, digests)
     if manifest is None:
         raise Invalid(f"{path} has no manifest: it is not a Steward backup, or it is cut short.")
     _compare(manifest.sha256, sha256)
@@ -317,16 +266,29 @@ def _unpack(
         keyring = Keyring.load(folder / KEYS)
     elif keyring is None:
         raise Invalid(f"{path} was made without keys; pass the key file it belongs to.")
-    checked = _prove_keys(folder, keyring)
+    try:
+        checked = _prove_keys(folder, keyring)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Invalid(f"{path} holds rows that are not ours ({type(error).__name__}).") from None
     verified = Verified(manifest, sum(counts.values()), len(digests), checked, keys_proven=True)
     return _Unpacked(verified, keyring, tuple(digests))
 
 
+def _manifest(path: Path, content: bytes) -> Manifest:
+    try:
+        return Manifest.model_validate_json(content)
+    except ValidationError:
+        raise Invalid(f"{path} holds a manifest that this version cannot read.") from None
+
+
 def _take(
-    name: str, content: IO[bytes], folder: Path, blobs: BlobStore | None, digests: list[str]
+    name: str,
+    chunks: Iterator[bytes],
+    folder: Path,
+    blobs: BlobStore | None,
+    digests: list[str],
 ) -> str:
     kind, _, rest = name.partition("/")
-    chunks = iter(lambda: content.read(CHUNK), b"")
     if kind == "blobs":
         digest = blobs.put(chunks).digest if blobs else _sha256(chunks)
         if digest != rest:
@@ -334,7 +296,7 @@ def _take(
         digests.append(digest)
         return digest
     # Names are compared, never joined as given: an archive may be hostile.
-    if kind not in {"tables", "keys"} or "/" in rest or rest.startswith("."):
+    if kind not in {"tables", "keys"} or not _ENTRY_NAME.fullmatch(rest):
         raise Invalid(f"The archive holds {name!r}, which does not belong in a backup.")
     hasher = hashlib.sha256()
     with (folder / kind / rest).open("wb") as file:
@@ -378,6 +340,6 @@ def _prove_keys(folder: Path, keyring: Keyring) -> int:
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     if path.exists():
-        with path.open() as lines:
+        with path.open(encoding="utf-8") as lines:
             for line in lines:
                 yield {name: _decode(cell) for name, cell in json.loads(line).items()}

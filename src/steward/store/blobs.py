@@ -84,10 +84,7 @@ class FileBlobs:
             target = self.path(blob.digest)
             if not target.exists():
                 os.fsync(file.fileno())
-                target.parent.mkdir(parents=True, exist_ok=True)
-                Path(file.name).chmod(0o440)
-                Path(file.name).replace(target)
-                _sync_folder(target.parent)
+                self._move(Path(file.name), target)
         return blob
 
     def adopt(self, file: Path, digest: str) -> None:
@@ -98,10 +95,18 @@ class FileBlobs:
             return
         with file.open("rb+") as handle:
             os.fsync(handle.fileno())
-        target.parent.mkdir(parents=True, exist_ok=True)
+        self._move(file, target)
+
+    def _move(self, file: Path, target: Path) -> None:
+        """Puts a finished, synced file in its place, durably."""
+        folders = [target.parent]
+        if not target.parent.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            folders += [target.parent.parent, self.root]
         file.chmod(0o440)
         file.replace(target)
-        _sync_folder(target.parent)
+        for folder in folders:
+            sync_folder(folder)
 
     def read(self, digest: str) -> Iterator[bytes]:
         try:
@@ -135,8 +140,8 @@ def _drain(file: IO[bytes]) -> Iterator[bytes]:
             yield chunk
 
 
-def _sync_folder(folder: Path) -> None:
-    # A rename is durable only once the folder itself is.
+def sync_folder(folder: Path) -> None:
+    """A new name is durable only once the folder that holds it is."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

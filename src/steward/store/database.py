@@ -7,33 +7,22 @@ statements on project tables are filtered and filled by construction: a forgotte
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, CursorResult, Engine, make_url
-from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.pool import QueuePool
-from sqlalchemy.sql import visitors
 from sqlalchemy.sql.base import Executable
-from sqlalchemy.sql.dml import Delete, Insert, Update
-from sqlalchemy.sql.selectable import FromClause, Join, Select, TableClause
 
 from steward.core.errors import Bug, Misconfigured, Unavailable
+from steward.store.confine import Scope, confine
 
 BUSY_TIMEOUT_MS: Final = 30_000
 _WRITER_WAIT_S: Final = 60
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Whose data a transaction may touch."""
-
-    org_id: str
-    project_id: str
 
 
 class _Everywhere(Enum):
@@ -44,7 +33,6 @@ EVERYWHERE: Final = _Everywhere.EVERYWHERE
 """For the few places that work across projects: sign-in, backup, sweeping. Tests list them by name."""
 
 AnyScope = Scope | Literal[_Everywhere.EVERYWHERE]
-Statement = TypeVar("Statement", bound=Executable)
 
 
 class Transaction:
@@ -72,7 +60,7 @@ class Transaction:
         parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     ) -> CursorResult[Any]:
         if isinstance(self.scope, Scope):
-            statement = _within(statement, self.scope)
+            statement, parameters = confine(statement, parameters, self.scope)
         return self._connection.execute(statement, parameters)
 
     def execute_as_written(
@@ -104,16 +92,14 @@ class Transaction:
 
 class Database:
     def __init__(self, url: str, *, pool_size: int = 10) -> None:
-        self.url: URL = make_url(url)
-        if self.url.get_backend_name() == "postgresql":
-            self.url = self.url.set(drivername="postgresql+psycopg")
+        self.url: URL = _address(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         try:
             self._writer, self._reader = self._engines(pool_size)
-        except (ModuleNotFoundError, NoSuchModuleError) as error:
+        except ModuleNotFoundError as error:
             raise Misconfigured(
-                f"The database driver for {self.url.get_backend_name()!r} is not installed "
-                f"({error}). For PostgreSQL install Steward with its 'postgres' extra."
+                f"The database driver is not installed ({error}). For PostgreSQL install Steward "
+                "with its 'postgres' extra."
             ) from None
 
     def read(self, scope: AnyScope) -> AbstractContextManager[Transaction]:
@@ -153,6 +139,22 @@ class Database:
         return writer, reader
 
 
+def _address(url: str) -> URL:
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError):
+        # The text itself may hold a password, so it is not repeated.
+        raise Misconfigured(
+            "The database address cannot be read. It looks like postgresql://user:password@host/name."
+        ) from None
+    kind = address.get_backend_name()
+    if kind in {"postgres", "postgresql"}:
+        return address.set(drivername="postgresql+psycopg")
+    if kind != "sqlite":
+        raise Misconfigured(f"Steward keeps its data in SQLite or PostgreSQL, not in {kind!r}.")
+    return address
+
+
 def sqlite_version() -> str:
     return sqlite3.sqlite_version
 
@@ -190,62 +192,32 @@ def _sqlite_engine(url: URL, *, begin: str, query_only: bool, pool_size: int) ->
 
 @contextmanager
 def _clear_failures() -> Iterator[None]:
-    """Turns a database that is away or busy into an error that says so; the rest passes through."""
+    """Turns a database that is away, busy or broken into an error that says so; the rest passes."""
     try:
         yield
-    except (OperationalError, sa.exc.TimeoutError) as error:
-        if isinstance(error, DBAPIError):
-            text = str(error.orig)
-            reason = text.splitlines()[0] if text else "no reason given"
-        else:
-            reason = "no connection became free in time"
+    except sa.exc.TimeoutError as error:
         raise Unavailable(
-            f"The database did not answer ({reason}). Nothing was changed; try again shortly."
+            "The database is busy: no connection became free in time. Try again shortly."
         ) from error
+    except OperationalError as error:
+        raise Unavailable(
+            f"The database did not answer ({_reason(error)}). Try again shortly."
+        ) from error
+    except DatabaseError as error:
+        if isinstance(error.orig, sqlite3.DatabaseError) and _is_damaged(error.orig):
+            raise Misconfigured(
+                f"The database file is damaged ({_reason(error)}). Restore a backup into an empty home."
+            ) from error
+        raise
 
 
-def _within(statement: Executable, scope: Scope) -> Executable:
-    """The statement, confined to the scope."""
-    if isinstance(statement, Insert):
-        values = _scope_values(statement.table, scope)
-        return statement.values(**values) if values else statement
-    if isinstance(statement, Select):
-        tables = list(_tables(statement.get_final_froms()))
-    elif isinstance(statement, Update | Delete):
-        tables = list(_tables([statement.table]))
-    else:
-        raise Bug(
-            f"A scoped transaction runs select, insert, update, delete; not {type(statement)}."
-        )
-    _refuse_hidden_tables(statement, tables)
-    for table in tables:
-        for name, value in _scope_values(table, scope).items():
-            statement = statement.where(table.c[name] == value)
-    return statement
+def _reason(error: DBAPIError) -> str:
+    lines = str(error.orig).splitlines()
+    return lines[0] if lines else "no reason given"
 
 
-def _scope_values(table: FromClause, scope: Scope) -> dict[str, str]:
-    if "project_id" in table.c:
-        return {"org_id": scope.org_id, "project_id": scope.project_id}
-    if "org_id" in table.c:
-        return {"org_id": scope.org_id}
-    return {}
-
-
-def _tables(froms: Sequence[FromClause]) -> Iterator[FromClause]:
-    for item in froms:
-        if isinstance(item, Join):
-            yield from _tables([item.left, item.right])
-        else:
-            yield item
-
-
-def _refuse_hidden_tables(statement: Executable, visible: Sequence[FromClause]) -> None:
-    """A project table inside a subquery would escape the filter, so it is refused, not trusted."""
-    for element in visitors.iterate(cast(visitors.ExternallyTraversible, statement)):
-        if (
-            isinstance(element, TableClause)
-            and element not in visible
-            and ("project_id" in element.c or "org_id" in element.c)
-        ):
-            raise Bug(f"Table {element.name!r} is used in a subquery of a scoped statement.")
+def _is_damaged(error: sqlite3.DatabaseError) -> bool:
+    return getattr(error, "sqlite_errorcode", None) in {
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    }

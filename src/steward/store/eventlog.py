@@ -10,7 +10,8 @@ from steward.core.clock import Clock
 from steward.core.events import TYPE_PREFIX, Event
 from steward.core.ids import Ids
 from steward.store.bus import Bus
-from steward.store.database import Database, Scope, Transaction
+from steward.store.confine import Scope
+from steward.store.database import Database, Transaction
 from steward.store.tables import Json, Moment, Sequence64, id_column, metadata, scope_columns
 
 events = Table(

@@ -16,15 +16,22 @@ _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 5_271_009
 
 
-def migrate(database: Database, *, revision: str = "head") -> None:
+def migrate(database: Database) -> None:
     """Brings the schema forward; several processes starting at once wait for one another."""
-    config = _config()
     with database.raw_writer() as connection, connection.begin():
-        if not database.is_sqlite:
-            connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        _refuse_newer(connection, config)
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
+        upgrade(connection)
+
+
+def upgrade(connection: sa.Connection, revision: str | None = None) -> None:
+    """Brings the schema to a revision, the newest when None, within the caller's transaction."""
+    config = _config()
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+    current = MigrationContext.configure(connection).get_current_revision()
+    _refuse_unknown(config, current)
+    _refuse_unknown(config, revision)
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision or "head")
 
 
 def schema_revision(database: Database) -> str | None:
@@ -44,11 +51,10 @@ def _config() -> Config:
     return config
 
 
-def _refuse_newer(connection: sa.Connection, config: Config) -> None:
-    current = MigrationContext.configure(connection).get_current_revision()
+def _refuse_unknown(config: Config, revision: str | None) -> None:
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if current is not None and current not in known:
+    if revision is not None and revision not in known:
         raise Misconfigured(
-            f"The database is at schema {current!r}, which this version of Steward does not know: "
-            "a newer version wrote it. Start that version, or restore a backup made by this one."
+            f"The data is at schema {revision!r}, which this version of Steward does not know: "
+            "a newer version wrote it. Use that version, or restore a backup made by this one."
         )

@@ -1,15 +1,20 @@
 """Blobs in S3-compatible storage."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-from obstore.exceptions import NotFoundError
+from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import S3Store
 
-from steward.core.errors import Misconfigured, NotFound
+from steward.core.errors import Misconfigured, NotFound, Unavailable
 from steward.core.settings import BlobSettings
 from steward.store.blobs import CHUNK, Blob, check_digest, spooled
+
+_MISSING = (NotFoundError, FileNotFoundError)
 
 
 class S3Blobs:
@@ -26,37 +31,64 @@ class S3Blobs:
             endpoint=settings.endpoint,
             access_key_id=access.get_secret_value() if access else None,
             secret_access_key=secret.get_secret_value() if secret else None,
+            # The library's own patience is three minutes; somebody is waiting for an answer.
+            retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=20)},
             client_options={"allow_http": True} if _is_plain(settings.endpoint) else None,
         )
 
     def put(self, chunks: Iterable[bytes], *, max_bytes: int | None = None) -> Blob:
         with spooled(chunks, self._scratch, max_bytes) as (file, blob):
             if self.size(blob.digest) is None:
-                self._store.put(_key(blob.digest), Path(file.name))
+                with _clear_failures():
+                    self._store.put(_key(blob.digest), Path(file.name))
         return blob
 
     def read(self, digest: str) -> Iterator[bytes]:
         try:
-            answer = self._store.get(_key(digest))
-        except (NotFoundError, FileNotFoundError):
+            with _clear_failures():
+                answer = self._store.get(_key(digest))
+        except _MISSING:
             raise NotFound(f"Blob {digest[:12]}… is not in the store.") from None
-        return (bytes(chunk) for chunk in answer.stream(min_chunk_size=CHUNK))
+        return _drain(answer.stream(min_chunk_size=CHUNK))
 
     def size(self, digest: str) -> int | None:
         try:
-            return int(self._store.head(_key(digest))["size"])
-        except (NotFoundError, FileNotFoundError):
+            with _clear_failures():
+                return int(self._store.head(_key(digest))["size"])
+        except _MISSING:
             return None
 
     def delete(self, digest: str) -> None:
         try:
-            self._store.delete(_key(digest))
-        except (NotFoundError, FileNotFoundError):
+            with _clear_failures():
+                self._store.delete(_key(digest))
+        except _MISSING:
             return
 
     def digests(self) -> Iterator[str]:
-        found = [entry["path"].rpartition("/")[2] for page in self._store.list() for entry in page]
-        yield from sorted(found)
+        with _clear_failures():
+            entries = [entry["path"] for page in self._store.list() for entry in page]
+        yield from sorted(path.rpartition("/")[2] for path in entries)
+
+
+def _drain(stream: Iterable[Any]) -> Iterator[bytes]:
+    with _clear_failures():
+        for chunk in stream:
+            yield bytes(chunk)
+
+
+@contextmanager
+def _clear_failures() -> Iterator[None]:
+    """Turns a store that is away or refuses us into an error that says so."""
+    try:
+        yield
+    except _MISSING:
+        raise
+    except BaseError as error:
+        reason = str(error).splitlines()[0][:200]
+        raise Unavailable(
+            f"The blob store did not answer ({reason}). Try again shortly."
+        ) from error
 
 
 def _key(digest: str) -> str:

@@ -3,20 +3,24 @@
 import base64
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from secrets import token_bytes
+from typing import Any
 
 import sqlalchemy as sa
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from sqlalchemy import Column, LargeBinary, String, Table, UniqueConstraint
+from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.core.clock import Clock
 from steward.core.errors import Misconfigured, NotFound
-from steward.store.database import EVERYWHERE, Database, Scope
+from steward.store.blobs import sync_folder
+from steward.store.confine import Scope
+from steward.store.database import EVERYWHERE, Database
 from steward.store.tables import Moment, id_column, metadata, scope_columns
 
 secrets = Table(
@@ -42,6 +46,7 @@ key_checks = Table(
 
 UNDO_WINDOW = timedelta(minutes=10)
 _NONCE_BYTES = 12
+_KEY_BYTES = 32
 _CHECK_TEXT = b"steward key check"
 _CHECK_CONTEXT = "key-check"
 
@@ -67,17 +72,21 @@ class Keyring:
 
     @classmethod
     def generate(cls, key_id: str) -> "Keyring":
-        return cls({key_id: token_bytes(32)})
+        return cls({key_id: token_bytes(_KEY_BYTES)})
 
     @classmethod
     def load(cls, path: Path) -> "Keyring":
         try:
             document = json.loads(path.read_text())
-            return cls({entry["id"]: base64.b64decode(entry["key"]) for entry in document["keys"]})
+            return cls({str(entry["id"]): _key_bytes(entry["key"]) for entry in document["keys"]})
         except FileNotFoundError:
             raise Misconfigured(
                 f"The key file {path} is missing. Put it back from a backup: without it the stored "
                 "secrets cannot be read."
+            ) from None
+        except OSError as error:
+            raise Misconfigured(
+                f"The key file {path} cannot be read ({error.strerror}); check who owns it."
             ) from None
         except (ValueError, KeyError, TypeError):
             raise Misconfigured(
@@ -93,6 +102,7 @@ class Keyring:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        sync_folder(path.parent)
 
     def dump(self) -> str:
         keys = [{"id": i, "key": base64.b64encode(k).decode()} for i, k in self._keys.items()]
@@ -137,9 +147,13 @@ class SecretStore:
             "deleted_at": None,
         }
         with self._database.write(scope) as tx:
-            changed = tx.execute(sa.update(secrets).where(secrets.c.name == name).values(**fields))
-            if changed.rowcount == 0:
-                tx.execute(sa.insert(secrets).values(name=name, created_at=now, **fields))
+            insert = postgresql.insert if tx.dialect == "postgresql" else sqlite.insert
+            # One statement: of two writers of a new name, the later one wins and neither fails.
+            tx.execute(
+                insert(secrets)
+                .values(name=name, created_at=now, **fields)
+                .on_conflict_do_update(index_elements=["project_id", "name"], set_=fields)
+            )
             row = tx.execute(sa.select(secrets).where(secrets.c.name == name)).one()
         return SecretInfo(row.name, row.created_at, row.updated_at, row.updated_by)
 
@@ -200,22 +214,39 @@ def open_keyring(database: Database, path: Path, new_key_id: str) -> Keyring:
     """The key file of this database; made for a new installation, demanded for an old one."""
     with database.read(EVERYWHERE) as tx:
         checks = tx.rows(sa.select(key_checks))
-    if checks:
-        keyring = Keyring.load(path)
-        verify_key_checks(keyring, ((row.key_id, row.ciphertext) for row in checks))
-        return keyring
-    keyring = Keyring.load(path) if path.exists() else Keyring.generate(new_key_id)
-    keyring.save(path)
-    key_id, ciphertext = keyring.seal(_CHECK_TEXT, _CHECK_CONTEXT)
-    with database.write(EVERYWHERE) as tx:
-        tx.execute(sa.insert(key_checks).values(key_id=key_id, ciphertext=ciphertext))
+    if not checks:
+        checks = _first_keys(database, path, new_key_id)
+    keyring = Keyring.load(path)
+    verify_key_checks(keyring, ((row.key_id, row.ciphertext) for row in checks))
     return keyring
+
+
+def _first_keys(database: Database, path: Path, new_key_id: str) -> Sequence[sa.Row[Any]]:
+    """Makes the keys of a new installation, one process at a time: two key files would lock one out."""
+    with database.write(EVERYWHERE) as tx:
+        if tx.dialect == "postgresql":
+            tx.execute_as_written(sa.text("LOCK TABLE key_checks IN EXCLUSIVE MODE"))
+        checks = tx.rows(sa.select(key_checks))
+        if checks:
+            return checks
+        keyring = Keyring.load(path) if path.exists() else Keyring.generate(new_key_id)
+        keyring.save(path)
+        key_id, ciphertext = keyring.seal(_CHECK_TEXT, _CHECK_CONTEXT)
+        tx.execute(sa.insert(key_checks).values(key_id=key_id, ciphertext=ciphertext))
+        return tx.rows(sa.select(key_checks))
 
 
 def verify_key_checks(keyring: Keyring, checks: Iterable[tuple[str, bytes]]) -> None:
     """Proves that the keys are those the database was written with."""
     for key_id, ciphertext in checks:
         keyring.open(key_id, ciphertext, _CHECK_CONTEXT)
+
+
+def _key_bytes(text: str) -> bytes:
+    key = base64.b64decode(text, validate=True)
+    if len(key) != _KEY_BYTES:
+        raise ValueError("an encryption key has 32 bytes")
+    return key
 
 
 def secret_context(project_id: str, name: str) -> str:
