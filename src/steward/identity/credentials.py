@@ -42,8 +42,10 @@ class Passwords:
             return False
         return stored is not None
 
-    def needs_rehash(self, stored: str) -> bool:
-        return self._hasher.check_needs_rehash(stored)
+    def renewed(self, stored: str, password: str) -> str | None:
+        """A hash by today's parameters, when the stored one is weaker. Old passwords keep their right
+        to be used: today's rules apply when a password is chosen."""
+        return self._hasher.hash(password) if self._hasher.check_needs_rehash(stored) else None
 
 
 def _weakness(password: str, email: str) -> str | None:

@@ -12,6 +12,7 @@ from steward.identity._tables import organisation_members, project_members, proj
 from steward.identity.principals import Access
 from steward.identity.projects import highest
 from steward.identity.roles import Role
+from steward.identity.users import active_owners, last_owner
 from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
 
 
@@ -61,16 +62,8 @@ class Members:
             organisation_members.c.user_id == user_id
         )
         with self._database.write(EVERYWHERE) as tx:
-            owners = tx.rows(
-                sa.select(organisation_members.c.user_id)
-                .where(
-                    organisation_members.c.org_id == org_id,
-                    organisation_members.c.role == Role.owner.name,
-                )
-                .with_for_update()
-            )
-            if role is not Role.owner and [row.user_id for row in owners] == [user_id]:
-                raise Conflict("This is the last owner. Make somebody else an owner first.")
+            if role is not Role.owner and active_owners(tx) == {user_id}:
+                raise last_owner()
             done = tx.execute(sa.update(organisation_members).where(mine).values(role=role.name))
             if done.rowcount == 0:
                 tx.execute(
@@ -84,6 +77,7 @@ class Members:
 
     def add_within(self, tx: Transaction, user_id: str, role: Role) -> None:
         """Adds somebody who accepted an invitation; never lowers a role they already have."""
+        _lock_project(tx)
         row = tx.first(
             sa.select(project_members.c.role).where(
                 project_members.c.user_id == user_id, project_members.c.removed_at.is_(None)

@@ -22,6 +22,7 @@ _RENEW_AFTER = timedelta(hours=1)
 # only the pair is counted tightly.
 _ADDRESS_FACTOR = 5
 _ACCOUNT_FACTOR = 10
+_ADDRESS_LENGTH = 64
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Sessions:
         self._settings = settings
 
     def sign_in(self, email: str, password: str, *, address: str) -> NewSession:
-        account = canonical_email(email)
+        account, address = canonical_email(email), address[:_ADDRESS_LENGTH]
         self._refuse_when_guessing(account, address)
         with self._database.read(EVERYWHERE) as tx:
             row = tx.first(sa.select(users).where(users.c.email == account))
@@ -59,10 +60,12 @@ class Sessions:
             )
         with self._database.write(EVERYWHERE) as tx:
             tx.execute(sa.delete(sign_in_failures).where(sign_in_failures.c.account == account))
-            if stored is not None and self._passwords.needs_rehash(stored):
-                renewed = self._passwords.hash(password, email=account)
+            renewed = self._passwords.renewed(stored or "", password)
+            if renewed is not None:
                 tx.execute(
-                    sa.update(users).where(users.c.id == row.id).values(password_hash=renewed)
+                    sa.update(users)
+                    .where(users.c.id == row.id, users.c.password_hash == stored)
+                    .values(password_hash=renewed)
                 )
             return self.open_within(tx, row.id)
 
@@ -190,6 +193,4 @@ class Sessions:
         with self._database.write(EVERYWHERE) as tx:
             expired = now - self._settings.sign_in_window
             tx.execute(sa.delete(sign_in_failures).where(sign_in_failures.c.at <= expired))
-            tx.execute(
-                sa.insert(sign_in_failures).values(account=account, address=address[:64], at=now)
-            )
+            tx.execute(sa.insert(sign_in_failures).values(account=account, address=address, at=now))

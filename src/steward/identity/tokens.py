@@ -14,6 +14,7 @@ from steward.identity._tables import api_tokens, users
 from steward.identity.credentials import new_token, token_hash
 from steward.identity.principals import Access, Principal, TokenLimits, Via
 from steward.identity.roles import Role
+from steward.identity.users import checked_name
 from steward.store import EVERYWHERE, Database, EventLog, Transaction
 
 PREFIX = "stw"
@@ -62,7 +63,7 @@ class Tokens:
                 sa.insert(api_tokens).values(
                     id=token_id,
                     user_id=access.user_id,
-                    name=name,
+                    name=checked_name(name),
                     role=role.name,
                     token_hash=token_hash(text),
                     prefix=text[:_SHOWN],

@@ -1,5 +1,6 @@
 """People: created by the first start, an invitation or the command line."""
 
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -7,15 +8,23 @@ from typing import Any
 import email_validator
 import sqlalchemy as sa
 from email_validator import EmailNotValidError
+from sqlalchemy.exc import IntegrityError
 
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, Problem, Stale
 from steward.core.ids import Ids
-from steward.identity._tables import api_tokens, organisation_members, sessions, users
+from steward.identity._tables import (
+    api_tokens,
+    organisation_members,
+    sessions,
+    sign_in_links,
+    users,
+)
 from steward.identity.credentials import Passwords
 from steward.identity.roles import Role
 from steward.store import EVERYWHERE, Database, Transaction
 
+MAX_NAME = 100
 # Self-hosted installations use addresses that mean nothing elsewhere, such as owner@localhost.
 _PRIVATE_DOMAINS = {"local", "localhost", "test"}
 email_validator.SPECIAL_USE_DOMAIN_NAMES[:] = [
@@ -69,19 +78,22 @@ class Users:
         """Creates inside a larger transaction opened for EVERYWHERE, such as accepting an invitation."""
         address = canonical_email(email)
         if tx.first(sa.select(users.c.id).where(users.c.email == address)) is not None:
-            raise Conflict(f"There is already a user with the address {address}.")
+            raise _address_taken(address)
         hashed = self._passwords.hash(password, email=address) if password is not None else None
         user_id = self._ids.new("usr")
-        tx.execute(
-            sa.insert(users).values(
-                id=user_id,
-                email=address,
-                name=name,
-                password_hash=hashed,
-                revision=1,
-                created_at=self._clock.now(),
-            )
-        )
+        row = {
+            "id": user_id,
+            "email": address,
+            "name": checked_name(name),
+            "password_hash": hashed,
+            "revision": 1,
+            "created_at": self._clock.now(),
+        }
+        try:
+            tx.execute(sa.insert(users).values(**row))
+        except IntegrityError:
+            # Somebody else took the address between our look and our write.
+            raise _address_taken(address) from None
         return as_user(tx.execute(sa.select(users).where(users.c.id == user_id)).one())
 
     def update(self, user_id: str, revision: int, changes: dict[str, Any]) -> User:
@@ -101,7 +113,7 @@ class Users:
     def change_password(
         self, user_id: str, current: str | None, new: str, *, keep_session: str | None
     ) -> None:
-        """Sets a password and ends every other session and token made with the old one."""
+        """Sets a password and ends every other session; API tokens are revoked one by one."""
         with self._database.read(EVERYWHERE) as tx:
             row = tx.first(sa.select(users).where(users.c.id == user_id))
         if row is None:
@@ -122,14 +134,17 @@ class Users:
                     sessions.c.user_id == user_id, sessions.c.id != (keep_session or "")
                 )
             )
+            tx.execute(sa.delete(sign_in_links).where(sign_in_links.c.user_id == user_id))
 
     def disable(self, user_id: str) -> None:
         """Ends all access at once; what the user did stays on record."""
         now = self._clock.now()
         with self._database.write(EVERYWHERE) as tx:
-            self._refuse_last_owner(tx, user_id)
+            if active_owners(tx) == {user_id}:
+                raise last_owner()
             tx.execute(sa.update(users).where(users.c.id == user_id).values(disabled_at=now))
             tx.execute(sa.delete(sessions).where(sessions.c.user_id == user_id))
+            tx.execute(sa.delete(sign_in_links).where(sign_in_links.c.user_id == user_id))
             tx.execute(
                 sa.update(api_tokens)
                 .where(api_tokens.c.user_id == user_id, api_tokens.c.revoked_at.is_(None))
@@ -159,15 +174,36 @@ class Users:
             row = tx.first(statement)
         return None if row is None else as_user(row)
 
-    def _refuse_last_owner(self, tx: Transaction, user_id: str) -> None:
-        owners = tx.rows(
-            sa.select(organisation_members.c.user_id)
-            .join(users, users.c.id == organisation_members.c.user_id)
-            .where(organisation_members.c.role == Role.owner.name, users.c.disabled_at.is_(None))
-            .with_for_update(of=organisation_members)
-        )
-        if [row.user_id for row in owners] == [user_id]:
-            raise Conflict("This is the last owner. Make somebody else an owner first.")
+
+def active_owners(tx: Transaction) -> set[str]:
+    """Who owns an organisation and may sign in; locked, so that two owners cannot end each other."""
+    owning = organisation_members.c.role == Role.owner.name
+    # The lock is a statement of its own: only the next one sees what others did while we waited.
+    tx.execute(sa.select(organisation_members.c.user_id).where(owning).with_for_update())
+    statement = (
+        sa.select(organisation_members.c.user_id)
+        .join(users, users.c.id == organisation_members.c.user_id)
+        .where(owning, users.c.disabled_at.is_(None))
+    )
+    return {row.user_id for row in tx.rows(statement)}
+
+
+def last_owner() -> Conflict:
+    return Conflict("This is the last owner. Make somebody else an owner first.")
+
+
+def checked_name(name: str) -> str:
+    """A name people can read: not empty, one line, and short enough for every database."""
+    name = name.strip()
+    unstorable = any(unicodedata.category(character) in {"Cc", "Cs"} for character in name)
+    if not 1 <= len(name) <= MAX_NAME or unstorable:
+        message = f"A name has between 1 and {MAX_NAME} characters and no control characters."
+        raise Invalid(message, problems=[Problem("/name", message)])
+    return name
+
+
+def _address_taken(address: str) -> Conflict:
+    return Conflict(f"There is already a user with the address {address}.")
 
 
 def canonical_email(email: str) -> str:
