@@ -55,7 +55,7 @@ def fail(message: str, code: str, *, as_json: bool) -> NoReturn:
 
 
 def command(function: Callable[P, R]) -> Callable[P, R]:
-    """Turns our errors into one line and exit code 1; anything else is a bug and may show itself."""
+    """Turns our errors and the machine's into one line and exit code 1; the rest is a bug and shows itself."""
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -63,6 +63,11 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         except StewardError as error:
             fail(error.message, error.specific_code, as_json=bool(kwargs.get("as_json")))
+        except OSError as error:
+            # A folder that cannot be written, a full disk: the machine's trouble, said in one line.
+            place = f": {error.filename}" if error.filename else ""
+            message = f"{error.strerror or type(error).__name__}{place}"
+            fail(message, "machine", as_json=bool(kwargs.get("as_json")))
 
     return run
 

@@ -47,11 +47,13 @@ def add_user(
     as_json: AsJson = False,
 ) -> None:
     """Add a user; give a role to let them into every project of the organisation."""
+    chosen = None if role is None else parse_role(role)
     password = _read_password(from_stdin=password_stdin)
     with installation() as steward:
+        org_id = None if chosen is None else _organisation(steward)
         user = steward.identity.users.create(email, name, password)
-        if role is not None:
-            _give_role(steward, user, role)
+        if chosen is not None and org_id is not None:
+            steward.identity.members.set_organisation_role(org_id, user.id, chosen)
     show(asdict(user), as_json=as_json, text=lambda: f"Added {user.email}.")
 
 
@@ -77,9 +79,10 @@ def set_role(
     as_json: AsJson = False,
 ) -> None:
     """Give a role in the whole organisation."""
+    chosen = parse_role(role)
     with installation() as steward:
         user = _find(steward, email)
-        _give_role(steward, user, role)
+        steward.identity.members.set_organisation_role(_organisation(steward), user.id, chosen)
     show(
         {"email": user.email, "role": role},
         as_json=as_json,
@@ -135,11 +138,11 @@ def _find(steward: Steward, email: str) -> User:
     return user
 
 
-def _give_role(steward: Steward, user: User, role: str) -> None:
+def _organisation(steward: Steward) -> str:
     organisations = steward.identity.projects.organisations()
     if not organisations:
         raise NotFound("There is no organisation yet. Start Steward once with 'steward up'.")
-    steward.identity.members.set_organisation_role(organisations[0].id, user.id, parse_role(role))
+    return organisations[0].id
 
 
 def _read_password(*, from_stdin: bool) -> str:

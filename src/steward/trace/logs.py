@@ -4,7 +4,6 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -13,7 +12,8 @@ from steward.core.settings import LogSettings
 from steward.trace.redact import redact
 
 CONTEXT_KEYS = ("request_id", "principal", "run_id", "thread_id")
-_UNTOUCHED = {"timestamp", "level", "event", "logger", *CONTEXT_KEYS}
+# Names that say nothing about their value; their text is looked at all the same.
+_OWN_NAMES = {"timestamp", "level", "event", "logger", "exception", *CONTEXT_KEYS}
 
 
 def configure_logs(settings: LogSettings) -> None:
@@ -24,7 +24,6 @@ def configure_logs(settings: LogSettings) -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _redact_fields,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -33,7 +32,10 @@ def configure_logs(settings: LogSettings) -> None:
         cache_logger_on_first_use=False,
     )
     renderer: Processor = (
-        structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+        structlog.processors.JSONRenderer()
+        if as_json
+        # The pretty formatter would show the values of local variables.
+        else structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
@@ -42,6 +44,8 @@ def configure_logs(settings: LogSettings) -> None:
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
+                # Last, so that the text of exceptions is looked at too.
+                _redact_fields,
                 renderer,
             ],
         )
@@ -74,8 +78,4 @@ def add_to_context(**ids: str) -> None:
 
 
 def _redact_fields(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    cleaned: dict[str, Any] = {}
-    for key, value in event.items():
-        cleaned[key] = value if key in _UNTOUCHED and key != "event" else redact(value, key)
-    cleaned["event"] = redact(event.get("event", ""))
-    return cleaned
+    return {key: redact(value, "" if key in _OWN_NAMES else key) for key, value in event.items()}

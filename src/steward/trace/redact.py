@@ -1,36 +1,53 @@
 """Keeps secrets out of logs, traces and errors: by name of the field and by shape of the text."""
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from datetime import date, time, timedelta
+from typing import Any, Final
 
-MASK = "[redacted]"
+MASK: Final = "[redacted]"
 
-_SENSITIVE_NAME = re.compile(
-    r"pass(word|wd|phrase)?|secret|token|authorization|cookie|credential|api_?key|private_?key|csrf"
-    r"|session_?key|ciphertext|\blink\b",
-    re.IGNORECASE,
+_WORDS: Final = (
+    r"pass(?:word|wd|phrase)?|pwd|secret|token|authorization|cookie|credential|api[_-]?key"
+    r"|private[_-]?key|access[_-]?key|session[_-]?key|csrf|ciphertext"
 )
+_SENSITIVE_NAME = re.compile(rf"{_WORDS}|(?<![a-z])link(?![a-z])", re.IGNORECASE)
 _SENSITIVE_TEXT = re.compile(
     r"\b(?:stw|sts|stl|sti|csrf)_[A-Za-z0-9_-]{20,}"  # our own tokens
     r"|\bBearer\s+[A-Za-z0-9._~+/=-]{8,}"
-    r"|\b(?:sk|pk|xox[abprs]|ghp|gho|glpat)[-_][A-Za-z0-9_-]{12,}"  # common vendors' keys
-    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"  # user:password in an address
+    r"|\bBasic\s+(?=\S*[a-z0-9][A-Z0-9+/=])[A-Za-z0-9+/=]{8,}"
+    # Common vendors' keys.
+    r"|\b(?:sk|pk|rk|xox[abeprs]|gh[oprsu]|github_pat|glpat)[-_][A-Za-z0-9_-]{12,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}"
     r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web tokens
+    r"|(?<=://)[^/\s:@]*:[^/\s]+(?=@)"  # user:password in an address
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    re.DOTALL,
 )
+# A name and its value inside text: `password=…` in an address, `"token": "…"` in a document.
+_SENSITIVE_PAIR = re.compile(
+    rf"""((?:{_WORDS})[a-z0-9_-]*)(\s*=\s*["']?|["']\s*:\s*["'])([^\s"'&;,<>]+(?:[^"'&;,<>\n]*(?=["']))?)""",
+    re.IGNORECASE,
+)
+_PLAIN: Final = (bool, int, float, date, time, timedelta)
 
 
 def redact(value: Any, name: str = "") -> Any:
     """A copy with everything that looks like a secret masked."""
-    if isinstance(value, dict):
-        return {key: redact(item, str(key)) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Mapping):
+        return {redact_text(str(key)): redact(item, str(key)) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
         return [redact(item, name) for item in value]
-    if name and _SENSITIVE_NAME.search(name) and value is not None and not isinstance(value, bool):
+    if value is None or isinstance(value, bool):
+        return value
+    if name and _SENSITIVE_NAME.search(name):
         return MASK
-    if isinstance(value, str):
-        return redact_text(value)
-    return value
+    if isinstance(value, _PLAIN):
+        return value
+    # Whatever else is logged will be shown by its text, so its text is what is looked at.
+    return redact_text(value if isinstance(value, str) else repr(value))
 
 
 def redact_text(text: str) -> str:
-    return _SENSITIVE_TEXT.sub(MASK, text)
+    masked = _SENSITIVE_TEXT.sub(MASK, text)
+    return _SENSITIVE_PAIR.sub(rf"\1\2{MASK}", masked)
