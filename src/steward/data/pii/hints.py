@@ -3,11 +3,13 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
+@lru_cache(maxsize=1024)
 def words_of(column: str) -> str:
     """`customerEMail_2` → ` customer e mail 2 `: words in lower case between single spaces."""
     spaced = _CAMEL.sub(" ", column)

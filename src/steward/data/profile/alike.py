@@ -20,7 +20,7 @@ _PAIRS = 200
 def find_alike(scope: Scope, columns: Sequence[ColumnProfile]) -> tuple[AlikeColumns, ...]:
     """Candidates come from the columns' counts and first rows; every row of these is compared."""
     pairs = [pair for pair in combinations(columns, 2) if _could_be(*pair)]
-    if not pairs:
+    if not pairs or scope.rows == 0:
         return ()
     likely = _agreeing(scope, pairs)[:_PAIRS]
     if not likely:
@@ -73,7 +73,8 @@ def _agreeing(
     found = []
     for first, second in pairs:
         one, other = columns[first.name], columns[second.name]
-        filled = (one >= 0) | (other >= 0)
-        if filled.any() and np.mean((one == other)[filled]) >= _LIKELY:
+        filled = np.count_nonzero((one >= 0) | (other >= 0))
+        equal = np.count_nonzero((one == other) & (one >= 0))
+        if filled and equal >= _LIKELY * filled:
             found.append((first, second))
     return found

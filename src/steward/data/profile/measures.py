@@ -142,7 +142,9 @@ def edges(found: Spread) -> Floats:
         width = math.ceil((last - first + 1) / BINS)
         inner = np.arange(first, last + width, width, dtype=np.float64)
         return _distinct(inner, low, max(high, float(inner[-1])))
-    return _distinct(np.linspace(first, last, BINS + 1 if not stretched else BINS - 1), low, high)
+    # Weighted, because the distance between the two largest doubles is no double.
+    shares = np.linspace(0, 1, BINS - 1 if stretched else BINS + 1)
+    return _distinct(first * (1 - shares) + last * shares, low, high)
 
 
 def _distinct(wanted: Floats, low: float, high: float) -> Floats:

@@ -71,7 +71,7 @@ def reading(column: Column, v: str) -> Reading:
     if floating:
         # Zero and minus zero are one value; which of them is shown must not depend on the order.
         value = f"({v} + 0)"
-    elif column.type.startswith("ENUM(") or kind is ColumnKind.OTHER or column.type == "UUID":
+    elif kind is ColumnKind.OTHER or (kind is ColumnKind.TEXT and column.type != "VARCHAR"):
         value = f"{v}::VARCHAR"
     return Reading(
         kind=kind,
