@@ -1,0 +1,151 @@
+"""A real Steward in a process of its own, and a real browser that must see no error."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from steward.core.settings import minimal_environment
+
+STEWARD = Path(sys.executable).parent / "steward"
+AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
+_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@dataclass(frozen=True)
+class Site:
+    url: str
+    sign_in: str
+    home: Path
+
+    def steward(self, *arguments: str, text: str = "") -> str:
+        """Runs a command of the terminal on the same installation."""
+        done = subprocess.run(
+            [STEWARD, *arguments],
+            env={
+                **minimal_environment(),
+                "STEWARD_HOME": str(self.home),
+                "STEWARD_HTTP__PUBLIC_URL": self.url,
+            },
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A fresh installation with its demo project, as `make up` starts it."""
+    home = tmp_path / "home"
+    process = subprocess.Popen(
+        [STEWARD, "up", "--port", "0", "--json"],
+        env={**minimal_environment(), "STEWARD_HOME": str(home), "STEWARD_LOG__LEVEL": "warning"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        document = json.loads(_first_document(process.stdout))
+        with urlopen(document["url"] + "/readyz") as answer:
+            assert answer.status == 200
+        yield Site(document["url"], document["sign_in"], home)
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+        assert process.returncode == 0
+
+
+def _first_document(lines: Iterator[str]) -> str:
+    """`--json` prints one indented document; it ends with the closing brace of its first level."""
+    text = ""
+    for line in lines:
+        text += line
+        if line.rstrip() == "}":
+            break
+    return text
+
+
+@pytest.fixture(scope="session")
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    path = request.config.getoption("--chromium")
+    if not path:
+        pytest.skip("no browser: pass --chromium PATH, or run `make test`")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=_FLAGS)
+        yield opened
+        opened.close()
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One person's browser; anything the page reports as an error fails the test."""
+
+    context: BrowserContext
+    page: Page
+    errors: list[str]
+
+
+@pytest.fixture
+def open_desk(browser: Browser) -> Iterator[Callable[..., Desk]]:
+    """Opens a browser of its own for each person, by default wide and light."""
+    desks: list[Desk] = []
+
+    def open_one(*, width: int = 1440, height: int = 900, dark: bool = False) -> Desk:
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        page = context.new_page()
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: _note(message, errors))
+        desk = Desk(context, page, errors)
+        desks.append(desk)
+        return desk
+
+    yield open_one
+    for desk in desks:
+        assert desk.errors == []
+        desk.context.close()
+
+
+def _note(message: ConsoleMessage, errors: list[str]) -> None:
+    # A refused sign-in is an answer of the server, which the browser also writes to its console.
+    if message.type == "error" and "status of 4" not in message.text:
+        errors.append(message.text)
+
+
+def accessibility_problems(page: Page) -> list[str]:
+    """What axe finds on the page as it stands, serious and critical only."""
+    page.evaluate(AXE.read_text())
+    result = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{found['id']}: {found['help']} ({found['nodes'][0]['target']})"
+        for found in result["violations"]
+        if found["impact"] in {"serious", "critical"}
+    ]
