@@ -1,0 +1,348 @@
+"""Large regular files through DuckDB's parallel reader, believed only when the records tie out."""
+
+import codecs
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+
+from steward.data.ingest.arrow import arrow, arrow_parquet
+from steward.data.ingest.dialect import Layout
+from steward.data.ingest.findings import ColumnFinding, Dialect, Encoding, Sample
+from steward.data.ingest.job import Job
+from steward.data.ingest.names import Naming
+from steward.data.ingest.records import Records, lines_of
+from steward.data.ingest.scan import Scan, lines_at, locate, scan
+from steward.data.ingest.stage import LINE, Stage, column_of
+from steward.data.ingest.texts import Inferred, TextColumn, TextTable, reading_of
+from steward.data.ingest.types import infer
+from steward.data.ingest.writing import (
+    DATA,
+    REJECTS,
+    Outcome,
+    TypedColumn,
+    copy,
+    misfits_sql,
+    ragged_reason,
+    typed_columns,
+    write_rejects,
+    write_rows,
+)
+from steward.data.tables import literal, parquet_source, quote
+
+_MOST_COLUMNS = 1_000
+_RAGGED = ("MISSING COLUMNS", "TOO MANY COLUMNS")
+_Positions = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A UTF-8 file that DuckDB can read, and what its reader has to be told."""
+
+    path: Path
+    dialect: Dialect
+    first_line: int
+    naming: Naming
+    longest: int
+
+    @property
+    def width(self) -> int:
+        return len(self.naming.names)
+
+    def reader(self, *, parallel: bool, rejects: str | None = None) -> str:
+        columns = ", ".join(f"{literal(column_of(i))}: 'VARCHAR'" for i in range(self.width))
+        mark = self.dialect.quote or ""
+        errors = (
+            f"store_rejects = true, rejects_table = {literal(rejects)}, "
+            f"rejects_scan = {literal(rejects + '_scans')}"
+            if rejects
+            else "ignore_errors = true"
+        )
+        return (
+            f"read_csv({literal(str(self.path))}, auto_detect = false, header = false, "
+            f"skip = {self.first_line - 1}, delim = {literal(self.dialect.delimiter)}, "
+            f"quote = {literal(mark)}, escape = {literal(mark)}, columns = {{{columns}}}, "
+            f"allow_quoted_nulls = false, strict_mode = true, comment = '', "
+            f"max_line_size = {self.longest}, parallel = {str(parallel).lower()}, {errors})"
+        )
+
+    def columns(self) -> tuple[TextColumn, ...]:
+        return tuple(
+            TextColumn(name, original, quote(column_of(i)))
+            for i, (name, original) in enumerate(
+                zip(self.naming.names, self.naming.originals, strict=True)
+            )
+        )
+
+
+def prepare(
+    job: Job, encoding: Encoding, dialect: Dialect, layout: Layout, naming: Naming
+) -> Source | None:
+    """The file in a form DuckDB reads exactly, or none if it is too odd for that."""
+    marks = dialect.delimiter + (dialect.quote or "")
+    simple = (
+        len(dialect.delimiter) == 1
+        and marks.isascii()
+        and dialect.escape in (None, dialect.quote)
+        and dialect.line_end in ("\n", "\r\n")
+        and job.options.ragged == "reject"
+        and 2 <= len(naming.names) <= _MOST_COLUMNS
+    )
+    if not simple:
+        return None
+    path: Path | None = job.path
+    if codecs.lookup(encoding.name).name not in ("utf-8", "utf-8-sig", "ascii"):
+        job.progress("converting to UTF-8", 0, job.path.stat().st_size)
+        path = _transcoded(job, encoding.name)
+    if path is None or not _plain_start(path, layout.first_line, dialect):
+        return None
+    return Source(path, dialect, layout.first_line, naming, job.limits.record_mb << 20)
+
+
+def _transcoded(job: Job, encoding: str) -> Path | None:
+    path = job.scratch / "utf8.txt"
+    try:
+        with (
+            job.path.open("r", encoding=encoding, newline="") as text,
+            path.open("w", encoding="utf-8", newline="") as out,
+        ):
+            while piece := text.read(1 << 20):
+                out.write(piece)
+    except UnicodeError:
+        return None
+    return path
+
+
+def _plain_start(path: Path, first_line: int, dialect: Dialect) -> bool:
+    """Whether the lines above the data can be skipped as lines: no quote spans two of them."""
+    if dialect.quote is None:
+        return True
+    mark = dialect.quote.encode()
+    with path.open("rb") as file:
+        return all(file.readline(1 << 20).count(mark) % 2 == 0 for _ in range(first_line - 1))
+
+
+def load(
+    job: Job,
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    inferred: Inferred,
+    out_dir: Path,
+    *,
+    parallel: bool,
+) -> Outcome | None:
+    """Types, rows and rejects of a whole file; none if the exact way must be taken after all."""
+    with ThreadPoolExecutor(max_workers=1) as watcher:
+        watch = watcher.submit(_watched, source, connection, parallel)
+        try:
+            return _Loading(job, connection, source, inferred, out_dir, watch, parallel).run()
+        except duckdb.InterruptException:
+            seen = watch.result()
+            if not seen.regular:
+                return None
+            parallel = False
+        except duckdb.Error:
+            # Whatever DuckDB cannot read, the exact way rejects with a line and a reason.
+            return None
+        return _Loading(job, connection, source, inferred, out_dir, watch, parallel).run()
+
+
+def _watched(source: Source, connection: duckdb.DuckDBPyConnection, parallel: bool) -> Scan:
+    """Scans beside DuckDB's reading, and stops it once its result cannot be used."""
+    seen = scan(source.path, source.dialect)
+    if not seen.regular or (parallel and seen.quoted_line_ends):
+        connection.interrupt()
+    return seen
+
+
+class _Loading:
+    def __init__(
+        self,
+        job: Job,
+        connection: duckdb.DuckDBPyConnection,
+        source: Source,
+        inferred: Inferred,
+        out_dir: Path,
+        watch: Future[Scan],
+        parallel: bool,
+    ) -> None:
+        self._job = job
+        self._connection = connection
+        self._source = source
+        self._inferred = inferred
+        self._out = out_dir
+        self._watch = watch
+        self._parallel = parallel
+        self._attempt = 0
+
+    def run(self) -> Outcome | None:
+        self._look_again([f.name for f in self._inferred.findings if _unsure(f, self._inferred)])
+        self._job.progress("reading and writing", 0, self._source.path.stat().st_size)
+        rows = self._write()
+        seen = self._watch.result()
+        if not seen.regular:
+            return None
+        if seen.quoted_line_ends and self._parallel:
+            raise duckdb.InterruptException("the parallel reader cannot read this file")
+        ragged = self._ragged()
+        if ragged is None:
+            return None
+        structural, skip = ragged
+        records, blank = seen.lines - (self._source.first_line - 1), 0
+        if rows + len(skip) != records:
+            records, blank = self._count()
+        missing = records - rows - len(skip)
+        if missing > 0:
+            rows = self._retype(rows)
+            missing = records - rows - len(skip)
+        misfits = self._misfits(skip) if missing > 0 else None
+        rejected = write_rejects(self._connection, (structural, misfits), self._out / REJECTS)
+        if records != rows + rejected:
+            return None
+        return Outcome(self._inferred, records, rows, rejected, blank)
+
+    def _typed(self) -> tuple[TypedColumn, ...]:
+        return typed_columns(self._source.columns(), self._inferred.findings, self._job.options)
+
+    def _write(self) -> int:
+        self._attempt += 1
+        reader = self._source.reader(parallel=self._parallel, rejects=self._rejects)
+        table = TextTable(reader, self._source.columns(), LINE)
+        return write_rows(self._connection, table, self._typed(), self._out / DATA)
+
+    @property
+    def _rejects(self) -> str:
+        return f"rejects_{'p' if self._parallel else 's'}{self._attempt}"
+
+    def _ragged(self) -> tuple[str, _Positions] | None:
+        """Rejects of the wrong width, and the offsets of their records; none if one is odd."""
+        rows = self._connection.execute(
+            "SELECT line_byte_position - 1, any_value(csv_line), "
+            f"bool_and(error_type IN {_RAGGED}) FROM {quote(self._rejects)} "
+            "GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+        offsets = np.array([row[0] for row in rows], dtype=np.int64)
+        lines = lines_at(self._source.path, offsets)
+        stage = Stage(self._job.scratch, f"ragged-{self._rejects}", 2)
+        with stage:
+            for line, (_, raw, expected) in zip(lines.tolist(), rows, strict=True):
+                width = _width_of(raw, self._source.dialect) if expected else None
+                if width is None or width == self._source.width:
+                    return None
+                stage.add(line, (raw, ragged_reason(width, self._source.width)), len(raw))
+        return (
+            f'SELECT line, NULL AS "column", c0 AS raw, c1 AS reason FROM {stage.source}',
+            offsets,
+        )
+
+    def _count(self) -> tuple[int, int]:
+        nothing = np.zeros(0, dtype=np.int64)
+        source = self._source
+        places = locate(source.path, source.dialect, source.first_line, nothing, nothing)
+        return places.records, places.blank_lines
+
+    def _numbered(self, columns: Sequence[int]) -> str:
+        """The file's rows with their number; the reader keeps their order."""
+        cells = ", ".join(quote(column_of(i)) for i in columns)
+        reader = self._source.reader(parallel=self._parallel)
+        return f"(SELECT row_number() OVER () - 1 AS line, {cells} FROM {reader})"
+
+    def _retype(self, rows: int) -> int:
+        """Looks at every value of the columns that have misfits; writes anew if a type changes."""
+        typed = self._typed()
+        checked = [(column.name, column.fits) for column in typed if column.fits is not None]
+        reader = self._source.reader(parallel=self._parallel)
+        counts = self._connection.execute(
+            f"SELECT {', '.join(f'count_if(NOT {fits})' for _, fits in checked)} FROM {reader}"
+        ).fetchone()
+        failing = [name for (name, _), count in zip(checked, counts or (), strict=True) if count]
+        before = [reading_of(finding) for finding in self._inferred.findings]
+        self._look_again(failing)
+        if before == [reading_of(finding) for finding in self._inferred.findings]:
+            return rows
+        return self._write()
+
+    def _look_again(self, names: Sequence[str]) -> None:
+        """Infers some columns from all records instead of the first ones."""
+        if not names:
+            return
+        self._job.progress("looking at every value of some columns", 0, None)
+        columns = self._source.columns()
+        chosen = [i for i, column in enumerate(columns) if column.name in names]
+        path = self._job.scratch / "look.parquet"
+        copy(self._connection, f"SELECT * FROM {self._numbered(chosen)}", path)
+        table = TextTable(parquet_source([path]), tuple(columns[i] for i in chosen), LINE)
+        again = infer(self._connection, table, self._job.options)
+        found = {finding.name: finding for finding in self._with_lines(again.findings)}
+        self._inferred = Inferred(
+            tuple(found.get(finding.name, finding) for finding in self._inferred.findings),
+            (*(note for note in self._inferred.notes if note.column not in found), *again.notes),
+        )
+
+    def _with_lines(self, findings: Sequence[ColumnFinding]) -> list[ColumnFinding]:
+        """Samples by line instead of by number among the rows that were read."""
+        numbers = {s.line for f in findings for s in f.samples if s.line is not None}
+        wanted = np.array(sorted(numbers), dtype=np.int64)
+        lines = dict(zip(wanted.tolist(), self._lines(wanted).tolist(), strict=True))
+        return [
+            replace(
+                finding,
+                samples=tuple(
+                    Sample(lines.get(s.line) if s.line is not None else None, s.value, s.says)
+                    for s in finding.samples
+                ),
+            )
+            for finding in findings
+        ]
+
+    def _lines(self, wanted: _Positions) -> _Positions:
+        source = self._source
+        ragged = (
+            self._connection.execute(
+                f"SELECT DISTINCT line_byte_position - 1 AS at FROM {quote(self._rejects)} ORDER BY at"
+            ).fetchnumpy()["at"]
+            if self._attempt
+            else np.zeros(0, dtype=np.int64)
+        )
+        skip = np.asarray(ragged, dtype=np.int64)
+        return locate(source.path, source.dialect, source.first_line, wanted, skip).lines
+
+    def _misfits(self, skip: _Positions) -> str | None:
+        """Rejects for records with values that do not fit their types, with their lines."""
+        table = TextTable(self._numbered(range(self._source.width)), self._source.columns(), LINE)
+        select = misfits_sql(table, self._typed())
+        if select is None:
+            return None
+        found, lines = self._job.scratch / "misfits.parquet", self._job.scratch / "lines.parquet"
+        copy(self._connection, select, found)
+        wanted = self._connection.execute(
+            f"SELECT line FROM {parquet_source([found])} ORDER BY line"
+        ).fetchnumpy()["line"]
+        places = locate(
+            self._source.path, self._source.dialect, self._source.first_line, wanted, skip
+        )
+        arrow_parquet().write_table(arrow().table({"line": wanted, "at": places.lines}), lines)
+        return (
+            f'SELECT l.at AS line, m."column", m.raw, m.reason, m.fields '
+            f"FROM {parquet_source([found])} m JOIN {parquet_source([lines])} l ON l.line = m.line"
+        )
+
+
+def _unsure(finding: ColumnFinding, inferred: Inferred) -> bool:
+    """Whether the first records left open what a column is: no value yet, or no one format."""
+    doubts = ("ambiguous-date", "ambiguous-number", "mixed-dates")
+    return not finding.declared and (
+        finding.values == 0
+        or any(note.column == finding.name and note.code in doubts for note in inferred.notes)
+    )
+
+
+def _width_of(raw: str, dialect: Dialect) -> int | None:
+    records = list(Records(lines_of((raw,)), dialect, len(raw) + 1))
+    if len(records) != 1 or records[0].fields is None:
+        return None
+    return len(records[0].fields)

@@ -1,0 +1,141 @@
+"""Inspects and loads any file: unpacks it, finds its format, and hands it to that format's module."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from steward.core.errors import Invalid, NotFound
+from steward.data.ingest.archive import unpacked
+from steward.data.ingest.findings import Inspection, Loaded
+from steward.data.ingest.job import Job, Progress, no_progress
+from steward.data.ingest.options import (
+    DEFAULT_LIMITS,
+    DEFAULT_OPTIONS,
+    Limits,
+    Options,
+    checked,
+)
+
+_Inspect = Callable[[Job], Inspection]
+_Load = Callable[[Job, Path], Loaded]
+
+
+def inspect(
+    path: Path,
+    name: str,
+    options: Options | None = None,
+    *,
+    limits: Limits | None = None,
+    scratch: Path | None = None,
+    progress: Progress = no_progress,
+) -> Inspection:
+    """What a file holds and how it would be read; nothing is written."""
+    with _job(path, name, options, limits, scratch, progress) as job:
+        opened, found = unpacked(job)
+        return _reader(found)[0](opened)
+
+
+def load(
+    path: Path,
+    options: Options | None,
+    out_dir: Path,
+    limits: Limits | None = None,
+    *,
+    name: str | None = None,
+    scratch: Path | None = None,
+    progress: Progress = no_progress,
+) -> Loaded:
+    """Writes a file's rows and rejects as Parquet to `out_dir`; every record ends in one of the two."""
+    with _job(path, name or path.name, options, limits, scratch, progress) as job:
+        opened, found = unpacked(job)
+        if len(opened.members) > 1 and job.options.table is None:
+            listed = ", ".join(member.name for member in opened.members[:20])
+            raise Invalid(
+                f"{job.name!r} holds several files; say which: {listed}.", code="which-table"
+            )
+        out_dir.mkdir(parents=True, exist_ok=True)
+        return _reader(found)[1](opened, out_dir)
+
+
+def inspect_server(
+    url: str,
+    options: Options | None = None,
+    *,
+    limits: Limits | None = None,
+    scratch: Path | None = None,
+    progress: Progress = no_progress,
+) -> Inspection:
+    """The tables of a database server, and how one of them would be read."""
+    from steward.data.ingest import servers
+
+    with _job(None, "the server", options, limits, scratch, progress) as job:
+        return servers.inspect(job, url)
+
+
+def load_server(
+    url: str,
+    options: Options | None,
+    out_dir: Path,
+    limits: Limits | None = None,
+    *,
+    scratch: Path | None = None,
+    progress: Progress = no_progress,
+) -> Loaded:
+    """Writes one table of a database server as Parquet to `out_dir`."""
+    from steward.data.ingest import servers
+
+    with _job(None, "the server", options, limits, scratch, progress) as job:
+        out_dir.mkdir(parents=True, exist_ok=True)
+        return servers.load(job, url, out_dir)
+
+
+@contextmanager
+def _job(
+    path: Path | None,
+    name: str,
+    options: Options | None,
+    limits: Limits | None,
+    scratch: Path | None,
+    progress: Progress,
+) -> Iterator[Job]:
+    if path is not None and not path.is_file():
+        raise NotFound(f"There is no file for {name!r}.")
+    with TemporaryDirectory(prefix="steward-ingest-", dir=scratch) as folder:
+        yield Job(
+            path=(path or Path(folder)).resolve(),
+            name=name,
+            options=checked(options or DEFAULT_OPTIONS),
+            limits=limits or DEFAULT_LIMITS,
+            scratch=Path(folder).resolve(),
+            progress=progress,
+        )
+
+
+def _reader(found: str) -> tuple[_Inspect, _Load]:
+    """The functions of a format; each module is loaded when first needed."""
+    if found == "delimited":
+        from steward.data.ingest import delimited
+
+        return delimited.inspect, delimited.load
+    if found == "json":
+        from steward.data.ingest import json_lines
+
+        return json_lines.inspect, json_lines.load
+    if found == "parquet":
+        from steward.data.ingest import parquet
+
+        return parquet.inspect, parquet.load
+    if found == "excel":
+        from steward.data.ingest import excel
+
+        return excel.inspect, excel.load
+    if found == "sqlite":
+        from steward.data.ingest import sqlite
+
+        return sqlite.inspect, sqlite.load
+    if found == "duckdb":
+        from steward.data.ingest import databases
+
+        return databases.inspect, databases.load
+    raise Invalid(f"{found!r} is no format of a file; use a connection URL for servers.")

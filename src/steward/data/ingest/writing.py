@@ -1,0 +1,139 @@
+"""Writes typed rows and rejects from a table of texts: every record ends in one of the two."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from steward.data.ingest.findings import ColumnFinding
+from steward.data.ingest.options import Options
+from steward.data.ingest.readings import Reading, fits_sql, value_sql
+from steward.data.ingest.texts import Inferred, TextColumn, TextTable, reading_of, text_sql
+from steward.data.tables import literal, quote
+
+DATA = "data.parquet"
+REJECTS = "rejects.parquet"
+REJECT_COLUMNS = ("line", "column", "raw", "reason", "fields")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a file's records."""
+
+    inferred: Inferred
+    records: int
+    rows: int
+    rejected: int
+    blank_lines: int = 0
+
+
+@dataclass(frozen=True)
+class TypedColumn:
+    """A column with the SQL of its value and of the test that the value holds its text."""
+
+    name: str
+    text: str
+    value: str
+    fits: str | None
+    """None where every text fits."""
+    reading: Reading
+
+
+def typed_columns(
+    columns: Sequence[TextColumn], findings: Sequence[ColumnFinding], options: Options
+) -> tuple[TypedColumn, ...]:
+    typed = []
+    for column, finding in zip(columns, findings, strict=True):
+        reading = reading_of(finding)
+        text = text_sql(column, options)
+        if reading.type == "VARCHAR":
+            typed.append(TypedColumn(column.name, text, text, None, reading))
+            continue
+        # A type other than text has no empty text: an empty field means no value there.
+        text = f"nullif({text}, '')"
+        fits = f"({text} IS NULL OR {fits_sql(reading, text)})"
+        typed.append(TypedColumn(column.name, text, value_sql(reading, text), fits, reading))
+    return tuple(typed)
+
+
+def copy(connection: duckdb.DuckDBPyConnection, select: str, path: Path) -> int:
+    """Writes a query's rows to Parquet; the same rows give the same bytes."""
+    row = connection.execute(
+        f"COPY ({select}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION snappy)"
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def write_rows(
+    connection: duckdb.DuckDBPyConnection,
+    table: TextTable,
+    typed: Sequence[TypedColumn],
+    path: Path,
+    *,
+    ordered: bool = False,
+) -> int:
+    """Writes the records that fit; how many those were."""
+    values = ", ".join(f"{column.value} AS {quote(column.name)}" for column in typed)
+    checks = [column.fits for column in typed if column.fits is not None]
+    where = f" WHERE {' AND '.join(checks)}" if checks else ""
+    order = f" ORDER BY {table.line}" if ordered else ""
+    return copy(connection, f"SELECT {values} FROM {table.source}{where}{order}", path)
+
+
+def misfits_sql(table: TextTable, typed: Sequence[TypedColumn]) -> str | None:
+    """The records that do not fit, in the form of rejects; none where everything fits."""
+    checked = [column for column in typed if column.fits is not None]
+    if not checked:
+        return None
+    first = "CASE " + " ".join(
+        f"WHEN NOT {column.fits} THEN {position}" for position, column in enumerate(checked)
+    )
+    names = ", ".join(literal(column.name) for column in checked)
+    texts = ", ".join(f"{column.text}" for column in checked)
+    reasons = ", ".join(
+        f"CASE WHEN NOT {column.fits} THEN {literal(_reason(column))} END" for column in checked
+    )
+    fields = ", ".join(column.text for column in typed)
+    failing = " OR ".join(f"NOT {column.fits}" for column in checked)
+    return (
+        f'SELECT line, [{names}][misfit + 1] AS "column", texts[misfit + 1] AS raw, reason, fields '
+        f"FROM (SELECT {table.line} AS line, {first} END AS misfit, [{texts}] AS texts, "
+        f"concat_ws('; ', {reasons}) AS reason, to_json([{fields}])::VARCHAR AS fields "
+        f"FROM {table.source} WHERE {failing})"
+    )
+
+
+def _reason(column: TypedColumn) -> str:
+    reading = column.reading
+    how = f" as {reading.format}" if reading.format else ""
+    marks = "".join(
+        f", {label} {mark!r}"
+        for label, mark in (
+            ("decimal mark", reading.decimal_mark),
+            ("groups by", reading.thousands),
+        )
+        if mark
+    )
+    return f"{column.name}: does not read as {reading.type}{how}{marks}"
+
+
+def ragged_reason(fields: int, width: int) -> str:
+    return f"has {fields} fields where {width} are expected"
+
+
+NO_REJECTS = (
+    'SELECT NULL::BIGINT AS line, NULL::VARCHAR AS "column", NULL::VARCHAR AS raw, '
+    "NULL::VARCHAR AS reason, NULL::VARCHAR AS fields WHERE FALSE"
+)
+
+
+def write_rejects(
+    connection: duckdb.DuckDBPyConnection, parts: Sequence[str | None], path: Path
+) -> int:
+    """Writes rejects from several queries, in the order of their lines; how many there are."""
+    union = " UNION ALL BY NAME ".join(f"({part})" for part in (NO_REJECTS, *parts) if part)
+    columns = ", ".join(quote(name) for name in REJECT_COLUMNS)
+    return copy(
+        connection, f'SELECT {columns} FROM ({union}) ORDER BY line, "column", raw, reason', path
+    )
