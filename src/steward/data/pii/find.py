@@ -165,21 +165,67 @@ def _search_rest(
 ) -> list[Finding]:
     """Rare kinds and personal data inside longer text, among the values no guess explains."""
     condition = _unguessed(guesses)
-    sample = take(connection, Values(values.source, min(left, values.distinct)), condition)
-    whole, rest = weigh_whole(sample.values, candidates)
-    inside = weigh_inside(rest, candidates)
-    found = [one for one in (*whole, *inside) if one.kind.name not in _names(guesses)]
-    if not found:
-        return []
-    if left <= SAMPLE and sample.complete:
+    known = {guess.kind.name for guess in guesses}
+    others = Candidates(tuple(pair for pair in candidates.kinds if pair[0].name not in known))
+    if left <= SAMPLE:
+        sample = take(connection, Values(values.source, left), condition)
+        whole, rest = weigh_whole(sample.values, others)
+        found = [*whole, *weigh_inside(rest, others)]
         return [_finding(column, one, one.rows, filled) for one in found]
-    sums = ", ".join(f"coalesce(sum(n) FILTER ({_matches(one)}), 0)::BIGINT" for one in found)
-    row = one_row(connection, f"SELECT {sums} FROM {values.source} WHERE {condition}")
-    return [_finding(column, one, int(rows), filled) for one, rows in zip(found, row, strict=True)]
+    return _search_each(connection, column, values, condition, others, filled)
 
 
-def _names(evidence: Sequence[Evidence]) -> set[str]:
-    return {one.kind.name for one in evidence}
+def _search_each(
+    connection: duckdb.DuckDBPyConnection,
+    column: Column,
+    values: Values,
+    condition: str,
+    candidates: Candidates,
+    filled: int,
+) -> list[Finding]:
+    """Each kind on its own, so that a frequent one does not hide a rare one from the sample."""
+    places = [
+        Evidence(kind, inside=inside, hinted=hinted and not inside)
+        for kind, hinted in candidates.kinds
+        for inside in ((False, True) if kind.inside else (False,))
+    ]
+    shapes = "|".join(
+        place.kind.inside_pattern if place.inside else f"^(?:{place.kind.shape(place.hinted)})$"
+        for place in places
+    )
+    # One test for all kinds first: most values pass none of them.
+    within = f"{condition} AND regexp_matches(v, {literal(shapes)})"
+    counts = ", ".join(
+        f"count(*) FILTER ({_matches(place)}), coalesce(sum(n) FILTER ({_matches(place)}), 0)"
+        for place in places
+    )
+    row = one_row(connection, f"SELECT {counts} FROM {values.source} WHERE {within}")
+    found = []
+    for place, count, rows in zip(places, row[::2], row[1::2], strict=True):
+        if not count:
+            continue
+        sample = take(
+            connection,
+            Values(values.source, min(int(count), values.distinct)),
+            f"{condition} AND {_matches(place)}",
+        )
+        alone = Candidates(((place.kind, place.hinted),))
+        weighed = (
+            weigh_inside(sample.values, alone)
+            if place.inside
+            else weigh_whole(sample.values, alone)[0]
+        )
+        found += [_finding(column, one, int(rows), filled) for one in weighed]
+    return _one_per_kind(found)
+
+
+def _one_per_kind(found: Sequence[Finding]) -> list[Finding]:
+    """A shape inside text includes the values that have it as a whole."""
+    best: dict[str, Finding] = {}
+    for finding in found:
+        if finding.kind not in best or finding.rows > best[finding.kind].rows:
+            best[finding.kind] = finding
+    return list(best.values())
 
 
 def _finding(column: Column, evidence: Evidence, rows: int, filled: int) -> Finding:

@@ -83,7 +83,7 @@ def luhn(digits: str) -> bool:
 def card(text: str) -> bool:
     """Luhn's check digit and a number range that a card scheme gives out."""
     digits = _NOT_DIGITS.sub("", text)
-    if not luhn(digits) or len(set(digits)) < 3:
+    if not luhn(digits) or len(set(digits)) == 1:
         return False
     return any(
         first <= int(digits[:width]) <= last and len(digits) in lengths

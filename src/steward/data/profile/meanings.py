@@ -225,8 +225,10 @@ def of_text(
         found += _vat(column, said, total, sample)
     if not found or {meaning.kind for meaning in found} <= {"person_name", "address", "uuid"}:
         found += _by_counts(column, counted, said, sample)
-    unique = {meaning.kind: meaning for meaning in reversed(found)}
-    return tuple(sorted(unique.values(), key=lambda one: (-one.share, one.kind))[:_MOST])
+    unique: dict[str, Meaning] = {}
+    for meaning in found:
+        unique.setdefault(meaning.kind, meaning)
+    return tuple(sorted(unique.values(), key=lambda one: -one.share)[:_MOST])
 
 
 def _tested(column: str, said: list[tuple[str, int]], total: int, sample: Sample) -> list[Meaning]:

@@ -16,8 +16,10 @@ _SENTINEL_DATES = ("1900-01-01", "1970-01-01", "9999-12-31", "2099-12-31", "1899
 _SENTINEL_NUMBERS = ("-1", "-9", "-99", "-999", "-9999", "999", "9999", "99999", "999999")
 
 
-def rows_of(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
+def rows_of(count: int, verb_of_one: str = "", verb_of_many: str = "") -> str:
+    """`1 row holds` or `1,200 rows hold`."""
+    said = f"1 row {verb_of_one}" if count == 1 else f"{count:,} rows {verb_of_many}"
+    return said.strip()
 
 
 def percent(share: float) -> str:
@@ -37,7 +39,8 @@ def about_column(column: ColumnProfile) -> tuple[str, ...]:
     if column.constant:
         said.append("Every row that has a value has the same one.")
     if column.nulls:
-        said.append(f"{rows_of(column.nulls)} ({percent(column.null_share)}) are null.")
+        verb = "is" if column.nulls == 1 else "are"
+        said.append(f"{rows_of(column.nulls)} ({percent(column.null_share)}) {verb} null.")
     if not column.distinct_exact:
         said.append(
             f"About {column.distinct:,} distinct values: an estimate, within a few per cent."
@@ -56,13 +59,17 @@ def about_column(column: ColumnProfile) -> tuple[str, ...]:
 def _about_text(column: ColumnProfile, text: Text) -> list[str]:
     said = []
     if text.empty:
-        said.append(f"{rows_of(text.empty)} hold an empty text, which is not the same as null.")
+        said.append(
+            f"{rows_of(text.empty, 'holds', 'hold')} an empty text, which is not the same as null."
+        )
     if text.blank:
-        said.append(f"{rows_of(text.blank)} hold nothing but white space.")
+        said.append(f"{rows_of(text.blank, 'holds', 'hold')} nothing but white space.")
     if text.padded:
-        said.append(f"{rows_of(text.padded)} begin or end with white space.")
+        said.append(f"{rows_of(text.padded, 'begins or ends', 'begin or end')} with white space.")
     if text.placeholders:
-        said.append(f"{rows_of(text.placeholders)} hold a placeholder such as N/A instead of null.")
+        said.append(
+            f"{rows_of(text.placeholders, 'holds', 'hold')} a placeholder such as N/A instead of null."
+        )
     if text.spellings:
         noun = "value differs" if text.spellings == 1 else "values differ"
         said.append(f"{text.spellings} {noun} from another one only in case or spacing.")
@@ -83,14 +90,14 @@ def _about_numbers(column: ColumnProfile) -> list[str]:
     said = []
     number = column.number
     if number is not None and number.nan:
-        said.append(f"{rows_of(number.nan)} are not a number (NaN).")
+        said.append(f"{rows_of(number.nan, 'is', 'are')} not a number (NaN).")
     if number is not None and number.infinite:
-        said.append(f"{rows_of(number.infinite)} are infinite.")
+        said.append(f"{rows_of(number.infinite, 'is', 'are')} infinite.")
     outliers = column.outliers
     if outliers is not None and outliers.rows:
         if outliers.share <= 0.05:
             said.append(
-                f"{rows_of(outliers.rows)} lie far outside the rest "
+                f"{rows_of(outliers.rows, 'lies', 'lie')} far outside the rest "
                 f"(below {outliers.lower} or above {outliers.upper})."
             )
         else:
@@ -141,7 +148,7 @@ def about_table(
     elif rows > 1:
         said.append("No column, and no two or three tried together, identify a row.")
     if duplicate_rows:
-        said.append(f"{rows_of(duplicate_rows)} repeat another row in full.")
+        said.append(f"{rows_of(duplicate_rows, 'repeats', 'repeat')} another row in full.")
     for pair in alike:
         where = "every row" if pair.relation == "equal" else f"{percent(pair.share)} of the rows"
         said.append(f"{pair.first} and {pair.second} are equal in {where}.")
