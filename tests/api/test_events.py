@@ -6,10 +6,10 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
-from tests.api.live import LiveServer
 
 from steward.identity import Role
 from steward.testing import Installation
+from tests.api.live import LiveServer
 
 
 @pytest.fixture

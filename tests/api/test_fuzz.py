@@ -11,13 +11,13 @@ import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis import Case, checks
-from tests.api.live import LiveServer
 
 from steward.api import create_routes
 from steward.api.guards import cookie_name
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
 from steward.testing import Installation, PostgresServer, fast_passwords
+from tests.api.live import LiveServer
 
 # A stream never ends by itself; tests/api/test_events.py follows it.
 SCHEMA = schemathesis.openapi.from_dict(create_routes().openapi()).exclude(

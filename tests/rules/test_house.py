@@ -26,7 +26,9 @@ def _calls(path: Path) -> Iterator[ast.AST]:
 def test_every_module_says_its_job(path: Path) -> None:
     docstring = ast.get_docstring(ast.parse(path.read_text()))
     assert docstring, f"{_name(path)} has no docstring"
-    assert docstring.partition("\n\n")[0].endswith((".", ":", "?", "…")), "it starts with a sentence"
+    assert docstring.partition("\n\n")[0].endswith((".", ":", "?", "…")), (
+        "it starts with a sentence"
+    )
 
 
 def test_only_the_settings_read_the_environment() -> None:
