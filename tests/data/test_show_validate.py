@@ -539,6 +539,11 @@ def test_what_the_reader_accepts_calls_only_known_functions(words: list[str]) ->
                         "values",
                         "expr",
                         "params",
+                        "name",
+                        "param",
+                        "select",
+                        "transform",
+                        "filter",
                         "bin",
                         "title",
                     ]

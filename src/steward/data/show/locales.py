@@ -9,6 +9,8 @@ from steward.core.errors import Invalid, Problem
 NO_BREAK = "\u00a0"
 NARROW_NO_BREAK = "\u202f"
 MINUS = "\u2212"
+# Wide enough for every DOUBLE and DECIMAL written out.
+_WIDE = Context(prec=400)
 
 
 @dataclass(frozen=True)
@@ -189,10 +191,9 @@ def number(
     """A number with the locale's marks; without `decimals`, the shortest form that says it exactly."""
     exact = _as_decimal(value)
     if decimals is not None:
-        exact = exact.quantize(
-            Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP, context=Context(prec=400)
-        )
-    text = format(abs(exact), "f")
+        exact = exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP, context=_WIDE)
+    # Not abs(): it would round to 28 digits.
+    text = format(exact.copy_abs(), "f")
     whole, _, fraction = text.partition(".")
     if decimals is None:
         fraction = fraction.rstrip("0")
@@ -219,7 +220,7 @@ def compact(value: int | float | Decimal, where: Locale) -> str:
 
 def percent(value: int | float | Decimal, where: Locale, *, decimals: int = 1) -> str:
     """A share, where 1 is the whole, as a percentage."""
-    scaled = _as_decimal(value) * 100
+    scaled = _as_decimal(value).scaleb(2, _WIDE)
     return f"{number(scaled, where, decimals=decimals)}{where.percent_space}%"
 
 

@@ -53,7 +53,7 @@ class Rows:
             self._values(value["values"], f"{pointer}/values")
         elif "sequence" in value:
             self.sequence(value["sequence"], f"{pointer}/sequence")
-        elif "url" not in value and value.get("name") not in self._names:
+        elif "url" not in value and str(value.get("name")) not in self._names:
             self._add(f"{pointer}/name", "No data of this name is given.")
         if "format" in value:
             self._format(value["format"], f"{pointer}/format")

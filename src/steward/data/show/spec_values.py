@@ -289,7 +289,7 @@ class Values:
             self._property(key, value, pointer)
 
     def _parameter_name(self, value: Any, pointer: str) -> None:
-        if value not in self._names:
+        if not isinstance(value, str) or value not in self._names:
             self.add(pointer, "No parameter of this name is declared.")
 
     def _predicate(self, value: Any, pointer: str) -> None:

@@ -200,8 +200,8 @@ class _Views(Transforms):
 
     def _mark(self, value: Any, pointer: str) -> None:
         kind = value.get("type") if isinstance(value, dict) else value
-        if kind not in allowed.MARKS:
-            hint = " Images and maps load other files." if kind in {"image", "geoshape"} else ""
+        if not isinstance(kind, str) or kind not in allowed.MARKS:
+            hint = " Images and maps load other files." if kind in ("image", "geoshape") else ""
             self.add(pointer, f"A mark is one of {', '.join(sorted(allowed.MARKS))}.{hint}")
         if isinstance(value, dict):
             self._object(value, allowed.MARK, pointer)
