@@ -1,0 +1,1 @@
+"""Built-in cleaning operations; the registry imports every module of this folder."""
