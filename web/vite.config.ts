@@ -37,6 +37,9 @@ export default defineConfig({
     environment: 'jsdom',
     setupFiles: ['./tests/setup.ts'],
     include: ['tests/**/*.test.{ts,tsx}'],
+    // One jsdom per worker instead of one per file: three times as fast. tests/setup.ts cleans up.
+    isolate: false,
+    testTimeout: 30_000,
     restoreMocks: true,
     unstubGlobals: true,
   },

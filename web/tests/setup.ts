@@ -1,9 +1,21 @@
 /** Browser features that jsdom lacks and Mantine expects, and a clean document between tests. */
 import '@testing-library/jest-dom/vitest';
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { afterEach } from 'vitest';
+import { rememberCsrfToken, whenSignedOut } from '@/api/client';
+import { clearToasts } from '@/components/toasts';
 
-afterEach(cleanup);
+// A busy machine is no reason to fail: waiting ends as soon as there is something to see.
+configure({ asyncUtilTimeout: 10_000 });
+
+afterEach(() => {
+  cleanup();
+  // The app keeps these beside React's tree; all test files of a worker share them.
+  clearToasts();
+  rememberCsrfToken(null);
+  whenSignedOut(() => undefined);
+  localStorage.clear();
+});
 
 window.matchMedia = (query: string) =>
   ({
@@ -23,4 +35,5 @@ class NoResizeObserver implements ResizeObserver {
   disconnect = () => undefined;
 }
 window.ResizeObserver = NoResizeObserver;
+window.scrollTo = () => undefined;
 window.HTMLElement.prototype.scrollIntoView = () => undefined;

@@ -45,9 +45,9 @@ const guard: Middleware = {
     if (isOver && schemaPath !== SIGN_IN_PATH) reportSignedOut();
     throw error;
   },
-  onError({ error }) {
-    // An aborted request is no failure: the page that asked has gone.
-    if (error instanceof DOMException && error.name === 'AbortError') return error;
+  onError({ request }) {
+    // A request that was given up is no failure: the page that asked has gone.
+    if (request.signal.aborted) return;
     return ApiError.unreachable();
   },
 };

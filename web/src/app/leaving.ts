@@ -10,10 +10,14 @@ export function signInAddress(location: Pick<Location, 'pathname' | 'search' | '
   return `/sign-in${next}`;
 }
 
+let isLeaving = false;
+
 export function goToSignIn(): void {
   const { location } = globalThis;
-  // Several requests may learn at once that the session is over.
+  // Several requests may learn that the session is over; a second departure would cancel the first.
+  if (isLeaving) return;
   if (location.pathname.startsWith('/sign-in') || location.pathname.startsWith('/invite')) return;
+  isLeaving = true;
   location.assign(signInAddress(location));
 }
 

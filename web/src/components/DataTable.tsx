@@ -1,7 +1,7 @@
 /** A table over a list that the server pages: loading, empty, failed and "more" states included. */
 import { Button, Skeleton } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import { itemsOf } from '@/api/lists';
 import type { ListPage } from '@/api/types';
 import classes from './DataTable.module.css';
@@ -12,6 +12,7 @@ export interface Column<Row> {
   header: string;
   cell: (row: Row) => ReactNode;
   align?: 'end';
+  /** Wide screens only; on small ones the columns share what there is. */
   width?: string;
   /** Small screens leave the column out. */
   hideBelow?: 'sm' | 'md';
@@ -89,7 +90,7 @@ function cellProps<Row>({ align, hideBelow, width }: Column<Row>) {
   return {
     'data-align': align,
     'data-hide-below': hideBelow,
-    style: width === undefined ? undefined : { width },
+    style: width === undefined ? undefined : ({ '--column-width': width } as CSSProperties),
   };
 }
 

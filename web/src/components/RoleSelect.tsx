@@ -26,6 +26,7 @@ export function RoleSelect({ value, roles, onChange, ...rest }: Props) {
         disabled: !roles.includes(role),
       }))}
       value={value}
+      miw="7rem"
       allowDeselect={false}
       comboboxProps={{ width: '18rem', position: 'bottom-start' }}
       renderOption={({ option }) => (

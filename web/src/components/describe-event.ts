@@ -18,7 +18,8 @@ const SENTENCES: Record<string, Words> = {
   'project.updated': (data) => `Project renamed to${named(data)}`,
   'project.deleted': () => 'Project deleted',
   'project.restored': () => 'Project restored',
-  'member.changed': (data, person) => `${person ?? 'A member'} joined or changed${asRole(data)}`,
+  'member.changed': (data, person) =>
+    `${person ?? 'A member'} is now ${typeof data.role === 'string' ? data.role : 'a member'}`,
   'member.removed': (_data, person) => `${person ?? 'A member'} removed`,
   'invitation.created': (data) => `Invitation created${asRole(data)}`,
   'invitation.accepted': () => 'Invitation accepted',

@@ -12,6 +12,8 @@ export interface Formats {
   relative: (iso: string, now?: number) => string;
 }
 
+/** Phrases such as "3 minutes ago" stand in English sentences, whatever the locale of the numbers. */
+const UI_LANGUAGE = 'en';
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -41,7 +43,7 @@ export function createFormats(locale: string, timeZone?: string): Formats {
     ...zone,
   });
   const time = new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...zone });
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const relative = new Intl.RelativeTimeFormat(UI_LANGUAGE, { numeric: 'auto' });
 
   const formatRelative = (iso: string, now = Date.now()) => {
     const seconds = Math.round((Date.parse(iso) - now) / 1000);

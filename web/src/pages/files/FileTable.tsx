@@ -36,7 +36,7 @@ export function FileTable({ projectId, query }: Props) {
             {file.name}
           </Anchor>
           {file.description && (
-            <Text size="xs" c="dimmed">
+            <Text size="xs" c="dimmed" lineClamp={2}>
               {file.description}
             </Text>
           )}
@@ -87,7 +87,8 @@ export function FileTable({ projectId, query }: Props) {
       rowKey={(file) => file.id}
       empty={
         <EmptyState icon={FileSpreadsheet} title="No files yet">
-          The demo project comes with three sample files to look at.
+          What people and agents add to this project will be listed here. The demo project has
+          samples.
         </EmptyState>
       }
     />

@@ -30,6 +30,7 @@ export default function ProfilePage() {
               label="Colour scheme"
               description="Kept in this browser."
               labelElement="div"
+              descriptionProps={{ mb: 6 }}
               maw="20rem"
             >
               <ColourScheme />

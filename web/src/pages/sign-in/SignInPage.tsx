@@ -19,7 +19,7 @@ export default function SignInPage() {
       {link === undefined ? (
         <>
           <PasswordForm onDone={proceed} />
-          <AlreadySignedIn onDone={proceed} />
+          {search.next !== undefined && <AlreadySignedIn onDone={proceed} />}
         </>
       ) : (
         <LinkSignIn link={link} onDone={proceed} />
@@ -28,7 +28,7 @@ export default function SignInPage() {
   );
 }
 
-/** Someone who is signed in has no business here; another tab may have signed them in. */
+/** Someone sent here may be signed in after all: another tab may have begun a new session. */
 function AlreadySignedIn({ onDone }: { onDone: () => void }) {
   const { data: session } = useQuery(sessionQuery);
   useEffect(() => {
