@@ -53,6 +53,7 @@ def test_an_empty_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> N
         ("STEWARD_HTTP__PROT", r"http\.prot: no such setting"),
         ("STEWARD_DATABASE_URL", "STEWARD_DATABASE__URL"),
         ("STEWARD_HOEM", "STEWARD_HOME"),
+        ("STEWARD_HTP__PORT", "STEWARD_HTTP__PORT"),
         ("STEWARD_WHATEVER", "STEWARD_WHATEVER is not a setting"),
     ],
 )

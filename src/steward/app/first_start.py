@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import sqlalchemy as sa
+
 from steward.app.compose import Steward
 from steward.core.errors import Misconfigured
+from steward.data.files import files
 from steward.data.samples import generate
 from steward.identity import User
 from steward.store import Scope
+from steward.store.eventlog import events
 
 OWNER_EMAIL = "owner@localhost"
 OWNER_NAME = "Owner"
@@ -52,9 +56,13 @@ def _first_owner(steward: Steward, progress: Progress) -> User:
 
 
 def create_demo(steward: Steward, org_id: str, owner_id: str) -> str:
-    """Stores the sample files before the project that shows them: it appears complete or not at all."""
-    project_id = steward.ids.new("prj")
+    """The first project: its files are stored before it, so that it appears complete or not at all."""
+    # The same id at every attempt, so that one which was cut short leaves nothing behind.
+    project_id = f"prj_{org_id.partition('_')[2]}"
     scope = Scope(org_id, project_id)
+    with steward.database.write(scope) as tx:
+        tx.execute(sa.delete(files))
+        tx.execute(sa.delete(events))
     for dataset in generate().datasets:
         steward.files.add(
             scope,

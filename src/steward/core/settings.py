@@ -28,7 +28,9 @@ from steward.core.errors import Misconfigured
 CONFIG_FILE = "steward.toml"
 PREFIX = "STEWARD_"
 # Kubernetes announces a service called "steward" to every pod by variables of these forms.
-_FROM_KUBERNETES = re.compile(r"STEWARD(_\w+)?_(SERVICE_(HOST|PORT\w*)|PORT(_\d+_(TCP|UDP)\w*)?)")
+_FROM_KUBERNETES = re.compile(
+    r"STEWARD(_[A-Z0-9]+)*_(SERVICE_(HOST|PORT(_[A-Z0-9]+)*)|PORT(_\d+_(TCP|UDP)(_[A-Z]+)?)?)"
+)
 
 
 class _Section(BaseModel):

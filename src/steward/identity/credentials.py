@@ -1,6 +1,7 @@
 """Passwords and random tokens: shown or typed once, kept only as a hash."""
 
 import hashlib
+from functools import cached_property
 from secrets import token_urlsafe
 
 from argon2 import PasswordHasher
@@ -26,8 +27,10 @@ class Passwords:
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
-        # Checked when there is no such account, so that both cases take the same time.
-        self._decoy = self._hasher.hash(token_urlsafe(16))
+
+    @cached_property
+    def _decoy(self) -> str:
+        return self._hasher.hash(token_urlsafe(16))
 
     def hash(self, password: str, *, email: str, pointer: str = "/password") -> str:
         problem = _weakness(password, email)
@@ -36,8 +39,11 @@ class Passwords:
         return self._hasher.hash(password)
 
     def matches(self, stored: str | None, password: str) -> bool:
+        # Checked when there is no such account, so that both cases take the same time; made in both,
+        # and not before: hashing is slow on purpose, and most commands check no password.
+        decoy = self._decoy
         try:
-            self._hasher.verify(stored or self._decoy, password)
+            self._hasher.verify(stored or decoy, password)
         except (VerifyMismatchError, InvalidHashError):
             return False
         return stored is not None

@@ -25,13 +25,16 @@ def migrate(database: Database) -> None:
 def upgrade(connection: sa.Connection, revision: str | None = None) -> None:
     """Brings the schema to a revision, the newest when None, within the caller's transaction."""
     config = _config()
+    scripts = ScriptDirectory.from_config(config)
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     current = MigrationContext.configure(connection).get_current_revision()
-    _refuse_unknown(config, current)
-    _refuse_unknown(config, revision)
-    config.attributes["connection"] = connection
-    command.upgrade(config, revision or "head")
+    wanted = revision or scripts.get_current_head() or ""
+    _refuse_unknown(scripts, current)
+    _refuse_unknown(scripts, wanted)
+    if current != wanted:
+        config.attributes["connection"] = connection
+        command.upgrade(config, wanted)
 
 
 def schema_revision(database: Database) -> str | None:
@@ -51,8 +54,8 @@ def _config() -> Config:
     return config
 
 
-def _refuse_unknown(config: Config, revision: str | None) -> None:
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+def _refuse_unknown(scripts: ScriptDirectory, revision: str | None) -> None:
+    known = {script.revision for script in scripts.walk_revisions()}
     if revision is not None and revision not in known:
         raise Misconfigured(
             f"The data is at schema {revision!r}, which this version of Steward does not know: "

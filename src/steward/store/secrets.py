@@ -225,7 +225,7 @@ def _first_keys(database: Database, path: Path, new_key_id: str) -> Sequence[sa.
     """Makes the keys of a new installation, one process at a time: two key files would lock one out."""
     with database.write(EVERYWHERE) as tx:
         if tx.dialect == "postgresql":
-            tx.execute_as_written(sa.text("LOCK TABLE key_checks IN EXCLUSIVE MODE"))
+            tx.execute(sa.text("LOCK TABLE key_checks IN EXCLUSIVE MODE"))
         checks = tx.rows(sa.select(key_checks))
         if checks:
             return checks
