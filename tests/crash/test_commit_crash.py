@@ -1,0 +1,193 @@
+"""kill -9 at every fault point of a write, a commit, an undo and a sweep: the old state or the new one, nothing between."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from signal import SIGKILL
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from steward.data.versions import Versions
+from steward.data.versions import _tables as tables
+from steward.data.versions._manifest import unpack
+from steward.store import EVERYWHERE, Database, FileBlobs, migrate
+from tests.crash.commit_child import change, prepare, room, rows_after, rows_before, scope_of
+from tests.data.versions_kit import fetch
+
+ROOT = Path(__file__).parents[2]
+
+
+class Children:
+    """The process that runs jobs and dies by them."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def run(self, **job: Any) -> int:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+
+@contextmanager
+def started(url: str, folder: Path) -> Iterator[Children]:
+    command = [sys.executable, "-m", "tests.crash.commit_child", url, str(folder)]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield Children(process)
+    finally:
+        process.communicate(timeout=20)
+
+
+@pytest.fixture
+def place(database_url: str | None, tmp_path: Path) -> tuple[str, Path]:
+    url = database_url or f"sqlite:///{tmp_path / 'steward.db'}"
+    if database_url is None:
+        database = Database(url)
+        migrate(database)
+        database.close()
+    return url, tmp_path
+
+
+def points(children: Children, folder: Path, **job: Any) -> list[tuple[str, int]]:
+    """Every fault point an operation meets, each as often as it meets it."""
+    listing = folder / "points.json"
+    assert children.run(listing=str(listing), **job) == 0
+    seen: Counter[str] = Counter()
+    found = []
+    for name in json.loads(listing.read_text()):
+        seen[name] += 1
+        found.append((name, seen[name]))
+    return found
+
+
+def state(versions: Versions, job: int) -> str:
+    """`before` or `after`; anything else fails."""
+    workspace = versions.workspace(scope_of(job), "usr_test")
+    rows = fetch(workspace.table("a"))
+    names = [dataset.name for dataset in workspace.datasets()]
+    files = {entry.path: b"".join(workspace.read_file(entry.path)) for entry in workspace.files()}
+    last = workspace.commit_at()
+    if rows == rows_before(job):
+        assert (names, files) == (["a"], {})
+        assert last.message in ("Before", "Undo: After")
+        return "before"
+    assert rows == rows_after(job)
+    assert (names, files) == (["a", "b"], {"note.txt": f"note {job}".encode()})
+    assert last.message == "After"
+    assert len(fetch(workspace.table("b"))) == 70
+    return "after"
+
+
+def leftovers(url: str, folder: Path) -> set[str]:
+    """Blobs that are stored but named by no version and no commit, after the sweep had its turn."""
+    with room(url, folder, days=10) as versions:
+        versions.sweep()
+    with room(url, folder, days=11) as versions:
+        versions.sweep()
+    database = Database(url)
+    with database.read(EVERYWHERE) as tx:
+        named = {row.after for row in tx.rows(sa.select(tables.changes.c.after))}
+        for row in tx.rows(sa.select(tables.versions.c.manifest)):
+            named |= unpack(row.manifest).blobs
+        ledger = {row.blob for row in tx.rows(sa.select(tables.blobs.c.blob))}
+    database.close()
+    stored = set(FileBlobs(folder / "blobs").digests())
+    assert ledger == stored
+    return stored - named
+
+
+def first_and_last(found: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """For quick runs: a point met many times is tried where it is met first and last."""
+    last = dict(found)
+    return [(name, number) for name, number in found if number in (1, last[name])]
+
+
+@pytest.mark.timeout(900)
+def test_a_commit_is_there_or_not(
+    place: tuple[str, Path], effort: Callable[[int, int], int]
+) -> None:
+    url, folder = place
+    outcomes: Counter[str] = Counter()
+    with started(url, folder) as children:
+        with room(url, folder) as versions:
+            prepare(versions, 0)
+        found = points(children, folder, operation="change", number=0)
+        assert {name for name, _ in found} >= {
+            "data.write.parts_written",
+            "data.write.before_claim",
+            "data.write.claimed",
+            "data.write.part_stored",
+            "data.write.recorded",
+            "data.commit.started",
+            "data.commit.before_row",
+            "data.commit.before_head",
+            "data.commit.before_end",
+            "data.commit.done",
+        }
+        if effort(0, 1) == 0:
+            found = first_and_last(found)
+        with room(url, folder) as versions:
+            for number, (point, occurrence) in enumerate(found, start=1):
+                prepare(versions, number)
+                ended = children.run(
+                    operation="change", number=number, point=point, occurrence=occurrence
+                )
+                assert ended == -SIGKILL, point
+                outcome = state(versions, number)
+                assert outcome == ("after" if point == "data.commit.done" else "before"), point
+                outcomes[outcome] += 1
+            # The very same work succeeds afterwards, over whatever the dead process left.
+            change(versions, 1)
+            assert state(versions, 1) == "after"
+    assert outcomes["before"] >= 12
+    assert outcomes["after"] == 1
+    assert leftovers(url, folder) == set()
+    with room(url, folder, days=12) as versions:
+        assert state(versions, 0) == "after"
+        assert state(versions, 2) == "before"
+
+
+def test_an_undo_is_there_or_not(place: tuple[str, Path]) -> None:
+    url, folder = place
+    with started(url, folder) as children, room(url, folder) as versions:
+        for number in (0, 1):
+            prepare(versions, number)
+            change(versions, number)
+        for point, occurrence in points(children, folder, operation="undo", number=0):
+            ended = children.run(operation="undo", number=1, point=point, occurrence=occurrence)
+            assert ended == -SIGKILL, point
+            assert state(versions, 1) == "after", point
+        assert children.run(operation="undo", number=1) == 0
+        assert state(versions, 1) == "before"
+
+
+def test_a_sweep_that_dies_harms_nothing(place: tuple[str, Path]) -> None:
+    url, folder = place
+    with started(url, folder) as children, room(url, folder) as versions:
+        prepare(versions, 0)
+        change(versions, 0)
+        loose = "SELECT i * 3 AS loose FROM range(120) r(i)"
+        versions.write(scope_of(0), loose)
+        found = points(children, folder, operation="sweep", number=0, days=1)
+        assert ("data.sweep.deleted", 3) in found
+        for point, occurrence in found:
+            versions.write(scope_of(0), loose)
+            ended = children.run(
+                operation="sweep", number=0, point=point, occurrence=occurrence, days=1
+            )
+            assert ended == -SIGKILL, point
+            assert state(versions, 0) == "after", point
+            again = versions.write(scope_of(0), loose)
+            assert len(fetch(versions.table(scope_of(0), again.id))) == 120, point
+    assert leftovers(url, folder) == set()
