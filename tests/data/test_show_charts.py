@@ -186,7 +186,8 @@ def test_every_row_with_a_value_is_in_exactly_one_class(
 
 @given(
     values=st.lists(
-        st.floats(-1e12, 1e12, allow_nan=False) | st.sampled_from([0.1, 0.3, 0.7, 1.1]),
+        st.floats(-1e12, 1e12, allow_nan=False)
+        | st.sampled_from([0.1, 0.3, 0.7, 1.1, 5e-324, 1e-310]),
         min_size=1,
         max_size=60,
     ),

@@ -272,6 +272,7 @@ def test_the_same_report_is_the_same_file(page_bytes: bytes) -> None:
     first = pdf(made)
     assert first.startswith(b"%PDF-")
     assert first == pdf(made)
+    assert b"pdfuaid" in first
     assert Report.model_validate_json(made.model_dump_json()) == made
 
 
@@ -369,6 +370,11 @@ def test_wide_tables_fit_the_page_in_pieces() -> None:
     narrow = TablePart(columns=columns[:3], rows=tuple(row[:3] for row in rows))
     (piece,) = pdf_module._pieces(view(report(narrow))["sections"][0]["parts"][0])
     assert not piece["landscape"]
+
+
+def test_characters_that_no_font_has_spoil_no_report() -> None:
+    made = report(Text(markdown="\u0378 \ue000 中文 😀 `ไทย` \u200d"), title="\u0378")
+    assert pdf(made).startswith(b"%PDF-")
 
 
 def test_empty_reports_and_tables_are_drawn() -> None:

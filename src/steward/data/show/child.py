@@ -63,6 +63,16 @@ def _vega_arguments(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pdf(task: dict[str, Any]) -> bytes:
+    try:
+        return _compiled(task, ["ua-1"])
+    except RuntimeError as problem:
+        if "could not be displayed" not in str(problem):
+            raise
+        # No font here has one of the characters: PDF/UA forbids the empty box that a plain PDF shows in its place.
+        return _compiled(task, [])
+
+
+def _compiled(task: dict[str, Any], standards: Any) -> bytes:
     import typst
 
     fonts = typst.Fonts(
@@ -74,7 +84,7 @@ def _pdf(task: dict[str, Any]) -> bytes:
         root=task["root"],
         font_paths=fonts,
         sys_inputs={"report": task["report"]},
-        pdf_standards=["ua-1"],
+        pdf_standards=standards,
         package_path=task["root"],
         package_cache_path=task["root"],
         timestamp=task["timestamp"],

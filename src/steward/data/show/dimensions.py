@@ -15,6 +15,7 @@ from steward.data.tables import Column, Table, quote
 
 NO_VALUE = "(no value)"
 _LABEL_LENGTH = 60
+_FINEST = 1e-290
 _SECONDS: dict[TimeUnit, float] = {
     "minute": 60,
     "hour": 3_600,
@@ -180,8 +181,10 @@ def _round_step(low: float, high: float, wanted: int, *, whole: bool) -> Decimal
     if not math.isfinite(span):
         raise Invalid("The values span more than a number can say; filter the extremes first.")
     if span <= 0:
-        return Decimal(1) if whole or low == 0 else _power(math.floor(math.log10(abs(low))) - 1)
-    rough = span / wanted
+        tiny = whole or abs(low) < _FINEST
+        return Decimal(1) if tiny else _power(math.floor(math.log10(abs(low))) - 1)
+    # Floating numbers end at about 1e-308; classes are never finer than what a chart can be told.
+    rough = max(span / wanted, _FINEST)
     base = _power(math.floor(math.log10(rough)))
     step = next(
         base * factor
