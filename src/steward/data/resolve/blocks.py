@@ -19,9 +19,9 @@ MAX_BLOCKS = 24
 _ORDER: tuple[Role, ...] = (
     *("tax_id", "identifier", "email", "bank_account", "phone", "birth_date", "company"),
     *("email_domain", "person_name", "family_name", "street", "given_name", "postcode"),
-    *("address_detail", "city", "street_number", "other"),
+    *("text", "address_detail", "city", "street_number", "other"),
 )
-_SPELT: frozenset[Role] = frozenset({"company", "person_name", "family_name", "given_name"})
+_SPELT: frozenset[Role] = frozenset({"company", "person_name", "family_name", "given_name", "text"})
 _TOO_COARSE: frozenset[Role] = frozenset({"country", "region"})
 
 
@@ -58,9 +58,16 @@ def pairs_of(
 
 def same_share(connection: duckdb.DuckDBPyConnection, parties: str, part: BlockPart) -> float:
     """The chance that two random parties with a value have the same one."""
-    found = connection.execute(f"SELECT count({_key(part)})::HUGEINT FROM {parties}").fetchone()
+    return pairs_of(connection, parties, [part]) / max(
+        1.0, filled_pairs(connection, parties, part.field)
+    )
+
+
+def filled_pairs(connection: duckdb.DuckDBPyConnection, parties: str, field: str) -> float:
+    """Pairs of parties that both have a value."""
+    found = connection.execute(f'SELECT count("{column(field)}") FROM {parties}').fetchone()
     filled = int(found[0]) if found is not None else 0
-    return pairs_of(connection, parties, [part]) / max(1, filled * (filled - 1) // 2)
+    return filled * (filled - 1) / 2
 
 
 def choose(
@@ -71,10 +78,11 @@ def choose(
     ordered = _ordered_fields(rules)
     chosen: list[Candidate] = []
     broad: list[tuple[BlockPart, ...]] = []
-    for part in ordered:
+    for part in [*ordered, *_spelt_alike(rules, ordered)]:
         pairs = pairs_of(connection, parties, [part])
         if pairs > limit:
-            broad.append((part,))
+            if part.start is None:
+                broad.append((part,))
         elif pairs:
             chosen.append(Candidate((part,), pairs))
     for first, second in combinations(broad, 2):
@@ -100,6 +108,15 @@ def _ordered_fields(rules: Rules) -> list[BlockPart]:
     ]
     ranked = sorted(usable, key=lambda field: _ORDER.index(field.role))
     return [BlockPart(field=field.name) for field in ranked]
+
+
+def _spelt_alike(rules: Rules, parts: list[BlockPart]) -> list[BlockPart]:
+    """Beginnings of names, for those whose rest is misspelt."""
+    return [
+        BlockPart(field=part.field, start=5)
+        for part in parts
+        if rules.field(part.field).role in _SPELT
+    ]
 
 
 def _narrowed(

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
@@ -16,6 +17,7 @@ _PATTERNS: dict[str, str] = {
     "phone": r"^[+(]?[0-9][0-9 ()/.\-]{5,}$",
     "digits": r"^[0-9]+$",
     "letters": r"\p{L}",
+    "digit_inside": r"[0-9]",
     "date": r"^(\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{4}|(19|20)\d{6})",
     "url": r"^(https?://|www\.)",
     "iban": r"^[A-Za-z]{2}\d{2}[ ]?([A-Za-z0-9]{4}[ ]?){2,7}[A-Za-z0-9]{1,4}$",
@@ -103,7 +105,7 @@ def look(connection: duckdb.DuckDBPyConnection, table: Table) -> tuple[ColumnFac
 
 def _row(
     connection: duckdb.DuckDBPyConnection, table: Table, columns: list[str], rows: int | None
-) -> tuple[int | float | None, ...]:
+) -> tuple[Any, ...]:
     source = table.source
     if rows is not None and rows > LOOKED_AT:
         step = -(-rows // LOOKED_AT)

@@ -1,6 +1,6 @@
-"""The usual cleaning, comparison and survivorship of each role."""
+"""The usual cleaning and comparison of each role."""
 
-from steward.data.resolve.rules import Clean, Comparison, Level, Role, Survivor
+from steward.data.resolve.rules import Clean, Comparison, Level, Role
 
 _TEXT: tuple[Clean, ...] = ("drop_placeholders", "repair_encoding", "fold", "words")
 
@@ -23,14 +23,8 @@ CLEANING: dict[Role, tuple[Clean, ...]] = {
     "region": (*_TEXT,),
     "country": ("drop_placeholders", "repair_encoding", "country"),
     "birth_date": ("drop_placeholders", "date"),
+    "text": (*_TEXT, "squeeze"),
     "other": (),
-}
-
-SURVIVAL: dict[Role, Survivor] = {
-    "identifier": "source_order",
-    "tax_id": "most_frequent",
-    "bank_account": "most_frequent",
-    "other": "source_order",
 }
 
 ADDRESS: tuple[Role, ...] = (
@@ -70,13 +64,21 @@ _LEVELS: dict[Role, tuple[Level, ...]] = {
     "region": (_SAME, _OTHERWISE),
     "country": (_SAME, _OTHERWISE),
     "birth_date": (_SAME, _slips(1), Level(test="days_apart", at_most=31), _OTHERWISE),
+    "text": (
+        _SAME,
+        _WORDS,
+        _slips(2),
+        _WITHIN,
+        Level(test="similar_words", at_least=0.6),
+        _OTHERWISE,
+    ),
 }
 
 # Agreeing on a rare name says more than agreeing on a common one; numbers are rare anyway.
 _RARE: frozenset[Role] = frozenset(
     {
-        *("person_name", "given_name", "family_name", "company", "email_domain", "street"),
-        *("street_number", "address_detail", "city", "postcode", "region"),
+        *("person_name", "given_name", "family_name", "company", "street"),
+        *("street_number", "address_detail", "city", "postcode", "region", "text"),
     }
 )
 
@@ -95,10 +97,10 @@ def swapped(comparison: Comparison, other: str) -> Comparison:
 def mail_comparison(field: str, domain: str) -> Comparison:
     """Colleagues have different addresses at the same house."""
     levels = (_SAME, _slips(1), Level(test="same", field=domain), _OTHERWISE)
-    return Comparison(field=field, rare_values_count_more=True, levels=levels)
+    return Comparison(field=field, levels=levels)
 
 
 def place_comparison(postcode: str, wider: tuple[str, ...]) -> Comparison:
     """Postcode, then town, then country: each contains the one before, so they count once."""
     levels = (_SAME, _slips(1), *(Level(test="same", field=name) for name in wider), _OTHERWISE)
-    return Comparison(field=postcode, rare_values_count_more=False, levels=levels)
+    return Comparison(field=postcode, levels=levels)

@@ -34,7 +34,7 @@ _FALLBACKS: frozenset[Role] = frozenset({"email", "phone", "email_domain"})
 _COMPARED: tuple[Role, ...] = (
     *("tax_id", "identifier", "bank_account", "email", "email_domain", "phone", "birth_date"),
     *("company", "person_name", "given_name", "family_name", "street", "street_number"),
-    *("address_detail", "postcode", "city", "region", "country"),
+    *("address_detail", "postcode", "city", "region", "country", "text"),
 )
 _PLAIN_NAME = re.compile(r"[^a-z0-9]+")
 LONGEST_CARRIED = 300
@@ -90,9 +90,12 @@ def view_of(connection: duckdb.DuckDBPyConnection, tables: Sequence[Table]) -> V
 def fields(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
     """Compared fields first, then what the golden record carries along."""
     found: dict[Role, FieldRule] = {}
+    apart: set[Role] = {"person_name", "given_name", "family_name"}
+    if view.entity != "thing":
+        apart.add("text")
     for role in _COMPARED:
         columns = view.with_role(role)
-        if columns and role not in {"person_name", "given_name", "family_name"}:
+        if columns and role not in apart:
             found[role] = _field(role, columns)
     found |= _names(view)
     if view.entity == "organisation" and "email" in found:
@@ -107,7 +110,7 @@ def fields(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
 def comparisons(
     connection: duckdb.DuckDBPyConnection, view: View, found: Sequence[FieldRule]
 ) -> tuple[Comparison, ...]:
-    by_role = {field.role: field.name for field in found if field.role != "other"}
+    by_role: dict[Role, str] = {field.role: field.name for field in found if field.role != "other"}
     made: list[Comparison] = []
     nested = _nested_places(connection, view, by_role)
     for field in found:
@@ -135,7 +138,8 @@ def survivorship(found: Sequence[FieldRule], sources: Sequence[Source]) -> tuple
     for roles in (("given_name", "family_name"), ADDRESS):
         names = tuple(field.name for field in golden if field.role in roles)
         if names:
-            rule: Survivor = newest if roles == ADDRESS else "most_frequent"
+            whole: Survivor = "newest" if dated else "most_complete"
+            rule: Survivor = whole if roles == ADDRESS else "most_frequent"
             groups.append(Survivorship(fields=names, rule=rule))
     grouped = {name for group in groups for name in group.fields}
     for field in golden:
@@ -209,7 +213,10 @@ def _domain(view: View) -> FieldRule:
 def _numbers(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
     """Numbers that tables share, and numbers that repeat inside a table of parties."""
     columns: list[tuple[str, dict[str, tuple[Columns, ...]]]] = [
-        (number.name, {table: (column,) for table, column in sorted(number.columns.items())})
+        (
+            _home(number, sources),
+            {table: (number.columns[table],) for table in view.tables if table in number.columns},
+        )
         for number in view.numbers
     ]
     used = {pair for number in view.numbers for pair in number.columns.items()}
@@ -236,6 +243,15 @@ def _numbers(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
             FieldRule(name=unique, role="identifier", columns=where, clean=CLEANING["identifier"])
         )
     return tuple(rules)
+
+
+def _home(number: SharedNumber, sources: Sequence[Source]) -> str:
+    """The name of a number where it marks rows or parties, else where it is used most."""
+    for source in sources:
+        column = number.columns.get(source.table)
+        if column is not None and (column == source.row_key or column in source.party_key):
+            return column
+    return number.name
 
 
 def _carried(

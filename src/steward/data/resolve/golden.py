@@ -26,7 +26,7 @@ def survivor_groups(rules: Rules) -> tuple[Survivorship, ...]:
     return tuple(kept)
 
 
-def survivors_sql(rules: Rules, group: Survivorship) -> str:
+def survivors_sql(group: Survivorship) -> str:
     """Per entity, the row (source, row_id) whose values survive for the fields of the group."""
     keys = ", ".join(
         f"coalesce({quote(column(name))}, CAST({quote('v_' + name)} AS VARCHAR))"
@@ -37,7 +37,8 @@ def survivors_sql(rules: Rules, group: Survivorship) -> str:
     spoilt = f"coalesce({looks_misread(f'({texts})')}, false)::INT"
     # Among spellings of one value, mixed case reads best.
     shouting = f"(({texts}) = upper({texts}) OR ({texts}) = lower({texts}))::INT"
-    order = [*_ORDER[group.rule], "spoilt", "shouting", "source", "row_id"]
+    looks = ("spoilt", "shouting", "untidy", "exactly DESC", "size DESC")
+    order = [*_ORDER[group.rule], *looks, "source", "row_id"]
     named = ", ".join(
         f"CASE WHEN {_value(name)} IS NOT NULL THEN {literal(name)} END" for name in group.fields
     )
@@ -48,7 +49,9 @@ def survivors_sql(rules: Rules, group: Survivorship) -> str:
                 SELECT entity, source, row_id, updated, {filled} AS filled,
                        list_filter([{named}], lambda one: one IS NOT NULL) AS gave,
                        length({texts}) AS size, {spoilt} AS spoilt, {shouting} AS shouting,
-                       count(*) OVER (PARTITION BY entity, {keys}) AS often
+                       ({texts} <> trim({texts}))::INT AS untidy,
+                       count(DISTINCT party) OVER (PARTITION BY entity, {keys}) AS often,
+                       count(*) OVER (PARTITION BY entity, {texts}) AS exactly
                 FROM {MEMBERS}
             ) WHERE filled > 0
         ) WHERE place = 1
@@ -123,11 +126,11 @@ def table_name_sql(rules: Rules, source: str) -> str:
 
 
 def create_survivors(
-    connection: duckdb.DuckDBPyConnection, rules: Rules, groups: tuple[Survivorship, ...]
+    connection: duckdb.DuckDBPyConnection, groups: tuple[Survivorship, ...]
 ) -> None:
     for place, group in enumerate(groups):
         connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE steward_survivors_{place} AS {survivors_sql(rules, group)}"
+            f"CREATE OR REPLACE TEMP TABLE steward_survivors_{place} AS {survivors_sql(group)}"
         )
 
 

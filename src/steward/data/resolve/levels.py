@@ -1,6 +1,7 @@
 """Degrees of agreement: each test as SQL for Splink, in words for people, and its usual weight."""
 
 import math
+from collections.abc import Callable
 
 from steward.data.resolve.rules import Comparison, Level
 
@@ -16,51 +17,77 @@ def null_condition(field: str) -> str:
 
 def condition(comparison: Comparison, level: Level) -> str:
     """The SQL that holds when two parties agree to this degree."""
-    tested = comparison.field if level.test == "swapped_with" else level.field or comparison.field
-    left, right = f'"{column(tested)}_l"', f'"{column(tested)}_r"'
-    match level.test:
-        case "same":
-            return f"{left} = {right}"
-        case "same_words":
-            # The lengths are cheap to compare and settle most pairs.
-            return (
-                f"length({_joined(left)}) = length({_joined(right)}) AND"
-                f" ({_sorted(left)} = {_sorted(right)} OR {_joined(left)} = {_joined(right)})"
-            )
-        case "words_within":
-            return (
-                f"(list_has_all({_split(left)}, {_split(right)})"
-                f" OR list_has_all({_split(right)}, {_split(left)}))"
-            )
-        case "similar":
-            return f"jaro_winkler_similarity({left}, {right}) >= {_number(level.at_least)}"
-        case "similar_words":
-            shared = f"len(list_intersect({_split(left)}, {_split(right)}))"
-            most = f"greatest(len({_split(left)}), len({_split(right)}))"
-            return f"{shared} >= {_number(level.at_least)} * {most}"
-        case "edits":
-            # Short texts are not one slip apart, they are different: at least four letters a slip.
-            shorter = f"least(length({left}), length({right}))"
-            slips = f"least({_number(level.at_most)}, {shorter} // 4)"
-            return f"damerau_levenshtein({left}, {right}) <= {slips}"
-        case "same_start" | "same_end":
-            side, size = (
-                ("left" if level.test == "same_start" else "right"),
-                int(level.at_least or 1),
-            )
-            return (
-                f"{side}({left}, {size}) = {side}({right}, {size})"
-                f" AND length({left}) >= {size} AND length({right}) >= {size}"
-            )
-        case "same_initial":
-            return f"left({left}, 1) = left({right}, 1)"
-        case "swapped_with":
-            other = column(level.field or "")
-            return f'({left} = "{other}_r" AND "{other}_l" = {right})'
-        case "days_apart":
-            return f"abs(date_diff('day', {_day(left)}, {_day(right)})) <= {_number(level.at_most)}"
-        case "otherwise":
-            return "ELSE"
+    if level.test == "swapped_with":
+        return _swapped(comparison.field, level.field or comparison.field)
+    tested = column(level.field or comparison.field)
+    return _TESTS[level.test](f'"{tested}_l"', f'"{tested}_r"', level)
+
+
+def _same_words(left: str, right: str, _: Level) -> str:
+    # The lengths are cheap to compare and settle most pairs.
+    return (
+        f"length({_joined(left)}) = length({_joined(right)}) AND"
+        f" ({_sorted(left)} = {_sorted(right)} OR {_joined(left)} = {_joined(right)})"
+    )
+
+
+def _words_within(left: str, right: str, _: Level) -> str:
+    return (
+        f"(list_has_all({_split(left)}, {_split(right)})"
+        f" OR list_has_all({_split(right)}, {_split(left)}))"
+    )
+
+
+def _similar(left: str, right: str, level: Level) -> str:
+    return f"jaro_winkler_similarity({left}, {right}) >= {_number(level.at_least)}"
+
+
+def _similar_words(left: str, right: str, level: Level) -> str:
+    shared = f"len(list_intersect({_split(left)}, {_split(right)}))"
+    most = f"greatest(len({_split(left)}), len({_split(right)}))"
+    return f"{shared} >= {_number(level.at_least)} * {most}"
+
+
+def _edits(left: str, right: str, level: Level) -> str:
+    # Short texts are not one slip apart, they are different: at least four letters a slip.
+    shorter = f"least(length({left}), length({right}))"
+    slips = f"least({_number(level.at_most)}, {shorter} // 4)"
+    return f"damerau_levenshtein({left}, {right}) <= {slips}"
+
+
+def _same_side(side: str) -> Callable[[str, str, Level], str]:
+    def sql(left: str, right: str, level: Level) -> str:
+        size = int(level.at_least or 1)
+        return (
+            f"{side}({left}, {size}) = {side}({right}, {size})"
+            f" AND length({left}) >= {size} AND length({right}) >= {size}"
+        )
+
+    return sql
+
+
+def _days_apart(left: str, right: str, level: Level) -> str:
+    return f"abs(date_diff('day', {_day(left)}, {_day(right)})) <= {_number(level.at_most)}"
+
+
+def _swapped(one: str, other: str) -> str:
+    a, b = column(one), column(other)
+    return f'("{a}_l" = "{b}_r" AND "{b}_l" = "{a}_r")'
+
+
+_TESTS: dict[str, Callable[[str, str, Level], str]] = {
+    "same": lambda left, right, _: f"{left} = {right}",
+    "same_words": _same_words,
+    "words_within": _words_within,
+    "similar": _similar,
+    "similar_words": _similar_words,
+    "edits": _edits,
+    "same_start": _same_side("left"),
+    "same_end": _same_side("right"),
+    "same_initial": lambda left, right, _: f"left({left}, 1) = left({right}, 1)",
+    "days_apart": _days_apart,
+    "otherwise": lambda *_: "ELSE",
+}
 
 
 def in_words(level: Level) -> str:

@@ -86,13 +86,12 @@ def _source(connection: duckdb.DuckDBPyConnection, view: View, table: Table) -> 
 
 
 def _first_notes(rules: Rules) -> list[str]:
-    notes = []
-    for source in rules.sources:
-        if source.party_key:
-            notes.append(
-                f"{source.table} has many rows per party; rows with the same "
-                f"{' and '.join(source.party_key)} are taken as one party."
-            )
+    notes = [
+        f"{source.table} has many rows per party; rows with the same "
+        f"{' and '.join(source.party_key)} are taken as one party."
+        for source in rules.sources
+        if source.party_key
+    ]
     if not rules.comparisons:
         notes.append(
             "No column looks like a name, address, number or date to compare by. "
@@ -108,7 +107,7 @@ def _duplicate_free(
     if len(rules.sources) < 2:
         return rules
     vectors = staged.folder / VECTORS
-    weighted = weighted_sql(rules, parquet_source([vectors]))
+    weighted = weighted_sql(rules, parquet_source([vectors]), staged.party_count)
     found = own.execute(
         f"""SELECT a.source, sum(p.probability) FROM ({weighted}) p
             JOIN {staged.parties} a ON a.party = p.l JOIN {staged.parties} b ON b.party = p.r

@@ -90,6 +90,10 @@ _TAX = {
     *("passport", "nino", "nhs", "cuit", "rut", "cpf", "cnpj", "abn", "acn", "kvk", "taxid"),
 }
 _BANK = {"iban", "bban", "bankaccount"}
+_THING = {
+    *("name", "title", "product", "description", "model", "label", "brand", "manufacturer"),
+    *("item", "article", "artikel", "bezeichnung", "titre", "titel"),
+}
 _WEB = {"website", "web", "url", "domain", "homepage", "site"}
 _ID = {"id", "key", "ref", "reference", "code", "uuid", "guid", "identifier", "nr", "no", "number"}
 # People who work on the record, not the one it is about.
@@ -170,8 +174,7 @@ def is_event_like(facts: ColumnFacts) -> bool:
     """Times, amounts and prose: what differs from event to event, not from party to party."""
     timed = facts.temporal or facts.shares["date"] >= MIN_SHARE
     return (
-        timed
-        and not set(facts.words) & _BIRTH
+        (timed and not set(facts.words) & _BIRTH)
         or facts.numeric
         or facts.shares["amount"] >= MIN_SHARE
     )
@@ -203,7 +206,8 @@ def _role_by_name(facts: ColumnFacts, words: set[str]) -> Role:
     named = _name_role(facts, words)
     if named is not None:
         return named
-    return "other"
+    worded = facts.shares["letters"] >= MIN_SHARE and facts.length <= 200
+    return "text" if words & _THING and worded and not words & _ID else "other"
 
 
 def _address_role(facts: ColumnFacts, words: set[str]) -> Role | None:
@@ -232,6 +236,8 @@ def _name_role(facts: ColumnFacts, words: set[str]) -> Role | None:
     if words & _FAMILY and not words & {"order", "purchase", "seen", "login", "contacted"}:
         return "family_name"
     firm = facts.shares["legal_form"] >= 0.1
+    if facts.shares["digit_inside"] > 0.3:
+        return "company" if firm and words & _COMPANY else None
     if words & _COMPANY:
         return "company"
     if words & _PERSON:

@@ -37,6 +37,7 @@ Role = Literal[
     "region",
     "country",
     "birth_date",
+    "text",
     "other",
 ]
 
@@ -230,9 +231,9 @@ class Block(Document):
 class Thresholds(Document):
     """Pairs at `match` or above are merged; those from `review_from` to `review_to` are shown."""
 
-    match: Annotated[float, Field(ge=0.05, lt=1.0)] = 0.8
+    match: Annotated[float, Field(ge=0.05, lt=1.0)] = 0.9
     review_from: Annotated[float, Field(ge=0.01, lt=1.0)] = 0.1
-    review_to: Annotated[float, Field(gt=0.0, le=1.0)] = 0.95
+    review_to: Annotated[float, Field(gt=0.0, le=1.0)] = 0.99
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -283,7 +284,7 @@ class Decision(Document):
 class Rules(Document):
     """Everything that decides which rows are one entity and what its golden record says."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     entity: Annotated[
         Literal["person", "organisation", "thing"], Field(description="What the rows stand for.")
     ] = "thing"

@@ -130,7 +130,7 @@ def write_scored(
     path = _pairs_path(staged.folder, scored.scoring_hash)
     with session() as own:
         own.execute(
-            f"""COPY (SELECT * FROM ({weighted_sql(weighted, vectors)})
+            f"""COPY (SELECT * FROM ({weighted_sql(weighted, vectors, staged.party_count)})
                       WHERE probability >= {FLOOR} ORDER BY l, r)
                 TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)"""
         )

@@ -12,24 +12,30 @@ from steward.data.resolve.rules import Comparison, Rules
 RAREST = 1e-6
 
 
-def weight_sql(comparison: Comparison, place: int) -> str:
-    """The evidence of one comparison in bits, rounded so that it reads and repeats well."""
+def weight_sql(comparison: Comparison, place: int, few: float) -> str:
+    """The evidence of one comparison in bits, rounded so that it reads and repeats well.
+
+    A value that fewer than the share `few` of the parties have may belong to one entity only, so
+    its frequency says little about chance; then the general share counts if it is smaller.
+    """
     cases = ""
     for number, level in enumerate(comparison.levels):
         m, u = level.m or 0.5, level.u or 0.5
         plain = f"{math.log2(m / u):.6f}"
         if comparison.rare_values_count_more and level.test == "same":
-            rare = f"{math.log2(m):.6f} - log2(greatest(rarity_{place}, {RAREST}))"
+            often = f"CASE WHEN rarity_{place} > {few:.9f} THEN rarity_{place} ELSE least(rarity_{place}, {u}) END"
+            rare = f"{math.log2(m):.6f} - log2(greatest({often}, {RAREST}))"
             cases += f" WHEN {number} THEN coalesce({rare}, {plain})"
         else:
             cases += f" WHEN {number} THEN {plain}"
     return f"round(CASE level_{place}{cases} ELSE 0.0 END, 4)"
 
 
-def weighted_sql(rules: Rules, vectors: str) -> str:
+def weighted_sql(rules: Rules, vectors: str, parties: int) -> str:
     """A SELECT of the pairs with `weight_0` … , their sum with the prior, and the probability."""
     prior = f"{math.log2(rules.prior / (1 - rules.prior)):.4f}"
-    weights = [weight_sql(one, place) for place, one in enumerate(rules.comparisons)]
+    few = _few(rules, parties)
+    weights = [weight_sql(one, place, few) for place, one in enumerate(rules.comparisons)]
     named = "".join(f", {sql} AS weight_{place}" for place, sql in enumerate(weights))
     levels = "".join(f", level_{place}" for place in range(len(weights)))
     total = " + ".join([prior, *(f"weight_{place}" for place in range(len(weights)))])
@@ -39,3 +45,9 @@ def weighted_sql(rules: Rules, vectors: str) -> str:
         FROM (SELECT l, r{levels}{listed}, round({total}, 4) AS weight
               FROM (SELECT l, r{levels}{named} FROM {vectors}))
     """
+
+
+def _few(rules: Rules, parties: int) -> float:
+    """Twice as many parties as a party's entity has on average, as a share of all."""
+    partners = rules.prior * max(0, parties - 1)
+    return 2 * (1 + partners) / max(1, parties)

@@ -26,7 +26,7 @@ def ignoring_shared_values(
     names = [field.name for role in _NAMES for field in rules.fields if field.role == role]
     if not names:
         return rules
-    fields = []
+    ignored: dict[str, tuple[str, ...]] = {}
     for field in rules.fields:
         limit = _SUSPICIOUS.get(field.role)
         values = () if limit is None else _shared(connection, staged, field.name, names, limit)
@@ -35,9 +35,11 @@ def ignoring_shared_values(
                 ", ".join(values[:3]) if field.role == "email_domain" else f"{len(values)} value(s)"
             )
             notes.append(f"{field.name}: {shown} belong to many different names and are ignored.")
-            field = field.model_copy(update={"ignore": values})
-        fields.append(field)
-    return rules.model_copy(update={"fields": tuple(fields)})
+            ignored[field.name] = values
+    fields = tuple(
+        field.model_copy(update={"ignore": ignored.get(field.name, ())}) for field in rules.fields
+    )
+    return rules.model_copy(update={"fields": fields})
 
 
 def _shared(
@@ -49,7 +51,8 @@ def _shared(
 ) -> tuple[str, ...]:
     """Values with many names of which none prevails; one house with many people has its own."""
     value = quote(column(field))
-    name = f"coalesce({', '.join(quote(column(one)) for one in names)})"
+    # By their beginnings, so that misspellings of one name do not count as several.
+    name = f"left(coalesce({', '.join(quote(column(one)) for one in names)}), 3)"
     leading = quote(column(names[0]))
     found = connection.execute(
         f"""SELECT v FROM (

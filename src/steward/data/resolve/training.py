@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from steward.data.resolve.blocks import possible_pairs, same_share
+from steward.data.resolve.blocks import filled_pairs, possible_pairs, same_share
 from steward.data.resolve.model import PARTIES_TABLE, quiet, random_shares
 from steward.data.resolve.rules import BlockPart, Comparison, Rules
 from steward.data.resolve.staging import Staged
@@ -14,7 +14,9 @@ from steward.data.resolve.weights import (
     Floats,
     Learned,
     Patterns,
+    Possible,
     learn,
+    most_evidence,
     smoothed_u,
     starting_prior,
     usual,
@@ -56,7 +58,9 @@ def train(
         smoothed_u(seen, sampled, _counted(own, comparison), expected)
         for comparison, seen, expected in zip(rules.comparisons, shares, habit.u, strict=True)
     )
-    learned = learn(patterns, habit.m, strangers, habit.prior, possible)
+    most = tuple(most_evidence(one, rules.field(one.field).role) for one in rules.comparisons)
+    filled = tuple(filled_pairs(own, PARTIES_TABLE, one.field) for one in rules.comparisons)
+    learned = learn(patterns, habit.m, strangers, habit.prior, Possible(possible, filled), most)
     notes.append(_summary(learned, patterns))
     return _keep_given(with_weights(rules, learned), rules)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from steward.data.resolve.rules import Comparison, Level, Role, Rules
+from steward.data.resolve.rules import Comparison, Role, Rules, Test
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,8 +44,15 @@ _USUAL: dict[Role, tuple[float, float]] = {
     "region": (0.85, 0.2),
     "country": (0.95, 0.3),
     "birth_date": (0.85, 0.0003),
+    "text": (0.50, 0.001),
     "other": (0.70, 0.05),
 }
+
+
+# What data without labels gets wrong: companies of one group share most of their name, their mail
+# domain and their town, so agreement would keep proving itself. A whole extra word (Service,
+# Holding, Export) speaks for another company; only other evidence may outweigh it.
+_MOST: dict[tuple[Role, Test], float] = {("company", "words_within"): -3.0}
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,14 @@ class Patterns:
     levels: npt.NDArray[np.int64]
     """One line per pattern, one column per comparison."""
     counts: Floats
+
+
+@dataclass(frozen=True)
+class Possible:
+    """How many pairs there could be at all, and per comparison with a value on both sides."""
+
+    pairs: float
+    filled: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -106,9 +121,14 @@ def learn(
     m: tuple[Floats, ...],
     u: tuple[Floats, ...],
     prior: float,
-    possible_pairs: float,
+    possible: Possible,
+    most: tuple[Floats, ...],
 ) -> Learned:
-    """Improves m, u and the prior until they settle; `m` and `u` as given are the usual values."""
+    """Improves m, u and the prior until they settle.
+
+    `m` is where to start and what to fall back to, `u` what random pairs show, `most` the evidence
+    each level may reach, in bits.
+    """
     expected_m, observed_u = m, u
     start, matches = prior, 0.0
     for _ in range(ROUNDS):
@@ -119,7 +139,7 @@ def learn(
             _share_of_levels(patterns.levels[:, place], weighted, expected)
             for place, expected in enumerate(expected_m)
         )
-        new_prior = (matches + 2.0) / (possible_pairs + 2.0 / start)
+        new_prior = (matches + 2.0) / (possible.pairs + 2.0 / start)
         moved = max(
             (float(np.abs(new - old).max()) for new, old in zip(updated, m, strict=True)),
             default=0.0,
@@ -127,12 +147,32 @@ def learn(
         m, prior = updated, min(0.5, new_prior)
         # Random pairs hold a few matches; without them the share among strangers is smaller.
         u = tuple(
-            _shares(np.maximum(seen - prior * agreed, seen * LEAST_LEFT))
-            for seen, agreed in zip(observed_u, m, strict=True)
+            _strangers(seen, agreed, patterns.levels[:, place], weighted, possible.filled[place])
+            for place, (seen, agreed) in enumerate(zip(observed_u, m, strict=True))
+        )
+        m = tuple(
+            np.minimum(agreed, strange * np.exp2(limit))
+            for agreed, strange, limit in zip(m, u, most, strict=True)
         )
         if moved < SETTLED:
             break
     return Learned(m, u, prior, matches)
+
+
+def _strangers(
+    seen: Floats, agreed: Floats, levels: npt.NDArray[np.int64], weighted: Floats, filled: float
+) -> Floats:
+    matched = min(0.5, float(weighted[levels >= 0].sum()) / max(1.0, filled))
+    left = _shares(np.maximum(seen - matched * agreed, seen * LEAST_LEFT) / (1 - matched))
+    # Nothing is stronger evidence than the first level, however rarely a small sample showed it.
+    left[1:-1] = np.maximum(left[1:-1], agreed[1:-1] * left[0] / agreed[0])
+    left[-1] = max(SMALLEST, 1.0 - float(left[:-1].sum()))
+    return _shares(left)
+
+
+def most_evidence(comparison: Comparison, role: Role) -> Floats:
+    """The evidence each level may reach at most, whatever the data seems to say."""
+    return np.array([_MOST.get((role, level.test), 60.0) for level in comparison.levels])
 
 
 def with_weights(rules: Rules, learned: Learned) -> Rules:
@@ -149,13 +189,6 @@ def with_weights(rules: Rules, learned: Learned) -> Rules:
         for comparison, ms, us in zip(rules.comparisons, learned.m, learned.u, strict=True)
     )
     return rules.model_copy(update={"comparisons": comparisons, "prior": _rounded(learned.prior)})
-
-
-def given_weights(levels: tuple[Level, ...]) -> tuple[Floats, Floats]:
-    return (
-        np.array([level.m or SMALLEST for level in levels]),
-        np.array([level.u or SMALLEST for level in levels]),
-    )
 
 
 def _posterior(
