@@ -31,6 +31,11 @@ class History:
         self.tx = transaction
         self.workspace_id = workspace_id
         self.tree = Tree(self._node)
+        # Commits, lines and nodes never change, so one transaction asks for each only once.
+        self._commits: dict[str, Row] = {}
+        self._changes: dict[str, tuple[EntryChange, ...]] = {}
+        self._lines: dict[str, Row] = {}
+        self._nodes: dict[str, Node] = {}
 
     def branch_row(self, name: str, *, lock: bool = False) -> Row:
         statement = sa.select(tables.branches).where(
@@ -42,12 +47,16 @@ class History:
         return row
 
     def commit_row(self, commit_id: str, *, lock: bool = False) -> Row:
+        known = None if lock else self._commits.get(commit_id)
+        if known is not None:
+            return known
         statement = sa.select(tables.commits).where(
             tables.commits.c.workspace_id == self.workspace_id, tables.commits.c.id == commit_id
         )
         row = self.tx.first(statement.with_for_update() if lock else statement)
         if row is None:
             raise NotFound(f"There is no commit {commit_id!r} in this workspace.")
+        self._commits[commit_id] = row
         return row
 
     def resolve(self, reference: str) -> Row:
@@ -166,15 +175,17 @@ class History:
         raise Invalid("The two branches share no history.")
 
     def changes(self, commit_ids: Sequence[str]) -> dict[str, tuple[EntryChange, ...]]:
-        found: dict[str, list[EntryChange]] = {commit_id: [] for commit_id in commit_ids}
-        for chunk in _chunks(commit_ids):
+        unknown = [commit_id for commit_id in commit_ids if commit_id not in self._changes]
+        found: dict[str, list[EntryChange]] = {commit_id: [] for commit_id in unknown}
+        for chunk in _chunks(unknown):
             statement = sa.select(tables.changes).where(tables.changes.c.commit_id.in_(chunk))
             ordered = statement.order_by(tables.changes.c.kind, tables.changes.c.name)
             for row in self.tx.rows(ordered):
                 found[row.commit_id].append(
                     EntryChange(row.kind, row.name, row.before, row.after, row.lineage)
                 )
-        return {commit_id: tuple(items) for commit_id, items in found.items()}
+        self._changes.update({commit_id: tuple(items) for commit_id, items in found.items()})
+        return {commit_id: self._changes[commit_id] for commit_id in commit_ids}
 
     def commits(self, rows: Sequence[Row]) -> list[Commit]:
         changes = self.changes([row.id for row in rows])
@@ -191,13 +202,20 @@ class History:
         ).one()
 
     def _line(self, line_id: str) -> Row:
-        return self.tx.execute(sa.select(tables.lines).where(tables.lines.c.id == line_id)).one()
+        if line_id not in self._lines:
+            statement = sa.select(tables.lines).where(tables.lines.c.id == line_id)
+            self._lines[line_id] = self.tx.execute(statement).one()
+        return self._lines[line_id]
 
     def _node(self, node_id: str) -> Node:
+        known = self._nodes.get(node_id)
+        if known is not None:
+            return known
         row = self.tx.first(sa.select(tables.trees.c.body).where(tables.trees.c.id == node_id))
         if row is None:
             raise NotFound("The state of this commit was let go by retention.", code="expired")
-        return parse(row.body)
+        self._nodes[node_id] = parse(row.body)
+        return self._nodes[node_id]
 
 
 def load_nodes(
