@@ -8,15 +8,19 @@ from steward.api.guards import guard_of
 from steward.api.limits import RateLimiter
 from steward.api.middleware import RequestFrame
 from steward.api.routes import (
+    changes,
+    datasets,
     events,
-    files,
     health,
+    history,
     invitations,
     notifications,
     projects,
     secrets,
     session,
+    tasks,
     tokens,
+    uploads,
 )
 from steward.app import Steward
 
@@ -30,7 +34,11 @@ _ROUTERS = (
     secrets.router,
     notifications.router,
     events.router,
-    files.router,
+    datasets.router,
+    uploads.router,
+    changes.router,
+    history.router,
+    tasks.router,
     health.about_router,
 )
 

@@ -4,8 +4,8 @@ import base64
 import binascii
 import unicodedata
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
+from urllib.parse import quote
 
 from fastapi import Header, Query, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
@@ -107,8 +107,10 @@ def revision_from(if_match: str | None) -> int:
     return int(text)
 
 
-def timestamp(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")
+def attachment(filename: str, size: int | None = None) -> dict[str, str]:
+    """Headers that make a browser save the answer under a name, never show it."""
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}"}
+    return headers | ({"Content-Length": str(size)} if size is not None else {})
 
 
 def _refuse_unstorable(value: Any) -> None:

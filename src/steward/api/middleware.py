@@ -68,7 +68,7 @@ class RequestFrame:
         with log_context(request_id=request_id):
             try:
                 self._refuse_strangers(scope, headers)
-                await self._app(scope, self._limited(receive, headers), send_framed)
+                await self._app(scope, self._limited(scope, receive, headers), send_framed)
             except StewardError as error:
                 await _answer(problem_of(request_id, error), sent, scope, receive, send_framed)
             except Exception:
@@ -106,8 +106,10 @@ class RequestFrame:
         url = self._steward.settings.http.public_url
         return {urlsplit(url).netloc} if url else set()
 
-    def _limited(self, receive: Receive, headers: Headers) -> Receive:
-        limit = self._steward.settings.http.max_body_bytes
+    def _limited(self, scope: Scope, receive: Receive, headers: Headers) -> Receive:
+        http = self._steward.settings.http
+        is_upload = scope["method"] == "PATCH" and "/uploads/" in scope["path"]
+        limit = http.max_upload_request_bytes if is_upload else http.max_body_bytes
         declared = headers.get("content-length", "0")
         if not declared.isdigit():
             raise Invalid("The Content-Length header is not a number.")

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal
 
-from fastapi import Path
+from fastapi import Path, Query
+from pydantic import StringConstraints
 
 RoleName = Literal["viewer", "operator", "editor", "admin", "owner"]
 
@@ -18,7 +19,27 @@ _EXAMPLE = "01kdgq3v0z8r5m2x7c4b9n6t1w"
 UserId = Annotated[str, _id("usr", _EXAMPLE)]
 TokenId = Annotated[str, _id("tok", _EXAMPLE)]
 InvitationId = Annotated[str, _id("inv", _EXAMPLE)]
-FileId = Annotated[str, _id("fil", _EXAMPLE)]
+TaskId = Annotated[str, _id("tsk", _EXAMPLE)]
+UploadId = Annotated[str, _id("upload", _EXAMPLE)]
+CommitId = Annotated[str, _id("cmt", _EXAMPLE)]
 SecretName = Annotated[
     str, Path(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,99}$", examples=["warehouse_password"])
 ]
+
+# No slash, so that a dataset has an address of its own; no control characters.
+_DATASET = r"^[^\x00-\x1f\x7f/\\\\]{1,200}$"
+DatasetName = Annotated[str, Path(pattern=_DATASET, examples=["crm_customers"])]
+NewDatasetName = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=_DATASET)
+]
+BranchName = Annotated[str, Query(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Reference = Annotated[
+    str,
+    Query(
+        min_length=1,
+        max_length=100,
+        pattern=r"^[^\x00-\x1f\x7f]+$",
+        description="A branch, a snapshot or a commit id.",
+    ),
+]
+VersionId = Annotated[str, Query(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_]+$")]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from steward.core import Clock, Ids, Settings, SystemClock
 from steward.core.errors import Misconfigured
-from steward.data.files import Files
+from steward.data.workbench import Workbench
 from steward.identity import Identity, Passwords
 from steward.store import (
     BlobStore,
@@ -36,10 +36,11 @@ class Steward:
     keyring: Keyring
     secrets: SecretStore
     identity: Identity
-    files: Files
+    workbench: Workbench
     metrics: Metrics
 
     def close(self) -> None:
+        self.workbench.close()
         self.bus.close()
         self.database.close()
 
@@ -68,7 +69,7 @@ def open_steward(
         keyring=keyring,
         secrets=SecretStore(database, keyring, clock),
         identity=Identity(database, clock, ids, events, settings.identity, passwords),
-        files=Files(database, blobs, clock, ids, events),
+        workbench=Workbench(database, blobs, clock, ids, events, settings.home / "work"),
         metrics=Metrics(),
     )
 

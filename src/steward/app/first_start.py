@@ -2,16 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import sqlalchemy as sa
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from steward.app.compose import Steward
 from steward.core.errors import Misconfigured
-from steward.data.files import files
 from steward.data.samples import generate
 from steward.identity import User
 from steward.store import Scope
-from steward.store.eventlog import events
 
 OWNER_EMAIL = "owner@localhost"
 OWNER_NAME = "Owner"
@@ -37,7 +35,7 @@ def prepare_first_start(
     org_id = identity.projects.organisations()[0].id
     if steward.settings.demo if demo is None else demo:
         progress("Creating the demo project with sample data")
-        create_demo(steward, org_id, owner.id)
+        create_demo(steward, org_id, owner.id, progress)
     else:
         identity.projects.create(org_id, "My project", owner.id)
     return FirstStart(owner, created=True)
@@ -55,23 +53,23 @@ def _first_owner(steward: Steward, progress: Progress) -> User:
     return owner
 
 
-def create_demo(steward: Steward, org_id: str, owner_id: str) -> str:
-    """The first project: its files are stored before it, so that it appears complete or not at all."""
-    # The same id at every attempt, so that one which was cut short leaves nothing behind.
+def create_demo(
+    steward: Steward, org_id: str, owner_id: str, progress: Progress = lambda _: None
+) -> str:
+    """The first project: its data is stored before it, so that it appears complete or not at all."""
+    # The same id at every attempt, so that one which was cut short is continued.
     project_id = f"prj_{org_id.partition('_')[2]}"
     scope = Scope(org_id, project_id)
-    with steward.database.write(scope) as tx:
-        tx.execute(sa.delete(files))
-        tx.execute(sa.delete(events))
-    for dataset in generate().datasets:
-        steward.files.add(
-            scope,
-            dataset.filename,
-            [dataset.content],
-            author=owner_id,
-            media_type="text/csv",
-            description=dataset.description,
-        )
+    workbench = steward.workbench
+    present = {card.name for card in workbench.datasets.page(scope, owner_id)}
+    with TemporaryDirectory() as folder:
+        for dataset in generate().datasets:
+            if dataset.name in present:
+                continue
+            progress(f"Loading {dataset.filename}")
+            path = Path(folder) / dataset.filename
+            path.write_bytes(dataset.content)
+            workbench.bringing.load(scope, owner_id, path, dataset.filename, dataset.name)
     return steward.identity.projects.create(
         org_id, DEMO_PROJECT, owner_id, is_demo=True, project_id=project_id
     )

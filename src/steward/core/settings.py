@@ -57,6 +57,11 @@ class HttpSettings(_Section):
         gt=0,
         description="Largest body of an ordinary request; uploads have their own limit.",
     )
+    max_upload_request_bytes: int = Field(
+        100_000_000,
+        gt=0,
+        description="Largest part of an upload sent in one request; larger files come in several.",
+    )
     requests_per_minute: int = Field(
         1200,
         gt=0,

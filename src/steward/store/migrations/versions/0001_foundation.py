@@ -1,4 +1,4 @@
-"""Foundation: identity, event log, secrets, files."""
+"""Foundation: identity, event log, secrets."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -29,22 +29,6 @@ def upgrade() -> None:
     )
     op.create_index("ix_events_project_id", "events", ["project_id"], unique=False)
     op.create_index("ix_events_project_id_cursor", "events", ["project_id", "cursor"], unique=False)
-    op.create_table(
-        "files",
-        sa.Column("id", sa.String(length=40), nullable=False),
-        sa.Column("org_id", sa.String(length=40), nullable=False),
-        sa.Column("project_id", sa.String(length=40), nullable=False),
-        sa.Column("name", sa.String(length=255), nullable=False),
-        sa.Column("description", sa.Text(), nullable=False),
-        sa.Column("media_type", sa.String(length=100), nullable=False),
-        sa.Column("digest", sa.String(length=64), nullable=False),
-        sa.Column("size", sa.BigInteger(), nullable=False),
-        sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("created_by", sa.String(length=40), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_files"),
-        sa.UniqueConstraint("project_id", "name", name="uq_files_project_id_name"),
-    )
-    op.create_index("ix_files_project_id", "files", ["project_id"], unique=False)
     op.create_table(
         "key_checks",
         sa.Column("key_id", sa.String(length=40), nullable=False),

@@ -1,0 +1,177 @@
+"""What can be learnt from datasets: computed once per version, then read back."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import duckdb
+import sqlalchemy as sa
+from pydantic_core import to_jsonable_python
+
+from steward.core.clock import Clock
+from steward.data.engine import session
+from steward.data.versions import MAIN, Versions
+from steward.data.workbench._tables import analyses
+from steward.data.workbench.tasks import Report, Task, Tasks
+from steward.store import Database, Scope
+
+Document = dict[str, Any]
+Compute = Callable[[duckdb.DuckDBPyConnection, Report], Any]
+
+
+class Insights:
+    def __init__(self, database: Database, versions: Versions, tasks: Tasks, clock: Clock) -> None:
+        self._database = database
+        self._versions = versions
+        self._tasks = tasks
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._under_way: dict[tuple[Scope, str, str], str] = {}
+
+    def profile(self, scope: Scope, author: str, name: str, version: str) -> Document | Task:
+        """The profile of a version, or the task that is computing it."""
+
+        def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
+            from steward.data.profile import profile
+
+            table = self._versions.table(scope, version, name)
+            return profile(
+                connection, table, progress=lambda done, total, what: report(what, done, total)
+            )
+
+        title = f"Profile {name}"
+        return self._known_or_started(scope, author, "profile", title, [version], compute)
+
+    def correlations(self, scope: Scope, author: str, name: str, version: str) -> Document | Task:
+        def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
+            from steward.data.correlate import correlate
+
+            report("Comparing columns", 0, None)
+            return correlate(connection, self._versions.table(scope, version, name))
+
+        title = f"Correlate {name}"
+        return self._known_or_started(scope, author, "correlations", title, [version], compute)
+
+    def relations(
+        self, scope: Scope, author: str, names: Sequence[str] | None = None, branch: str = MAIN
+    ) -> Document | Task:
+        """Keys and foreign keys across the datasets of a branch."""
+        workspace = self._versions.workspace(scope, author)
+        chosen = [
+            dataset
+            for dataset in workspace.datasets(branch)
+            if (names is None and not dataset.name.endswith(" (rejects)"))
+            or (names is not None and dataset.name in names)
+        ]
+        subject = [f"{dataset.name}\n{dataset.version}" for dataset in chosen]
+
+        def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
+            from steward.data.relate import relate
+
+            tables = [self._versions.table(scope, each.version, each.name) for each in chosen]
+            return relate(connection, tables, progress=report)
+
+        title = f"Relate {len(chosen)} datasets"
+        return self._known_or_started(scope, author, "relations", title, subject, compute)
+
+    def suggestions(self, scope: Scope, author: str, name: str, version: str) -> Document | Task:
+        """Cleaning operations worth a look, with how many cells each would change."""
+
+        def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
+            from steward.data.clean import suggest
+
+            report("Looking for things to clean", 0, None)
+            found = suggest(connection, self._versions.table(scope, version, name))
+            return {"items": [asdict(item) for item in found]}
+
+        title = f"Suggest cleaning of {name}"
+        return self._known_or_started(scope, author, "suggestions", title, [version], compute)
+
+    def lineage(self, scope: Scope, author: str, branch: str = MAIN) -> Document:
+        """Which dataset was made from which, by what: read from the commits of the branch."""
+        workspace = self._versions.workspace(scope, author)
+        alive = {dataset.name for dataset in workspace.datasets(branch)}
+        nodes: dict[str, Document] = {}
+        edges: list[Document] = []
+        seen: set[str] = set()
+        for commit in workspace.log(branch, limit=500):
+            for change in commit.changes:
+                if change.kind != "dataset" or change.name in seen or change.name not in alive:
+                    continue
+                if not change.lineage:
+                    continue
+                seen.add(change.name)
+                step = f"step:{commit.id}:{change.name}"
+                nodes[f"dataset:{change.name}"] = _node("dataset", change.name, commit.id)
+                nodes[step] = _node("operation", commit.operation, commit.id)
+                edges.append({"from": step, "to": f"dataset:{change.name}"})
+                for source in change.lineage.get("inputs", []):
+                    nodes.setdefault(f"dataset:{source}", _node("dataset", source, None))
+                    edges.append({"from": f"dataset:{source}", "to": step})
+                if "file" in change.lineage:
+                    file = str(change.lineage["file"])
+                    nodes[f"file:{file}"] = _node("file", file, commit.id)
+                    edges.append({"from": f"file:{file}", "to": step})
+                nodes[step]["columns"] = change.lineage.get("columns", [])
+        return {"nodes": [{"id": key, **value} for key, value in nodes.items()], "edges": edges}
+
+    def _known_or_started(
+        self,
+        scope: Scope,
+        author: str,
+        kind: str,
+        title: str,
+        subject: Sequence[str],
+        compute: Compute,
+    ) -> Document | Task:
+        key = hashlib.sha256(json.dumps(list(subject)).encode()).hexdigest()
+        with self._database.read(scope) as tx:
+            row = tx.first(
+                sa.select(analyses.c.result).where(
+                    analyses.c.kind == kind, analyses.c.subject == key
+                )
+            )
+        if row is not None:
+            return dict(row.result)
+
+        def work(report: Report) -> Document:
+            with session() as connection:
+                found = compute(connection, report)
+            document = as_document(found)
+            self._remember(scope, kind, key, document)
+            return document
+
+        # Whoever asks while it is computed follows the same task.
+        with self._lock:
+            running = self._under_way.get((scope, kind, key))
+            if running is not None:
+                task = self._tasks.get(scope, running)
+                if task.status in {"queued", "running"}:
+                    return task
+            task = self._tasks.start(scope, author, kind, title, work)
+            self._under_way[scope, kind, key] = task.id
+            return task
+
+    def _remember(self, scope: Scope, kind: str, key: str, document: Document) -> None:
+        mine = (analyses.c.kind == kind) & (analyses.c.subject == key)
+        with self._database.write(scope) as tx:
+            tx.execute(sa.delete(analyses).where(mine))
+            tx.execute(
+                sa.insert(analyses).values(
+                    kind=kind, subject=key, result=document, created_at=self._clock.now()
+                )
+            )
+
+
+def as_document(found: Any) -> Document:
+    """Plain JSON of a result."""
+    plain = asdict(found) if is_dataclass(found) and not isinstance(found, type) else found
+    document = to_jsonable_python(plain, inf_nan_mode="null", bytes_mode="base64")
+    return dict(document)
+
+
+def _node(kind: str, label: str, commit: str | None) -> Document:
+    return {"kind": kind, "label": label, "commit": commit}

@@ -1,0 +1,121 @@
+"""Showing and handing out: charts, files for spreadsheets, Parquet and Delta."""
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from steward.core.clock import Clock
+from steward.core.errors import Invalid, Problem
+from steward.data.engine import session
+from steward.data.tables import literal
+from steward.data.versions import Versions
+from steward.data.workbench.insights import Document, as_document
+from steward.store import Scope
+
+Format = Literal["csv", "xlsx", "parquet", "delta"]
+_MEDIA = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
+    "delta": "application/zip",
+}
+_SUFFIX = {"csv": ".csv", "xlsx": ".xlsx", "parquet": ".parquet", "delta": ".delta.zip"}
+
+
+@dataclass(frozen=True)
+class Exported:
+    path: Path
+    filename: str
+    media_type: str
+
+
+class Outputs:
+    def __init__(self, versions: Versions, clock: Clock, folder: Path) -> None:
+        self._versions = versions
+        self._clock = clock
+        self._folder = folder
+
+    def chart(
+        self, scope: Scope, name: str, version: str, request: Mapping[str, Any], *, locale: str
+    ) -> Document:
+        """A Vega-Lite specification with the data it shows."""
+        from steward.data.show.charts import chart
+        from steward.data.show.requests import ChartRequest
+
+        try:
+            wanted = ChartRequest.model_validate(dict(request))
+        except ValidationError as error:
+            problems = [
+                Problem("/" + "/".join(str(part) for part in each["loc"]), each["msg"])
+                for each in error.errors(include_input=False, include_url=False)
+            ]
+            raise Invalid("This chart cannot be drawn as asked.", problems=problems) from None
+        with session() as connection:
+            drawn = chart(
+                connection, self._versions.table(scope, version, name), wanted, locale=locale
+            )
+        return as_document(drawn)
+
+    def chart_suggestions(self, scope: Scope, name: str, version: str) -> list[Document]:
+        from steward.data.show.suggest import suggest
+
+        with session() as connection:
+            found = suggest(connection, self._versions.table(scope, version, name))
+        return [request.model_dump(mode="json", exclude_none=True) for request in found]
+
+    @contextmanager
+    def export(self, scope: Scope, name: str, version: str, kind: Format) -> Iterator[Exported]:
+        """A file with the whole version; it is gone when the block ends."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=self._folder) as folder:
+            filename = _plain(name) + _SUFFIX[kind]
+            path = Path(folder) / "export"
+            self._write(scope, name, version, kind, path)
+            yield Exported(path, filename, _MEDIA[kind])
+
+    def _write(self, scope: Scope, name: str, version: str, kind: Format, path: Path) -> None:
+        if kind == "delta":
+            self._write_delta(scope, name, version, path)
+            return
+        table = self._versions.table(scope, version, name)
+        with session() as connection:
+            if kind == "csv":
+                from steward.data.show.csv_files import write_csv
+
+                write_csv(path, connection, table, spreadsheet_safe=True)
+            elif kind == "parquet":
+                connection.execute(
+                    f"COPY (SELECT * FROM {table.source}) TO {literal(str(path))} "
+                    "(FORMAT parquet, COMPRESSION zstd)"
+                )
+            else:
+                from steward.data.show.reports import Provenance, SourceVersion
+                from steward.data.show.xlsx import Sheet, write_xlsx
+
+                source = SourceVersion(dataset=name, version=version, rows=table.rows)
+                write_xlsx(
+                    path,
+                    connection,
+                    [Sheet(name, table)],
+                    provenance=Provenance(sources=(source,)),
+                    generated_at=self._clock.now(),
+                    title=name,
+                )
+
+    def _write_delta(self, scope: Scope, name: str, version: str, path: Path) -> None:
+        folder = path.with_name("table")
+        self._versions.export_delta(scope, version, folder, name)
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+                archive.write(file, f"{_plain(name)}/{file.relative_to(folder)}")
+
+
+def _plain(name: str) -> str:
+    kept = "".join(c if c.isalnum() or c in " ._-()" else "_" for c in name).strip(" .")
+    return kept[:100] or "dataset"

@@ -1,0 +1,96 @@
+"""Pages of rows: sorted and filtered by DuckDB, every value as exact text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import duckdb
+
+from steward.core.errors import Invalid, Problem
+from steward.data.tables import Column, Table, quote
+
+Operator = Literal["eq", "ne", "lt", "le", "gt", "ge", "contains", "starts", "empty", "filled"]
+MAX_LIMIT = 1000
+_COMPARE = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+@dataclass(frozen=True)
+class Filter:
+    column: str
+    operator: Operator
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Sort:
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True)
+class RowPage:
+    columns: tuple[Column, ...]
+    rows: list[list[str | None]]
+    offset: int
+    total: int
+    """Rows that pass the filters."""
+
+
+def read_page(
+    connection: duckdb.DuckDBPyConnection,
+    table: Table,
+    *,
+    offset: int,
+    limit: int,
+    filters: Sequence[Filter] = (),
+    sort: Sequence[Sort] = (),
+) -> RowPage:
+    types = {column.name: column.type for column in table.columns}
+    conditions, values = [], []
+    for number, wanted in enumerate(filters):
+        sql, bound = _condition(wanted, types, number)
+        conditions.append(sql)
+        values += bound
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    order = ", ".join(_order(item, types, number) for number, item in enumerate(sort))
+    ordered = f" ORDER BY {order}" if order else ""
+    total = table.rows
+    if total is None or conditions:
+        counted = connection.execute(
+            f"SELECT count(*) FROM {table.source}{where}", values
+        ).fetchone()
+        total = int(counted[0]) if counted else 0
+    texts = ", ".join(f"CAST({quote(column.name)} AS VARCHAR)" for column in table.columns)
+    rows = connection.execute(
+        f"SELECT {texts} FROM {table.source}{where}{ordered} LIMIT {limit:d} OFFSET {offset:d}",
+        values,
+    ).fetchall()
+    return RowPage(table.columns, [list(row) for row in rows], offset, total)
+
+
+def _condition(wanted: Filter, types: dict[str, str], number: int) -> tuple[str, list[Any]]:
+    column = _known(wanted.column, types, f"/filter/{number}/column")
+    if wanted.operator == "empty":
+        return f"({column} IS NULL OR CAST({column} AS VARCHAR) = '')", []
+    if wanted.operator == "filled":
+        return f"({column} IS NOT NULL AND CAST({column} AS VARCHAR) <> '')", []
+    if wanted.operator == "contains":
+        return f"contains(lower(CAST({column} AS VARCHAR)), lower(?))", [wanted.value]
+    if wanted.operator == "starts":
+        return f"starts_with(lower(CAST({column} AS VARCHAR)), lower(?))", [wanted.value]
+    kind = types[wanted.column]
+    sign = _COMPARE[wanted.operator]
+    # A value that is none of the column's type matches nothing, and says so by an empty page.
+    return f"{column} {sign} TRY_CAST(? AS {kind})", [wanted.value]
+
+
+def _order(item: Sort, types: dict[str, str], number: int) -> str:
+    column = _known(item.column, types, f"/sort/{number}")
+    return f"{column} {'DESC' if item.descending else 'ASC'} NULLS LAST"
+
+
+def _known(name: str, types: dict[str, str], pointer: str) -> str:
+    if name not in types:
+        message = f"There is no column {name[:80]!r}. Columns are: {', '.join(list(types)[:30])}."
+        raise Invalid(message, problems=[Problem(pointer, message)])
+    return quote(name)
