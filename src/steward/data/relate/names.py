@@ -59,7 +59,7 @@ ROLES: dict[str, frozenset[str]] = {
 SELF_ROLES = listed("parent superior predecessor successor root ancestor previous next replaces")
 
 _SURE_ENDINGS = (("id",), ("key",), ("uuid",), ("guid",))
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+")
+_LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ def words_of(raw: str, vocabulary: Vocabulary = NO_WORDS) -> tuple[str, ...]:
     """The singular lower-case words of a name, whatever its style."""
     plain = unicodedata.normalize("NFKC", raw)
     words: list[str] = []
-    for match in _WORD.finditer(plain):
-        word = match.group().lower()
-        words.extend(singular(part) for part in _unglued(word, vocabulary.words))
+    for match in _LETTERS_OR_DIGITS.finditer(plain):
+        for word in _humps(match.group()):
+            words.extend(singular(part) for part in _unglued(word.lower(), vocabulary.words))
     return tuple(words)
 
 
@@ -156,6 +156,16 @@ def singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+def _humps(text: str) -> list[str]:
+    """`customerID` as `customer` and `ID`, `HTTPCode` as `HTTP` and `Code`."""
+    cuts = [0]
+    for index in range(1, len(text)):
+        before, here, after = text[index - 1], text[index], text[index + 1 : index + 2]
+        if here.isupper() and (before.islower() or (before.isupper() and after.islower())):
+            cuts.append(index)
+    return [text[start:end] for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]
 
 
 def _unglued(word: str, vocabulary: frozenset[str]) -> tuple[str, ...]:
@@ -215,6 +225,10 @@ def _score(dependent: Name, referenced: Name, here: Place, there: Place) -> floa
         return _bare_identifier(here, there)
     if same_words and not dependent.generic:
         return 1.0
+    if dependent.generic and not dependent.identifier:
+        # A bare `name` or `status` refers to nothing but a table of exactly that.
+        table = _entity_words(there)
+        return _pairwise(dependent.core, table) if len(dependent.core) == len(table) else 0.0
     best = max(
         (_aligned(dependent.core, entity) for entity in _entities(referenced, there)), default=0.0
     )
@@ -226,9 +240,13 @@ def _score(dependent: Name, referenced: Name, here: Place, there: Place) -> floa
     return best * 0.95
 
 
+def _entity_words(place: Place) -> tuple[str, ...]:
+    return tuple(w for w in place.table_words if w not in TABLE_WORDS) or place.table_words
+
+
 def _entities(referenced: Name, there: Place) -> list[tuple[str, ...]]:
     """The word sequences that name what the referenced column identifies."""
-    table = tuple(w for w in there.table_words if w not in TABLE_WORDS) or there.table_words
+    table = _entity_words(there)
     core = referenced.core
     entities = [] if referenced.generic else [core]
     if not core or _aligned(core, table) >= 0.7:
