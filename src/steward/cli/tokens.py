@@ -5,16 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.app import Steward
 from steward.cli.output import AsJson, command, installation, show, table
-from steward.core.errors import Invalid, NotFound
-from steward.identity import Access, Principal, Token, Via, parse_role
+from steward.cli.projects import ProjectOption, enter
+from steward.identity import Token, parse_role
 
 app = typer.Typer(no_args_is_help=True)
-UserOption = Annotated[str, typer.Option("--user", help="E-mail address of the token's user.")]
-ProjectOption = Annotated[
-    str | None, typer.Option("--project", help="Id or name of the project; unset: the only one.")
-]
+TokenUser = Annotated[str, typer.Option("--user", help="E-mail address of the token's user.")]
 
 
 @app.command("create")
@@ -22,7 +18,7 @@ ProjectOption = Annotated[
 def create_token(
     name: Annotated[str, typer.Argument(help="What the token is for.")],
     *,
-    user: UserOption,
+    user: TokenUser,
     project: ProjectOption = None,
     role: Annotated[str, typer.Option(help="The most the token may do.")] = "viewer",
     days: Annotated[int, typer.Option(help="Days until it expires.")] = 90,
@@ -30,19 +26,17 @@ def create_token(
 ) -> None:
     """Create a token and print it, once."""
     with installation() as steward:
-        access = _enter(steward, user, project)
+        access = enter(steward, user, project)
         token, text = steward.identity.tokens.create(access, name, parse_role(role), days)
     show({**_document(token), "token": text}, as_json=as_json, text=lambda: text)
 
 
 @app.command("list")
 @command
-def list_tokens(
-    *, user: UserOption, project: ProjectOption = None, as_json: AsJson = False
-) -> None:
+def list_tokens(*, user: TokenUser, project: ProjectOption = None, as_json: AsJson = False) -> None:
     """List a user's tokens in a project."""
     with installation() as steward:
-        tokens = steward.identity.tokens.page(_enter(steward, user, project))
+        tokens = steward.identity.tokens.page(enter(steward, user, project))
     show(
         [_document(token) for token in tokens],
         as_json=as_json,
@@ -62,27 +56,14 @@ def list_tokens(
 def revoke_token(
     token_id: Annotated[str, typer.Argument(help="Id of the token.")],
     *,
-    user: UserOption,
+    user: TokenUser,
     project: ProjectOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Revoke a token."""
     with installation() as steward:
-        steward.identity.tokens.revoke(_enter(steward, user, project), token_id)
+        steward.identity.tokens.revoke(enter(steward, user, project), token_id)
     show({"id": token_id, "revoked": True}, as_json=as_json, text=lambda: f"Revoked {token_id}.")
-
-
-def _enter(steward: Steward, email: str, project: str | None) -> Access:
-    user = steward.identity.users.find(email)
-    if user is None:
-        raise NotFound(f"There is no user {email}. 'steward user list' shows everyone.")
-    principal = Principal(user.id, user.email, user.name, Via.session)
-    projects = steward.identity.projects.page(principal)
-    chosen = [p for p in projects if project in {None, p.id, p.name}]
-    if len(chosen) != 1:
-        names = ", ".join(f"{p.name} ({p.id})" for p in projects) or "none"
-        raise Invalid(f"Say which project with --project. {user.email} is in: {names}.")
-    return steward.identity.projects.enter(principal, chosen[0].id)
 
 
 def _document(token: Token) -> dict[str, Any]:
