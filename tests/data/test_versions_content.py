@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.data.versions_kit import Kit, fetch, opened
 
 from steward.core import MovableClock
 from steward.core.errors import Conflict, Invalid, NotFound, TooLarge
@@ -24,6 +23,7 @@ from steward.data.versions import (
     Update,
     Upsert,
 )
+from tests.data.versions_kit import Kit, fetch, opened
 
 NUMBERS = "SELECT i AS id, 'name ' || i AS name, i % 7 AS n FROM range({}) t(i)"
 

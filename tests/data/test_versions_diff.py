@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.data.versions_kit import Kit, opened
 
 from steward.core import MovableClock
 from steward.core.errors import Invalid
 from steward.data.engine import session
 from steward.data.versions import Delete, Insert, Layout, Update
+from tests.data.versions_kit import Kit, opened
 
 NUMBERS = "SELECT i AS id, 'name ' || i AS name, i % 7 AS n FROM range({}) t(i)"
 KEYED = Layout(key=("id",))

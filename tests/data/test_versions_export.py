@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.data.versions_kit import Kit, opened
 
 from steward.core import MovableClock
 from steward.core.errors import Conflict
 from steward.data.versions import Delete, Layout, Update
+from tests.data.versions_kit import Kit, opened
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.data.versions_kit import Kit, opened
 
 from steward.core import MovableClock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
 from steward.data.versions import Delete, Draft, Insert, Update, VersionConflict
+from tests.data.versions_kit import Kit, opened
 
 NUMBERS = "SELECT i AS id, 'name ' || i AS name FROM range({}) t(i)"
 

@@ -18,12 +18,12 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.data.versions_kit import Kit, fetch, opened
 
 from steward.core import MovableClock
 from steward.core.errors import Conflict
 from steward.data.versions import Delete, Draft, Insert, Update, VersionConflict
 from steward.store import Scope
+from tests.data.versions_kit import Kit, fetch, opened
 
 Rows = tuple[tuple[int, str], ...]
 Key = tuple[str, str]
