@@ -26,6 +26,8 @@ interface Props {
   children: ReactNode;
 }
 
+/** Escape closes the menu only, not the drawer of Mantine's that the menu may be in. */
+const KEEP_ESCAPE = { 'data-mantine-stop-propagation': 'true' };
 const ITEMS = '[role^="menuitem"]';
 
 export function DropMenu({ label, button, hint, side, children }: Props) {
@@ -59,6 +61,7 @@ export function DropMenu({ label, button, hint, side, children }: Props) {
         ref={trigger}
         className={classes.button}
         aria-haspopup="menu"
+        {...(opened ? KEEP_ESCAPE : {})}
         aria-expanded={opened}
         aria-controls={opened ? id : undefined}
         onClick={() => setOpened(!opened)}
@@ -114,6 +117,7 @@ export function DropMenuItem({ icon, checked, onSelect, children }: ItemProps) {
   return (
     <UnstyledButton
       role={role}
+      {...KEEP_ESCAPE}
       aria-checked={checked}
       tabIndex={-1}
       className={classes.item}

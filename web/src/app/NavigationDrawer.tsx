@@ -16,7 +16,7 @@ export default function NavigationDrawer({ opened, onClose, children }: Props) {
       onClose={onClose}
       size="17rem"
       withCloseButton={false}
-      aria-label="Navigation"
+      attributes={{ content: { 'aria-label': 'Navigation' } }}
       classNames={{ body: classes.drawer }}
     >
       {children}

@@ -29,7 +29,7 @@ export default function Palette({ opened, onClose }: Props) {
       padding={0}
       // At once: what is typed right after Ctrl-K must not be lost.
       transitionProps={{ duration: 0 }}
-      aria-label="Search and commands"
+      attributes={{ content: { 'aria-label': 'Search and commands' } }}
     >
       <CommandList onClose={onClose} />
     </Modal>

@@ -45,7 +45,9 @@ export function Shell() {
         Skip to content
       </a>
       <Topbar onMenu={openMenu} onSearch={openPalette} onNotifications={openInbox} />
-      <div className={classes.sidebar}>{navigation}</div>
+      <aside aria-label="Sidebar" className={classes.sidebar}>
+        {navigation}
+      </aside>
       <main id="main" tabIndex={-1} className={classes.main}>
         <Outlet />
       </main>

@@ -37,6 +37,8 @@ const dialog = {
   overlayProps: { backgroundOpacity: 0.4 },
 };
 
+const dialogTitle = { title: { fontWeight: 600 } };
+
 export const theme = createTheme({
   primaryColor: 'steward',
   primaryShade: { light: 8, dark: 7 },
@@ -67,8 +69,11 @@ export const theme = createTheme({
       }),
     },
     Input: { vars: () => ({ wrapper: { '--input-height': '2.125rem' } }) },
-    Modal: { defaultProps: { ...dialog, centered: true }, styles: { title: { fontWeight: 600 } } },
-    Drawer: { defaultProps: dialog, styles: { title: { fontWeight: 600 } } },
+    Modal: {
+      defaultProps: { ...dialog, centered: true },
+      styles: { ...dialogTitle, content: { border: '1px solid var(--steward-line)' } },
+    },
+    Drawer: { defaultProps: dialog, styles: dialogTitle },
     // The title's own colour misses AA on the light tint.
     Alert: { styles: { title: { color: 'var(--mantine-color-text)' } } },
     Select: { defaultProps: { maxDropdownHeight: 320 } },

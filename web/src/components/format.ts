@@ -50,7 +50,7 @@ export function createFormats(locale: string, timeZone?: string): Formats {
     const distance = Math.abs(seconds);
     if (Number.isNaN(seconds)) return iso;
     if (distance < 45) return relative.format(0, 'second');
-    if (distance < HOUR) return relative.format(Math.round(seconds / MINUTE) || 1, 'minute');
+    if (distance < HOUR) return relative.format(Math.round(seconds / MINUTE), 'minute');
     if (distance < DAY) return relative.format(Math.round(seconds / HOUR), 'hour');
     if (distance < MONTH) return relative.format(Math.round(seconds / DAY), 'day');
     return date.format(new Date(iso));

@@ -32,6 +32,7 @@ describe('the way back after signing in', () => {
   it.each([
     'https://evil.example/x',
     '//evil.example',
+    '//evil.example/p/prj_1',
     '/\\evil.example',
     '\\\\evil.example',
     'javascript:alert(1)',

@@ -65,6 +65,7 @@ export function MemberTable({ project }: { project: ProjectRef }) {
         mayChange(project.role, member) && member.user_id !== user.id ? (
           <RoleSelect
             aria-label={`Role of ${member.name}`}
+            w="7.5rem"
             value={member.role}
             roles={rolesUpTo(project.role)}
             onChange={(role) => actions.changeRole(member, role)}
