@@ -9,6 +9,8 @@ from steward.data.correlate.results import Measure
 from steward.data.correlate.significance import chi_square_tail, correlation_tail
 
 _Z95 = 1.959963984540054
+_THICK = 5
+"""Rows that chance must put into a cell before its test can be trusted."""
 
 
 def rounded(value: float) -> float:
@@ -38,7 +40,15 @@ def spearman(first: Codes, second: Codes) -> Measure | None:
     low = high = None
     if rows > 3:
         low, high = _interval(value, math.sqrt((1 + value**2 / 2) / (rows - 3)))
-    return Measure("spearman", rounded(value), _p(correlation_tail(value, rows)), low, high)
+    # Where nearly all values are tied, a few coinciding others would look like certainty.
+    trusted = rows * _untied(first) * _untied(second) >= _THICK
+    p_value = correlation_tail(value, rows) if trusted else 1.0
+    return Measure("spearman", rounded(value), _p(p_value), low, high)
+
+
+def _untied(order: Codes) -> float:
+    """The share of rows that do not hold the most frequent value."""
+    return 1 - float(np.max(np.bincount(order))) / len(order)
 
 
 def ranks(order: Codes) -> Floats:
@@ -54,7 +64,8 @@ def _correlation(first: Floats, second: Floats) -> float | None:
     one, other = _standard(first), _standard(second)
     if one is None or other is None:
         return None
-    return float(np.clip(np.dot(one, other), -1.0, 1.0))
+    # Not `dot`: its threads burn more time waiting than such short arrays take to add up.
+    return float(np.clip(np.sum(one * other), -1.0, 1.0))
 
 
 def _standard(values: Floats) -> Floats | None:
@@ -64,7 +75,7 @@ def _standard(values: Floats) -> Floats | None:
         return None
     centred = values / largest
     centred = centred - centred.mean()
-    length = float(np.linalg.norm(centred))
+    length = math.sqrt(float(np.sum(centred * centred)))
     if length <= 1e-12 * math.sqrt(len(values)):
         return None
     return np.asarray(centred / length, dtype=np.float64)
@@ -96,18 +107,16 @@ def _information(table: Floats) -> float:
 
 
 def mutual_information(table: Floats) -> Measure:
-    """On the scale of a correlation, corrected for what small samples show by chance (G test)."""
+    """On the scale of a correlation, corrected for what small samples show by chance."""
     total = float(table.sum())
     freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-    observed = _information(table)
-    corrected = max(0.0, observed - freedom / (2 * total))
+    corrected = max(0.0, _information(table) - freedom / (2 * total))
     value = math.sqrt(1 - math.exp(-2 * corrected))
-    p_value = chi_square_tail(2 * total * observed, freedom)
-    return Measure("mutual_information", rounded(value), _p(p_value), None, None)
+    return Measure("mutual_information", rounded(value), _p(independence(table)), None, None)
 
 
-def cramers_v(table: Floats, tested: Floats) -> Measure:
-    """Corrected for bias (Bergsma 2013); the test uses a table whose cells are not too thin."""
+def cramers_v(table: Floats) -> Measure:
+    """Corrected for bias (Bergsma 2013)."""
     total = float(table.sum())
     lines, columns = table.shape
     spread = max(0.0, _chi_square(table) / total - (lines - 1) * (columns - 1) / (total - 1))
@@ -115,9 +124,41 @@ def cramers_v(table: Floats, tested: Floats) -> Measure:
         lines - (lines - 1) ** 2 / (total - 1), columns - (columns - 1) ** 2 / (total - 1)
     )
     value = math.sqrt(min(1.0, spread / (smaller - 1))) if smaller > 1 else 0.0
-    freedom = (tested.shape[0] - 1) * (tested.shape[1] - 1)
-    p_value = chi_square_tail(_chi_square(tested), freedom)
-    return Measure("cramers_v", rounded(value), _p(p_value), None, None)
+    return Measure("cramers_v", rounded(value), _p(independence(table)), None, None)
+
+
+def independence(table: Floats) -> float:
+    """The p-value of Pearson's test after the rarest lines and columns were put together."""
+    tested = thick(table)
+    if tested is None:
+        return 1.0
+    return chi_square_tail(_chi_square(tested), (tested.shape[0] - 1) * (tested.shape[1] - 1))
+
+
+def thick(table: Floats) -> Floats | None:
+    """The table with its rarest lines and columns merged until chance alone fills every cell.
+
+    None if that leaves nothing to compare.
+    """
+    total = table.sum()
+    while True:
+        lines, columns = table.sum(axis=1), table.sum(axis=0)
+        if float(lines.min() * columns.min()) >= _THICK * total:
+            return table
+        height, width = table.shape
+        if height > 2 and (width == 2 or lines.min() <= columns.min()):
+            table = _merge_rarest(table, lines)
+        elif width > 2:
+            table = _merge_rarest(table.T, columns).T
+        else:
+            return None
+
+
+def _merge_rarest(table: Floats, sizes: Floats) -> Floats:
+    first, second = np.argsort(sizes, kind="stable")[:2]
+    merged = table.copy()
+    merged[second] += merged[first]
+    return np.asarray(np.delete(merged, first, axis=0))
 
 
 def _chi_square(table: Floats) -> float:
@@ -149,11 +190,25 @@ def correlation_ratio(groups: Codes, numbers: Floats, order: Codes) -> Measure |
         return None
     share = _between(groups, standard)
     corrected = max(0.0, 1 - (1 - share) * (rows - 1) / (rows - count))
+    value = rounded(math.sqrt(corrected))
+    return Measure("correlation_ratio", value, _p(_kruskal_wallis(groups, order)), None, None)
+
+
+def _kruskal_wallis(groups: Codes, order: Codes) -> float:
     ranked = _standard(ranks(order))
-    p_value = 1.0
-    if ranked is not None:
-        p_value = chi_square_tail((rows - 1) * _between(groups, ranked), count - 1)
-    return Measure("correlation_ratio", rounded(math.sqrt(corrected)), _p(p_value), None, None)
+    if ranked is None:
+        return 1.0
+    # A group needs enough rows that differ from the most frequent value; small ones are merged.
+    least = _THICK / _untied(order)
+    sizes = np.bincount(groups)
+    small = sizes < least
+    merged = np.where(small, len(sizes), np.arange(len(sizes)))[groups]
+    if 0 < sizes[small].sum() < least:
+        merged[merged == len(sizes)] = int(np.argmin(np.where(small, np.inf, sizes)))
+    count = len(np.unique(merged))
+    if count < 2:
+        return 1.0
+    return chi_square_tail((len(order) - 1) * _between(merged, ranked), count - 1)
 
 
 def _between(groups: Codes, standard: Floats) -> float:

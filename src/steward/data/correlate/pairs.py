@@ -1,6 +1,5 @@
 """Judges one pair of columns: which measures apply and which of them describes it best."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,10 +96,7 @@ def _categories(
     if min(table.shape) < 2:
         warning = "One of the columns is constant where both have values."
         return Judged(first.name, second.name, rows, None, "none", 1.0, (), (*warnings, warning))
-    # Rare categories are put together for the test, so that its cells hold about five rows.
-    limit = max(2, math.isqrt(rows // 5)) - 1
-    tested = measures.crossed(np.minimum(one, limit), np.minimum(other, limit))
-    association = measures.cramers_v(table, tested if min(tested.shape) > 1 else table)
+    association = measures.cramers_v(table)
     warnings += [
         f"{column.name} has many categories; the rarest count as one."
         for column in (first, second)
@@ -128,8 +124,7 @@ def _mixed(
     ratio = measures.correlation_ratio(
         codes, numbers.values[together], _dense(numbers.order[together])
     )
-    limit = max(2, rows // 5 // max(2, int(numbers.bins.max()) + 1)) - 1
-    table = measures.crossed(np.minimum(codes, max(1, limit)), numbers.bins[together])
+    table = measures.crossed(codes, numbers.bins[together])
     if ratio is None or min(table.shape) < 2:
         warning = "One of the columns is constant where both have values."
         return Judged(first.name, second.name, rows, None, "none", 1.0, (), (*warnings, warning))
