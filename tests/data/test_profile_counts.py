@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from steward.data.engine import Limits, session
-from steward.data.profile import ColumnProfile, profile
+from steward.data.profile import ColumnProfile, measures, profile, selection
 from steward.data.profile import counting as counting_module
 from steward.data.tables import Table, describe, parquet_table
 
@@ -212,6 +212,33 @@ def test_progress_names_every_step(connection: duckdb.DuckDBPyConnection, tmp_pa
     profile(connection, table, progress=lambda *step: steps.append(step))
     assert [done for done, _, _ in steps] == list(range(steps[-1][1] + 1))
     assert [what for _, _, what in steps][:2] == ["id", "whole"]
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(st.integers(-5, 5) | st.floats(-1e9, 1e9), min_size=1, max_size=60),
+    st.integers(1, 4),
+)
+def test_selection_is_exact_however_poor_its_sample(
+    connection: duckdb.DuckDBPyConnection, values: list[float], sampled: int
+) -> None:
+    connection.execute("CREATE OR REPLACE TEMP TABLE numbers (x DOUBLE)")
+    connection.executemany("INSERT INTO numbers VALUES (?)", [(value,) for value in values])
+    sample = np.array(values[:sampled], dtype=np.float64)
+    numbers = selection.Numbers(connection, "numbers", sample, whole_type=False)
+    found = selection.spread(numbers)
+    truth = np.array(values, dtype=np.float64)
+    assert found is not None
+    assert found.quantiles == pytest.approx([np.quantile(truth, one) for one in SHARES], abs=1e-6)
+    deviation = np.median(np.abs(truth - np.median(truth)))
+    assert found.median_deviation == pytest.approx(deviation, abs=1e-6)
+    assert found.mean == pytest.approx(truth.mean(), abs=1e-6, rel=1e-9)
+    bins = measures.edges(found)
+    ordered = np.sort(truth)
+    expected = measures.fill(ordered, np.ones(len(truth), dtype=np.int64), bins)
+    assert selection.fill(numbers, bins) == expected
 
 
 CELLS = st.lists(

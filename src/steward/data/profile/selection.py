@@ -13,7 +13,7 @@ import numpy as np
 
 from steward.data.pii.values import one_row
 from steward.data.profile import measures
-from steward.data.profile.measures import SHARES, Beyond, Floats, Spread
+from steward.data.profile.measures import SHARES, Beyond, Counts, Floats, Spread
 
 EDGES = 400
 
@@ -77,8 +77,7 @@ def _quantiles(
     upto = np.cumsum(_rows_between(connection, source, marks))
     positions = [measures.ranks(rows, share) for share in shares]
     wanted = sorted({place for below, above, _ in positions for place in (below, above)})
-    bins = sorted({int(np.searchsorted(upto, place, side="right")) for place in wanted})
-    found = _read(connection, source, marks, bins, upto, wanted)
+    found = _read(connection, source, marks, upto, wanted)
     return tuple(
         measures.between(found[below], found[above], part) for below, above, part in positions
     )
@@ -96,25 +95,32 @@ def _read(
     connection: duckdb.DuckDBPyConnection,
     source: str,
     marks: Floats,
-    bins: Sequence[int],
-    upto: "np.typing.NDArray[np.int64]",
+    upto: Counts,
     wanted: Sequence[int],
 ) -> dict[int, float]:
-    """The values at the wanted positions, reading only the bins that hold them."""
-    found = {}
+    """The values at the wanted positions; one scan that keeps only the bins that hold them."""
+    bins = sorted({int(np.searchsorted(upto, place, side="right")) for place in wanted})
+    within = " OR ".join(f"({_inside(marks, place)})" for place in bins)
+    read = connection.execute(
+        f"SELECT x, count(*) AS n FROM {source} WHERE {within} GROUP BY x ORDER BY x"
+    ).fetchnumpy()
+    values: Floats = np.asarray(read["x"], dtype=np.float64)
+    counts: Counts = np.asarray(read["n"], dtype=np.int64)
+    # The rows of bins that were not read lie between those that were.
+    skipped = np.zeros(len(values), dtype=np.int64)
     for place in bins:
-        above = f"x > {double(marks[place - 1])}" if place else "true"
-        below = f"x <= {double(marks[place])}" if place < len(marks) else "true"
-        read = connection.execute(
-            f"SELECT x, count(*) AS n FROM {source} WHERE {above} AND {below} GROUP BY x ORDER BY x"
-        ).fetchnumpy()
-        base = int(upto[place - 1]) if place else 0
-        reached = base + np.cumsum(np.asarray(read["n"]))
-        for position in wanted:
-            if base <= position < int(upto[place]):
-                at = int(np.searchsorted(reached, position, side="right"))
-                found[position] = float(read["x"][at])
-    return found
+        above = marks[place - 1] if place else -np.inf
+        first = int(np.searchsorted(values, above, side="right"))
+        before = int(upto[place - 1]) if place else 0
+        skipped[first:] = before - int(counts[:first].sum())
+    reached = np.cumsum(counts) + skipped
+    return {place: float(values[np.searchsorted(reached, place, side="right")]) for place in wanted}
+
+
+def _inside(marks: Floats, place: int) -> str:
+    above = f"x > {double(marks[place - 1])}" if place else "true"
+    below = f"x <= {double(marks[place])}" if place < len(marks) else "true"
+    return f"{above} AND {below}"
 
 
 def _moments(
