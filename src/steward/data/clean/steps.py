@@ -7,16 +7,22 @@ from steward.data.tables import Table, quote
 
 
 class Steps:
-    """Collects layers of SQL expressions over the row `s`; a layer may use what the ones before computed."""
+    """Collects layers of SQL expressions over the row `s`; a layer may use what the ones before computed.
 
-    def __init__(self, table: Table) -> None:
+    `number` keeps the names of several collections over the same rows apart.
+    """
+
+    def __init__(self, table: Table, number: int) -> None:
+        self._number = number
         self._names = Names(table.column_names)
         self._numbers = count()
         self._layers: list[list[tuple[str, str]]] = []
 
     def add(self, *expressions: str) -> list[str]:
         """Adds one layer and returns how to refer to its values."""
-        names = [self._names.take(f"steward_{next(self._numbers)}") for _ in expressions]
+        names = [
+            self._names.take(f"steward_{self._number}_{next(self._numbers)}") for _ in expressions
+        ]
         self._layers.append(list(zip(names, expressions, strict=True)))
         return [f"s.{quote(name)}" for name in names]
 

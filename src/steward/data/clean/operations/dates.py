@@ -57,8 +57,8 @@ def parse_dates(
     everywhere). Otherwise the value stays as it is and is counted. Times with a zone are left alone.
     """
     edits, warnings = [], []
-    steps = Steps(table)
-    for name in text_columns(table, arguments.columns):
+    for index, name in enumerate(text_columns(table, arguments.columns)):
+        steps = Steps(table, index)
         reading = Reading.of(steps, value(name), arguments.two_digit_years)
         seen = _seen(connection, table, steps, reading)
         order = arguments.order if arguments.order != "auto" else seen.order

@@ -34,9 +34,9 @@ def emails(connection: duckdb.DuckDBPyConnection, table: Table, arguments: Email
 
     A value that is no address afterwards stays as it was and is counted. Nothing is sent or looked up.
     """
-    steps = Steps(table)
     edits = []
-    for name in text_columns(table, arguments.columns):
+    for index, name in enumerate(text_columns(table, arguments.columns)):
+        steps = Steps(table, index)
         address = _address(steps, value(name), arguments.name_case)
         expression = f"coalesce({address}, {value(name)})"
         failed = f"{value(name)} IS NOT NULL AND {address} IS NULL"

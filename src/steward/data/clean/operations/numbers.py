@@ -44,8 +44,8 @@ def parse_numbers(
     (such as 1.234,50 or 0,5) settle it. Otherwise the value stays as it is and is counted.
     """
     edits, warnings = [], []
-    steps = Steps(table)
-    for name in text_columns(table, arguments.columns):
+    for index, name in enumerate(text_columns(table, arguments.columns)):
+        steps = Steps(table, index)
         core = _core(steps, value(name), arguments.percent)
         mark = arguments.decimal
         comma, point = _evidence(connection, table, steps, core)

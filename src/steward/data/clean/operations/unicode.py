@@ -135,9 +135,10 @@ def _pieces(data: bytes) -> list[str]:
 
 
 def _european(character: str) -> bool:
-    """Latin letters, punctuation, currency signs and emoji: what texts here are made of."""
+    """Latin letters, punctuation, currency signs, emoji, and whatever damage done twice is made of."""
     code = ord(character)
-    return 0xA0 <= code <= 0x24F or 0x2010 <= code <= 0x2122 or code >= 0x1F000
+    usual = 0xA0 <= code <= 0x24F or 0x2010 <= code <= 0x2122 or code >= 0x1F000
+    return usual or character in _BYTES
 
 
 def _damaged(written: str, before: str, after: str) -> bool:
