@@ -44,6 +44,8 @@ class Nursery:
             [sys.executable, str(Path(__file__).with_name("nursery.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # A process with threads does not fork safely.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             text=True,
         )
         self._lock = threading.Lock()
