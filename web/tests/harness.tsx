@@ -82,6 +82,8 @@ export function emptyProject(session: Session): Routes {
   return {
     'GET /api/v1/session': session,
     [at('files')]: emptyList,
+    [at('datasets')]: emptyList,
+    [at('lineage')]: { nodes: [], edges: [] },
     [at('members')]: emptyList,
     [at('invitations')]: emptyList,
     [at('tokens')]: emptyList,

@@ -20,7 +20,6 @@ export type Answer<Body> = Body extends readonly (infer Item)[]
     : Body;
 
 export type EventRecord = Answer<Schemas['EventOut']>;
-export type FilePreview = Answer<Schemas['PreviewOut']>;
 export type Invitation = Answer<Schemas['InvitationOut']>;
 export type InvitationCreated = Answer<Schemas['NewInvitationOut']>;
 export type InvitationLookup = Answer<Schemas['InvitationPreviewOut']>;
@@ -28,7 +27,7 @@ export type Member = Answer<Schemas['MemberOut']>;
 export type Notification = Answer<Schemas['NotificationOut']>;
 export type NotificationPage = Answer<Schemas['NotificationPage']>;
 export type Project = Answer<Schemas['ProjectOut']>;
-export type ProjectFile = Answer<Schemas['FileOut']>;
+export type ProjectFile = Answer<Schemas['FileEntryOut']>;
 export type ProjectRef = Answer<Schemas['ProjectRef']>;
 export type Secret = Answer<Schemas['SecretOut']>;
 export type Session = Answer<Schemas['SessionOut']>;

@@ -1,5 +1,8 @@
 /** Events in words. */
 import type { EventRecord } from '@/api/types';
+import { operationName } from './operation-name';
+
+const NAMES_SHOWN = 3;
 
 /** Who a user id stands for; null when that is not known any more. */
 type NameOf = (userId: string) => string | null;
@@ -30,8 +33,24 @@ const SENTENCES: Record<string, Words> = {
   'secret.changed': (data) => `Secret${named(data)} set`,
   'secret.deleted': (data) => `Secret${named(data)} deleted`,
   'secret.restored': (data) => `Secret${named(data)} restored`,
-  'file.added': (data) => `File${named(data)} added`,
+  'data.committed': describeCommit,
+  'task.ended': (data) =>
+    `${wordOf(data.kind, 'Task')} ${data.status === 'done' ? 'finished' : String(data.status)}`,
 };
+
+function wordOf(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? operationName(value) : otherwise;
+}
+
+/** What was done and to what; a long list is cut. */
+function describeCommit({ operation, datasets, files }: Record<string, unknown>): string {
+  const names = [datasets, files].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => `“${String(name)}”`);
+  const more = names.length - shown.length;
+  const what = wordOf(operation, 'Data changed');
+  if (shown.length === 0) return what;
+  return `${what}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 /** `org.steward.member.changed` is a member.changed. */
 export function eventKind(type: string): string {
@@ -50,7 +69,9 @@ export function describeEvent(
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${named(data)}`;
 }
 
-/** Events that tell one person something are no part of the project's story. */
-export function isStory({ type }: Pick<EventRecord, 'type'>): boolean {
-  return !eventKind(type).startsWith('notification.');
+/** What tells one person something, or that a computation went well, is no part of the project's story. */
+export function isStory({ type, data }: Pick<EventRecord, 'type' | 'data'>): boolean {
+  const kind = eventKind(type);
+  if (kind === 'task.ended') return data.status !== 'done';
+  return !kind.startsWith('notification.');
 }

@@ -29,7 +29,14 @@ const heading = (name: string) => screen.findByRole('heading', { level: 1, name 
 describe('the navigation', () => {
   it('offers a viewer nothing that only others may do', async () => {
     openAs('viewer');
-    expect(await pageLinks()).toEqual(['Home', 'Files', 'Activity', 'Members', 'API tokens']);
+    expect(await pageLinks()).toEqual([
+      'Home',
+      'Datasets',
+      'Files',
+      'Activity',
+      'Members',
+      'API tokens',
+    ]);
   });
 
   it('offers an owner everything', async () => {

@@ -1,61 +1,49 @@
-/** Files as a table; a whole row opens its file. */
-import { ActionIcon, Anchor, Text } from '@mantine/core';
+/** Files as a table, each with what was made from it and its download. */
+import { ActionIcon, Anchor, Button, Text } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Download, FileSpreadsheet } from 'lucide-react';
-import { downloadAddress } from '@/api/files';
+import { downloadAddress, fileName } from '@/api/files';
 import type { ListPage, ProjectFile } from '@/api/types';
 import { projectPath } from '@/app/project';
 import { type Column, DataTable } from '@/components/DataTable';
+import { datasetPath } from '@/components/dataset-path';
 import { EmptyState } from '@/components/EmptyState';
 import { useFormats } from '@/components/format';
-import { RelativeTime } from '@/components/Moment';
 import classes from './files.module.css';
 
 interface Props {
   projectId: string;
   query: UseInfiniteQueryResult<InfiniteData<ListPage<ProjectFile>>>;
+  /** What was made from each file; unset while that is not known. */
+  datasets: Map<string, string[]> | undefined;
 }
 
-export function FileTable({ projectId, query }: Props) {
+export function FileTable({ projectId, query, datasets }: Props) {
   const formats = useFormats();
   const columns: Column<ProjectFile>[] = [
     {
       id: 'name',
       header: 'Name',
-      cell: (file) => (
-        <div>
-          <Anchor
-            component={Link}
-            to={projectPath(projectId, 'files', file.id)}
-            className="row-link"
-            c="inherit"
-            fw={500}
-            size="sm"
-          >
-            {file.name}
-          </Anchor>
-          {file.description && (
-            <Text size="xs" c="dimmed" lineClamp={2}>
-              {file.description}
-            </Text>
-          )}
-        </div>
+      cell: ({ path }) => (
+        <Text size="sm" fw={500}>
+          {fileName(path)}
+        </Text>
       ),
+    },
+    {
+      id: 'dataset',
+      header: 'Loaded as',
+      width: '16rem',
+      cell: ({ path }) => <MadeFrom projectId={projectId} names={datasets?.get(path)} />,
     },
     {
       id: 'size',
       header: 'Size',
       align: 'end',
-      width: '7rem',
-      cell: (file) => <span className="tabular">{formats.bytes(file.size)}</span>,
-    },
-    {
-      id: 'added',
-      header: 'Added',
       hideBelow: 'sm',
-      width: '9rem',
-      cell: (file) => <RelativeTime value={file.created_at} />,
+      width: '7rem',
+      cell: (file) => <span className="tabular">{formats.bytes(file.bytes)}</span>,
     },
     {
       id: 'download',
@@ -63,16 +51,15 @@ export function FileTable({ projectId, query }: Props) {
       quietHeader: true,
       align: 'end',
       width: '3rem',
-      cell: (file) => (
+      cell: ({ path }) => (
         <ActionIcon
           component="a"
-          href={downloadAddress(projectId, file.id)}
-          download={file.name}
+          href={downloadAddress(projectId, path)}
+          download={fileName(path)}
           variant="subtle"
           color="gray"
-          className={classes.aboveRowLink}
           title="Download"
-          aria-label={`Download ${file.name}`}
+          aria-label={`Download ${fileName(path)}`}
         >
           <Download size={15} aria-hidden />
         </ActionIcon>
@@ -84,13 +71,33 @@ export function FileTable({ projectId, query }: Props) {
       label="Files"
       columns={columns}
       query={query}
-      rowKey={(file) => file.id}
+      rowKey={({ path }) => path}
       empty={
-        <EmptyState icon={FileSpreadsheet} title="No files yet">
-          What people and agents add to this project will be listed here. The demo project has
-          samples.
+        <EmptyState
+          icon={FileSpreadsheet}
+          title="No files yet"
+          action={
+            <Button component={Link} to={projectPath(projectId, 'datasets')} variant="default">
+              Go to datasets
+            </Button>
+          }
+        >
+          A file is kept here when it is loaded as a dataset.
         </EmptyState>
       }
     />
+  );
+}
+
+function MadeFrom({ projectId, names }: { projectId: string; names: string[] | undefined }) {
+  if (names === undefined) return null;
+  return (
+    <span className={classes.names}>
+      {names.map((name) => (
+        <Anchor key={name} component={Link} to={datasetPath(projectId, name)} size="sm">
+          {name}
+        </Anchor>
+      ))}
+    </span>
   );
 }

@@ -1,6 +1,7 @@
-/** The list of files. */
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { filesQuery } from '@/api/files';
+/** The original files, as they came. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { lineageQuery } from '@/api/datasets';
+import { datasetsByFile, filesQuery } from '@/api/files';
 import { useProject } from '@/app/project';
 import { Page } from '@/components/Page';
 import { FileTable } from './FileTable';
@@ -8,12 +9,17 @@ import { FileTable } from './FileTable';
 export default function FilesPage() {
   const project = useProject();
   const query = useInfiniteQuery(filesQuery(project.id));
+  const lineage = useQuery(lineageQuery(project.id));
   return (
     <Page
       title="Files"
-      description="What this project works with. Open a file to look at its first rows."
+      description="Every file that was loaded is kept here, byte for byte as it came."
     >
-      <FileTable projectId={project.id} query={query} />
+      <FileTable
+        projectId={project.id}
+        query={query}
+        datasets={lineage.data ? datasetsByFile(lineage.data) : undefined}
+      />
     </Page>
   );
 }

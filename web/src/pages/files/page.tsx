@@ -1,4 +1,4 @@
-/** Files of the project. */
+/** Original files of the project. */
 import { FileSpreadsheet } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
@@ -8,9 +8,8 @@ export const page = definePage({
   title: 'Files',
   icon: FileSpreadsheet,
   section: 'work',
-  order: 20,
+  order: 50,
   minimumRole: 'viewer',
-  keywords: ['data', 'csv', 'download'],
+  keywords: ['originals', 'csv', 'download'],
   component: () => import('./FilesPage'),
-  children: [{ path: '$fileId', component: () => import('./FilePage') }],
 });

@@ -1,19 +1,21 @@
 /** What is in the project, what to do next and what happened last. */
-import { Badge, Group } from '@mantine/core';
+import { Anchor, Badge, Button, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { filesQuery } from '@/api/files';
+import { Link } from '@tanstack/react-router';
+import { datasetsQuery } from '@/api/datasets';
 import { roleName } from '@/api/roles';
-import { useProject } from '@/app/project';
-import { FileTable } from '@/pages/files/FileTable';
+import { projectPath, useProject } from '@/app/project';
 import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
+import { DatasetTable } from '@/pages/datasets/DatasetTable';
 import classes from './home.module.css';
 import { NextSteps } from './NextSteps';
 import { RecentActivity } from './RecentActivity';
 
 export default function HomePage() {
   const project = useProject();
-  const files = useInfiniteQuery(filesQuery(project.id));
+  const datasets = useInfiniteQuery(datasetsQuery(project.id));
+  const listed = projectPath(project.id, 'datasets');
   return (
     <Page
       title={project.name}
@@ -31,14 +33,28 @@ export default function HomePage() {
       <div className={classes.columns}>
         <div className={classes.main}>
           <Section
-            title={project.is_demo ? 'Sample files' : 'Files'}
+            title="Datasets"
             description={
               project.is_demo
                 ? 'Three systems of one made-up company: the same customers, spelt differently, with gaps. Real enough to try things on.'
                 : undefined
             }
+            actions={
+              <Anchor component={Link} to={listed} size="xs">
+                See all
+              </Anchor>
+            }
           >
-            <FileTable projectId={project.id} query={files} />
+            <DatasetTable
+              projectId={project.id}
+              query={datasets}
+              compact
+              begin={
+                <Button component={Link} to={listed} mt="xs">
+                  Load a file
+                </Button>
+              }
+            />
           </Section>
         </div>
         <div className={classes.side}>

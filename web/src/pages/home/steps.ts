@@ -31,9 +31,9 @@ export function nextSteps({ session, project, members, tokens }: Situation): Ste
     },
     project.is_demo && {
       id: 'look',
-      label: 'Look at the sample files',
+      label: 'Look at the sample data',
       why: 'Customers, invoices and tickets with typical flaws.',
-      to: 'files',
+      to: 'datasets',
       done: false,
     },
     roleAtLeast(project.role, 'admin') &&

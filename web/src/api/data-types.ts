@@ -1,0 +1,45 @@
+/** Names for the shapes of data in the HTTP API: datasets, their history and what can be done to them. */
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+
+export type ColumnInfo = Schemas['ColumnOut'];
+export type Dataset = Schemas['DatasetOut'];
+export type RowPage = Schemas['RowsOut'];
+export type Commit = Schemas['CommitOut'];
+export type EntryChange = Schemas['EntryChangeOut'];
+export type UndoPlan = Schemas['UndoPlanOut'];
+export type Diff = Schemas['DiffOut'];
+export type DiffRow = Schemas['DiffRowOut'];
+export type DiffRows = Schemas['DiffRowsOut'];
+export type Task = Schemas['TaskOut'];
+export type Operation = Schemas['OperationOut'];
+export type Change = Schemas['ChangeIn'];
+export type ChangePreview = Schemas['ChangePreview'];
+export type CellChange = Schemas['CellOut'];
+export type Upload = Schemas['UploadOut'];
+export type IngestOptions = Schemas['OptionsIn'];
+
+/** The operators of row filters; `empty` and `filled` take no value. */
+export type FilterOperator =
+  'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge' | 'contains' | 'starts' | 'empty' | 'filled';
+
+export interface RowFilter {
+  column: string;
+  operator: FilterOperator;
+  value: string;
+}
+
+/** A node of the lineage graph: a file, an operation or a dataset. */
+export interface LineageNode {
+  id: string;
+  kind: 'file' | 'operation' | 'dataset';
+  label: string;
+  commit: string | null;
+  columns?: { column: string; sources: string[]; how: string }[];
+}
+
+export interface Lineage {
+  nodes: LineageNode[];
+  edges: { from: string; to: string }[];
+}

@@ -1,0 +1,90 @@
+/** Datasets of a project: list, one dataset, its rows, where it comes from and its export. */
+import { queryOptions } from '@tanstack/react-query';
+import { api, bodyOf } from './client';
+import type { Lineage, RowFilter, RowPage } from './data-types';
+import { projectKey } from './keys';
+import { listQuery } from './lists';
+
+export const EXPORT_FORMATS = [
+  { value: 'csv', label: 'CSV' },
+  { value: 'xlsx', label: 'Excel' },
+  { value: 'parquet', label: 'Parquet' },
+  { value: 'delta', label: 'Delta table (zip)' },
+] as const;
+
+export function datasetsQuery(projectId: string) {
+  return listQuery(projectKey(projectId, 'data', 'datasets'), (_page, signal) =>
+    bodyOf(
+      api.GET('/api/v1/projects/{project_id}/datasets', {
+        params: { path: { project_id: projectId } },
+        signal,
+      }),
+    ),
+  );
+}
+
+export function datasetQuery(projectId: string, name: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'data', 'dataset', name),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/datasets/{dataset}', {
+          params: { path: { project_id: projectId, dataset: name } },
+          signal,
+        }),
+      ),
+  });
+}
+
+/** What part of which rows is wanted. A version never changes, so an answer may be kept for ever. */
+export interface RowRequest {
+  version: string;
+  offset: number;
+  limit: number;
+  sort: readonly string[];
+  filters: readonly RowFilter[];
+}
+
+export function fetchRows(
+  projectId: string,
+  name: string,
+  { version, offset, limit, sort, filters }: RowRequest,
+  signal?: AbortSignal,
+): Promise<RowPage> {
+  return bodyOf(
+    api.GET('/api/v1/projects/{project_id}/datasets/{dataset}/rows', {
+      params: {
+        path: { project_id: projectId, dataset: name },
+        query: {
+          version,
+          offset,
+          limit,
+          ...(sort.length > 0 ? { sort: JSON.stringify(sort) } : {}),
+          ...(filters.length > 0 ? { filter: JSON.stringify(filters) } : {}),
+        },
+      },
+      ...(signal ? { signal } : {}),
+    }),
+  );
+}
+
+export function lineageQuery(projectId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'data', 'lineage'),
+    queryFn: async ({ signal }) => {
+      const answer = await bodyOf(
+        api.GET('/api/v1/projects/{project_id}/lineage', {
+          params: { path: { project_id: projectId } },
+          signal,
+        }),
+      );
+      // The schema leaves the shape of nodes and edges open.
+      return answer as unknown as Lineage;
+    },
+  });
+}
+
+export function exportAddress(projectId: string, name: string, format: string): string {
+  const [project, dataset] = [projectId, name].map(encodeURIComponent);
+  return `/api/v1/projects/${project}/datasets/${dataset}/export?format=${format}`;
+}

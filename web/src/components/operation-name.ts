@@ -1,0 +1,16 @@
+/** The name of an operation in words, as in lists of what happened. */
+
+const NAMES: Record<string, string> = {
+  ingest: 'Loaded',
+  undo: 'Undone',
+  redo: 'Redone',
+  restore: 'Restored',
+  merge: 'Merged',
+};
+
+export function operationName(operation: string): string {
+  const known = NAMES[operation];
+  if (known !== undefined) return known;
+  const words = operation.replaceAll(/[._-]/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

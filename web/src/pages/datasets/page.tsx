@@ -1,0 +1,15 @@
+/** Datasets of the project. */
+import { Table2 } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'datasets',
+  title: 'Datasets',
+  icon: Table2,
+  section: 'work',
+  order: 10,
+  minimumRole: 'viewer',
+  keywords: ['data', 'tables', 'upload', 'csv'],
+  component: () => import('./DatasetsPage'),
+});
