@@ -18,8 +18,9 @@ _PLAIN = {
     "ı": "i",
 }
 _SPELT = (("ae", "a"), ("oe", "o"), ("ue", "u"), ("aa", "a"))
-_MISREAD_LETTERS = range(0xA1, 0x180)
-_MISREAD_SIGNS = "’‘“”–—…€•"
+# The characters that Windows-1252 has where Latin-1 has control characters, and those.
+_WINDOWS = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
+_CONTROLS = "".join(chr(sign.encode("cp1252")[0]) for sign in _WINDOWS)
 _DATE_FORMATS = ("%Y-%m-%d", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
 # International dialling codes of one and two digits; all others have three.
 _DIAL = "1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
@@ -33,33 +34,24 @@ def cleaned(value: str, steps: Iterable[str]) -> str:
 
 
 def repaired(value: str) -> str:
-    """UTF-8 that was read as Windows-1252 put right again (MÃ¼ller, Müller)."""
-    chain = "x"
-    for wrong, right in _misreadings():
-        chain = f"replace({chain}, {literal(wrong)}, {literal(right)})"
-    return _let(value, f"CASE WHEN regexp_matches(x, '[ÃÂÄÅâ]') THEN {chain} ELSE x END")
+    """UTF-8 that was read as Windows-1252 put right again (MÃ¼ller, Müller).
+
+    The characters become the bytes they were, and the bytes are read as UTF-8; a text for which
+    that does not work was not broken in this way and stays as it is.
+    """
+    single = f"translate(x, {literal(_WINDOWS)}, {literal(_CONTROLS)})"
+    hexes = f"list_transform(string_split({single}, ''), lambda c: printf('%02x', unicode(c)))"
+    bytewise = f"regexp_full_match({single}, '[\\x{{00}}-\\x{{ff}}]*')"
+    decoded = f"CASE WHEN {bytewise} THEN decode(unhex(array_to_string({hexes}, ''))) END"
+    return _let(
+        value,
+        f"CASE WHEN regexp_matches(x, '[ÃÂÄÅâ]') THEN coalesce(try({decoded}), x) ELSE x END",
+    )
 
 
 def looks_misread(value: str) -> str:
     """A condition: the text carries traces of a wrong encoding."""
-    return f"regexp_matches({value}, '[ÃÂÄÅ][\\x80-\\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]')"
-
-
-def _misreadings() -> list[tuple[str, str]]:
-    pairs = []
-    for right in [*_MISREAD_SIGNS, *(chr(code) for code in _MISREAD_LETTERS)]:
-        encoded = right.encode()
-        # Bytes that Windows-1252 leaves open are usually kept as control characters.
-        wrong = "".join(_windows(byte) for byte in encoded)
-        pairs.append((wrong, right))
-    return sorted(pairs, key=lambda pair: (-len(pair[0]), pair[0]))
-
-
-def _windows(byte: int) -> str:
-    try:
-        return bytes([byte]).decode("cp1252")
-    except UnicodeDecodeError:
-        return chr(byte)
+    return f"regexp_matches({value}, '[ÃÂÄÅ][\\x{{80}}-\\x{{bf}}{_WINDOWS}]')"
 
 
 def _let(value: str, body: str) -> str:

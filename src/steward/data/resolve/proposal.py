@@ -22,7 +22,7 @@ from steward.data.resolve.scored import (
 )
 from steward.data.resolve.scoring import weighted_sql
 from steward.data.resolve.shared_values import ignoring_shared_values
-from steward.data.resolve.staging import Staged, stage
+from steward.data.resolve.staging import Staged, drop_ignored, stage
 from steward.data.resolve.training import train
 from steward.data.tables import Table, literal, parquet_source
 
@@ -59,10 +59,8 @@ def _propose(connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], fol
     )
     notes = _first_notes(rules)
     staged = stage(connection, tables, rules, folder)
-    quieter = ignoring_shared_values(connection, staged, rules, notes)
-    if quieter != rules:
-        rules = quieter
-        staged = stage(connection, tables, rules, folder)
+    rules = ignoring_shared_values(connection, staged, rules, notes)
+    staged = drop_ignored(connection, rules, staged)
     with session(ONE_THREAD) as own:
         blocking = choose(own, staged.parties, rules, staged.party_count)
         rules = rules.model_copy(update={"blocking": blocking})

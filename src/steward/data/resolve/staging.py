@@ -108,6 +108,28 @@ def stage(
     return Staged(folder, _counts(connection, rules, folder))
 
 
+def drop_ignored(connection: duckdb.DuckDBPyConnection, rules: Rules, staged: Staged) -> Staged:
+    """The staged rows and parties once more, for rules that now ignore some values."""
+    replaced = ", ".join(
+        f"{_unless_ignored(quote(column(field.name)), field)} AS {quote(column(field.name))}"
+        for field in rules.fields
+        if field.ignore
+    )
+    if not replaced:
+        return staged
+    path = staged.folder / "rows-again.parquet"
+    again = f"SELECT * REPLACE ({replaced}) FROM {staged.rows} ORDER BY source, row_id"
+    _write(connection, again, path)
+    path.replace(staged.folder / ROWS)
+    _write(connection, _parties_sql(rules, staged.folder), staged.folder / PARTIES)
+    return staged
+
+
+def _unless_ignored(value: str, field: FieldRule) -> str:
+    fillers = ", ".join(literal(filler) for filler in field.ignore)
+    return f"list_transform([{value}], lambda y: CASE WHEN y NOT IN ({fillers}) THEN y END)[1]"
+
+
 def _rows_sql(index: int, source: Source, table: Table, rules: Rules, kinds: dict[str, str]) -> str:
     inner = ["row_number() OVER () AS row_id", "*"]
     columns = [
@@ -122,10 +144,7 @@ def _rows_sql(index: int, source: Source, table: Table, rules: Rules, kinds: dic
         columns.append(f"CAST({value} AS {kinds[field.name]}) AS {quote('v_' + field.name)}")
         clean = cleaned(_raw(field, table.name, text=True), field.clean)
         if field.ignore:
-            fillers = ", ".join(literal(filler) for filler in field.ignore)
-            clean = (
-                f"list_transform([{clean}], lambda y: CASE WHEN y NOT IN ({fillers}) THEN y END)[1]"
-            )
+            clean = _unless_ignored(clean, field)
         columns.append(f"{clean} AS {quote(column(field.name))}")
     # The position is taken first, in the table's own order, before anything is computed.
     rows = f"SELECT {', '.join(inner)} FROM {table.source}"
