@@ -36,7 +36,8 @@ class Operation:
 
 
 def _made_up_id(match: re.Match[str]) -> str:
-    prefix = {"user": "usr", "token": "tok", "invitation": "inv", "file": "fil"}
+    prefix = {"user": "usr", "token": "tok", "invitation": "inv", "task": "tsk", "commit": "cmt"}
+    prefix["upload"] = "upload"
     return f"{prefix.get(match.group(1), match.group(1)[:3])}_{'0' * 26}"
 
 

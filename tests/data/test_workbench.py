@@ -1,0 +1,211 @@
+"""The workbench as doors use it: bring data in, look, change, undo, hand out."""
+
+import csv
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steward.core.errors import Conflict, Invalid, NotFound
+from steward.data.ingest import ColumnOption, Options
+from steward.data.workbench import Filter, Sort, Task
+from steward.testing import Installation
+
+PEOPLE = (
+    "id;name;joined;amount\n1; Ada ;2026-01-02;1,50\n2;Bob;2026-02-03;2,25\n3;;2026-03-04;-7,00\n"
+)
+
+
+def _load(installation: Installation, text: str, name: str = "people", **options: Any) -> Any:
+    path = Path(installation.steward.settings.home) / "incoming.csv"
+    path.write_text(text)
+    owner = installation.owner
+    return installation.steward.workbench.bringing.load(
+        installation.scope, owner.user.id, path, f"{name}.csv", name, Options(**options)
+    )
+
+
+def _version(installation: Installation, name: str = "people") -> str:
+    datasets = installation.steward.workbench.datasets
+    return datasets.get(installation.scope, installation.owner.user.id, name).version
+
+
+def _finished(installation: Installation, found: dict[str, Any] | Task) -> dict[str, Any]:
+    assert isinstance(found, Task)
+    tasks = installation.steward.workbench.tasks
+    tasks.wait(found.id)
+    ended = tasks.get(installation.scope, found.id)
+    assert ended.status == "done", ended
+    assert ended.result is not None
+    return ended.result
+
+
+def test_a_load_commits_rows_rejects_and_the_original_together(
+    installation: Installation,
+) -> None:
+    broken = PEOPLE + "x;Eve;2026-01-01;1,00\n"
+    loaded, commit = _load(installation, broken, columns={"id": ColumnOption(type="BIGINT")})
+    assert (loaded.records, loaded.rows, loaded.rejected) == (4, 3, 1)
+    assert {change.name for change in commit.changes} == {
+        "people",
+        "people (rejects)",
+        "originals/people.csv",
+    }
+    workspace = installation.steward.workbench.datasets.workspace(
+        installation.scope, installation.owner.user.id
+    )
+    assert b"".join(workspace.read_file("originals/people.csv")) == broken.encode()
+    rejects = installation.steward.workbench.datasets.rows(
+        installation.scope, _version(installation, "people (rejects)")
+    )
+    assert rejects.rows[0][0] == "5"
+
+
+def test_pages_sort_and_filter_without_losing_exactness(installation: Installation) -> None:
+    _load(installation, PEOPLE)
+    datasets, scope = installation.steward.workbench.datasets, installation.scope
+    version = _version(installation)
+    page = datasets.rows(scope, version, offset=1, limit=1)
+    assert page.total == 3
+    assert page.rows == [["2", "Bob", "2026-02-03", "2.25"]]
+    sorted_page = datasets.rows(scope, version, sort=[Sort("amount", descending=True)])
+    assert [row[0] for row in sorted_page.rows] == ["2", "1", "3"]
+    found = datasets.rows(scope, version, filters=[Filter("amount", "lt", "2")])
+    assert ([row[0] for row in found.rows], found.total) == (["1", "3"], 2)
+    assert datasets.rows(scope, version, filters=[Filter("name", "contains", "AD")]).total == 1
+    assert datasets.rows(scope, version, filters=[Filter("name", "empty")]).total == 1
+    assert datasets.rows(scope, version, filters=[Filter("amount", "eq", "' OR 1=1")]).total == 0
+    with pytest.raises(Invalid, match="no column"):
+        datasets.rows(scope, version, sort=[Sort("nothing")])
+    assert datasets.rows(scope, version, offset=50).rows == []
+
+
+def test_a_change_is_shown_then_committed_then_undone(installation: Installation) -> None:
+    _load(installation, PEOPLE)
+    workbench, scope = installation.steward.workbench, installation.scope
+    who = installation.owner.user.id
+    before = _version(installation)
+    planned = workbench.operations.plan(scope, who, "trim", ["people"], {"columns": ["name"]})
+    assert [(cell.old, cell.new) for cell in planned.cells] == [(" Ada ", "Ada")]
+    assert _version(installation) == before
+    applied = workbench.operations.apply(
+        scope, who, "trim", ["people"], {"columns": ["name"]}, base=planned.base
+    )
+    assert applied.diff is not None
+    assert (applied.diff.changed, applied.diff.added, applied.diff.removed) == (1, 0, 0)
+    assert applied.commit.operation == "trim"
+    workbench.datasets.undo(scope, who)
+    assert _version(installation) == before
+    workbench.datasets.redo(scope, who)
+    assert _version(installation) == applied.commit.changes[0].after
+
+
+def test_a_change_of_something_that_moved_meanwhile_is_refused(
+    installation: Installation,
+) -> None:
+    _load(installation, PEOPLE)
+    operations, scope = installation.steward.workbench.operations, installation.scope
+    who = installation.owner.user.id
+    planned = operations.plan(scope, who, "trim", ["people"], {"columns": ["name"]})
+    _load(installation, PEOPLE.replace("Bob", "Bobby"))
+    with pytest.raises(Conflict):
+        operations.apply(scope, who, "trim", ["people"], {"columns": ["name"]}, base=planned.base)
+
+
+def test_several_datasets_become_one_with_its_lineage(installation: Installation) -> None:
+    _load(installation, PEOPLE)
+    _load(installation, "person;city\n1;Paris\n1;Rome\n9;Oslo\n", "cities")
+    workbench, scope = installation.steward.workbench, installation.scope
+    who = installation.owner.user.id
+    arguments = {"on": [["id", "person"]], "how": "left"}
+    with pytest.raises(Invalid, match="name"):
+        workbench.operations.plan(scope, who, "join", ["people", "cities"], arguments)
+    workbench.operations.apply(
+        scope, who, "join", ["people", "cities"], arguments, target="people with cities"
+    )
+    rows = workbench.datasets.rows(scope, _version(installation, "people with cities"))
+    assert rows.total == 4
+    lineage = workbench.insights.lineage(scope, who)
+    made_from = {edge["from"] for edge in lineage["edges"] if edge["to"].startswith("step:")}
+    assert {"dataset:people", "dataset:cities", "file:originals/people.csv"} <= made_from
+
+
+def test_what_was_computed_once_is_read_back(installation: Installation) -> None:
+    _load(installation, PEOPLE)
+    insights, scope = installation.steward.workbench.insights, installation.scope
+    who = installation.owner.user.id
+    version = _version(installation)
+    computed = _finished(installation, insights.profile(scope, who, "people", version))
+    assert computed["rows"] == 3
+    assert insights.profile(scope, who, "people", version) == computed
+    relations = _finished(installation, insights.relations(scope, who))
+    assert insights.relations(scope, who) == relations
+
+
+def test_a_failed_task_says_why_and_changes_nothing(installation: Installation) -> None:
+    workbench, scope = installation.steward.workbench, installation.scope
+    who = installation.owner.user.id
+    upload = workbench.bringing.start(scope, "broken.parquet", 8)
+    workbench.bringing.append(scope, upload.id, 0, [b"PAR1oops"])
+    task = workbench.bringing.ingest(scope, who, upload.id, "broken")
+    workbench.tasks.wait(task.id)
+    ended = workbench.tasks.get(scope, task.id)
+    assert ended.status == "failed"
+    assert ended.error
+    assert workbench.datasets.page(scope, who) == []
+    # The upload is still there, to be tried again with other options.
+    assert workbench.bringing.get(scope, upload.id).offset == 8
+
+
+def test_tasks_and_uploads_belong_to_their_project(installation: Installation) -> None:
+    workbench, scope = installation.steward.workbench, installation.scope
+    other = type(scope)(scope.org_id, installation.project("Second"))
+    upload = workbench.bringing.start(scope, "a.csv", None)
+    task = workbench.tasks.start(scope, "usr", "test", "Test", lambda report: {})
+    workbench.tasks.wait(task.id)
+    with pytest.raises(NotFound):
+        workbench.bringing.get(other, upload.id)
+    with pytest.raises(NotFound):
+        workbench.tasks.get(other, task.id)
+    assert workbench.tasks.page(other) == []
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "delta"])
+def test_every_export_holds_every_row(installation: Installation, kind: str) -> None:
+    _load(installation, PEOPLE)
+    outputs, scope = installation.steward.workbench.outputs, installation.scope
+    with outputs.export(scope, "people", _version(installation), kind) as exported:  # type: ignore[arg-type]
+        content = exported.path.read_bytes()
+        assert exported.filename.startswith("people")
+    assert not exported.path.exists()
+    if kind == "csv":
+        rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+        assert len(rows) == 4
+        assert rows[3][3] == "-7.00"
+    elif kind == "delta":
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = archive.namelist()
+        assert any("_delta_log" in name for name in names)
+    else:
+        assert content[:4] in {b"PK\x03\x04", b"PAR1"}
+
+
+def test_the_demo_project_appears_complete(installation: Installation) -> None:
+    from steward.app import prepare_first_start
+
+    prepare_first_start(installation.steward, demo=True)
+    owner = installation.steward.identity.users.first_owner()
+    assert owner is not None
+    from steward.identity import Principal, Via
+
+    principal = Principal(owner.id, owner.email, owner.name, Via.session)
+    project = installation.steward.identity.projects.page(principal)[0]
+    access = installation.steward.identity.projects.enter(principal, project.id)
+    cards = installation.steward.workbench.datasets.page(access.scope, owner.id)
+    assert [(card.name, card.rows) for card in cards] == [
+        ("billing_invoices", 5227),
+        ("crm_customers", 1298),
+        ("support_tickets", 4213),
+    ]
