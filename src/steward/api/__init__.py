@@ -16,6 +16,7 @@ from steward.api.routes import (
     invitations,
     notifications,
     projects,
+    resolve,
     secrets,
     session,
     tasks,
@@ -38,6 +39,7 @@ _ROUTERS = (
     uploads.router,
     changes.router,
     history.router,
+    resolve.router,
     tasks.router,
     health.about_router,
 )

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_bytes
 
 from steward.core import Clock, Ids, Settings, SystemClock
-from steward.core.errors import Misconfigured
+from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
 from steward.identity import Identity, Passwords
 from steward.store import (
@@ -15,11 +16,14 @@ from steward.store import (
     FileBlobs,
     Keyring,
     PostgresBus,
+    Scope,
     SecretStore,
     migrate,
     open_keyring,
 )
 from steward.trace import Metrics
+
+HASHING_KEY = "steward.redaction_key"
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,16 @@ def open_steward(
     keyring = open_keyring(database, key_file(settings), ids.new("key"))
     bus = Bus() if database.is_sqlite else PostgresBus(database)
     events = EventLog(database, bus, clock, ids)
+    secrets = SecretStore(database, keyring, clock)
+    workbench = Workbench(
+        database,
+        blobs,
+        clock,
+        ids,
+        events,
+        settings.home / "work",
+        hashing_key=lambda scope: _hashing_key(secrets, scope),
+    )
     return Steward(
         settings=settings,
         clock=clock,
@@ -67,11 +81,20 @@ def open_steward(
         bus=bus,
         events=events,
         keyring=keyring,
-        secrets=SecretStore(database, keyring, clock),
+        secrets=secrets,
         identity=Identity(database, clock, ids, events, settings.identity, passwords),
-        workbench=Workbench(database, blobs, clock, ids, events, settings.home / "work"),
+        workbench=workbench,
         metrics=Metrics(),
     )
+
+
+def _hashing_key(secrets: SecretStore, scope: Scope) -> bytes:
+    """The key with which a project's redactions hash; made when it is first needed, kept as a secret."""
+    try:
+        return bytes.fromhex(secrets.get(scope, HASHING_KEY))
+    except NotFound:
+        secrets.set(scope, HASHING_KEY, token_bytes(32).hex(), author="steward")
+        return bytes.fromhex(secrets.get(scope, HASHING_KEY))
 
 
 def open_database(settings: Settings) -> Database:

@@ -10,7 +10,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Name, Output, Page, page
 from steward.api.guards import AsAdmin, AsAnyone, AsPerson
 from steward.api.routes.session import SessionOut, session_out, start_session
-from steward.api.types import InvitationId, RoleName
+from steward.api.types import InvitationId, RoleName, role_name
 from steward.identity import Invitation, Role
 
 router = APIRouter(tags=["invitations"])
@@ -19,7 +19,7 @@ _OF_PROJECT = "/projects/{project_id}/invitations"
 
 class InvitationOut(Output):
     id: str
-    role: str
+    role: RoleName
     email: str | None
     created_by: str
     created_at: datetime
@@ -47,7 +47,7 @@ class InvitationToken(Input):
 
 class InvitationPreviewOut(Output):
     project_name: str
-    role: str
+    role: RoleName
     email: str | None
     invited_by: str
     expires_at: datetime
@@ -63,7 +63,7 @@ class AcceptAsNew(Input):
 def _invitation_out(invitation: Invitation) -> InvitationOut:
     return InvitationOut(
         id=invitation.id,
-        role=invitation.role.name,
+        role=role_name(invitation.role),
         email=invitation.email,
         created_by=invitation.created_by,
         created_at=invitation.created_at,
@@ -110,7 +110,7 @@ def look_up_invitation(request: Request, body: InvitationToken) -> InvitationPre
     preview = steward_of(request).identity.invitations.preview(body.token)
     return InvitationPreviewOut(
         project_name=preview.project_name,
-        role=preview.role.name,
+        role=role_name(preview.role),
         email=preview.email,
         invited_by=preview.invited_by,
         expires_at=preview.expires_at,

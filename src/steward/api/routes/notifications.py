@@ -1,6 +1,7 @@
 """Notifications of the caller in one project."""
 
 from datetime import datetime
+from typing import Literal
 
 from fastapi import APIRouter, Request, status
 from pydantic import Field, model_validator
@@ -15,7 +16,7 @@ router = APIRouter(prefix="/projects/{project_id}/notifications", tags=["notific
 
 class NotificationOut(Output):
     id: str
-    level: str
+    level: Literal["info", "success", "warning", "error"]
     title: str
     body: str
     link: str | None

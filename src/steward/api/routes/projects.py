@@ -20,7 +20,7 @@ from steward.api.documents import (
 )
 from steward.api.guards import AsAdmin, AsOwner, AsPerson, AsSignedIn, AsViewer
 from steward.api.routes.session import ProjectRef, project_ref
-from steward.api.types import RoleName, UserId
+from steward.api.types import RoleName, UserId, role_name
 from steward.identity import Member, Project, Role
 
 router = APIRouter(prefix="/projects", tags=["projects"])
@@ -41,7 +41,7 @@ class MemberOut(Output):
     user_id: str
     email: str
     name: str
-    role: str
+    role: RoleName
     inherited: bool
     since: datetime
 
@@ -64,7 +64,7 @@ def _member_out(member: Member) -> MemberOut:
         user_id=member.user_id,
         email=member.email,
         name=member.name,
-        role=member.role.name,
+        role=role_name(member.role),
         inherited=member.inherited,
         since=member.since,
     )

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 from steward.api.context import address_of, steward_of
 from steward.api.documents import IfMatch, Input, Name, Output, revision_from, set_etag
 from steward.api.guards import AsAnyone, AsPerson, AsSignedIn, cookie_name
+from steward.api.types import RoleName, role_name
 from steward.core.errors import Invalid, Problem
 from steward.identity import NewSession, Principal, Project, User
 
@@ -32,7 +33,7 @@ class OrganisationOut(Output):
 class ProjectRef(Output):
     id: str
     name: str
-    role: str
+    role: RoleName
     is_demo: bool
     organisation: OrganisationOut
 
@@ -81,7 +82,7 @@ def project_ref(project: Project) -> ProjectRef:
     return ProjectRef(
         id=project.id,
         name=project.name,
-        role=project.role.name,
+        role=role_name(project.role),
         is_demo=project.is_demo,
         organisation=OrganisationOut.model_validate(project.organisation),
     )

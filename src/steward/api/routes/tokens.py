@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Name, Output, Page, page
 from steward.api.guards import AsViewerInPerson
-from steward.api.types import RoleName, TokenId
+from steward.api.types import RoleName, TokenId, role_name
 from steward.identity import Role, Token
 
 router = APIRouter(prefix="/projects/{project_id}/tokens", tags=["tokens"])
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/projects/{project_id}/tokens", tags=["tokens"])
 class TokenOut(Output):
     id: str
     name: str
-    role: str
+    role: RoleName
     prefix: str
     created_at: datetime
     expires_at: datetime
@@ -45,7 +45,7 @@ def _token_out(token: Token) -> TokenOut:
     return TokenOut(
         id=token.id,
         name=token.name,
-        role=token.role.name,
+        role=role_name(token.role),
         prefix=token.prefix,
         created_at=token.created_at,
         expires_at=token.expires_at,

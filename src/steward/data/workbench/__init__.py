@@ -1,5 +1,6 @@
 """The data room at work for one installation: what doors and tools call, by project and author."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from steward.core.clock import Clock
@@ -10,9 +11,11 @@ from steward.data.workbench.datasets import DatasetCard, Datasets
 from steward.data.workbench.insights import Insights
 from steward.data.workbench.operations import Applied, OperationInfo, Operations, Planned
 from steward.data.workbench.outputs import Outputs
+from steward.data.workbench.reporting import Reporting
+from steward.data.workbench.resolving import Resolving
 from steward.data.workbench.rows import Filter, RowPage, Sort
 from steward.data.workbench.tasks import Task, Tasks
-from steward.store import BlobStore, Database, EventLog
+from steward.store import BlobStore, Database, EventLog, Scope
 
 __all__ = [
     "Applied",
@@ -38,14 +41,18 @@ class Workbench:
         ids: Ids,
         events: EventLog,
         folder: Path,
+        hashing_key: Callable[[Scope], bytes],
     ) -> None:
+        """`hashing_key` gives the key that a project's redactions hash with."""
         scratch = folder / "scratch"
         self.versions = Versions(database, blobs, clock, ids, scratch, events=events)
         self.tasks = Tasks(database, events, clock, ids)
         self.datasets = Datasets(self.versions)
         self.bringing = Bringing(self.versions, self.tasks, clock, folder)
         self.insights = Insights(database, self.versions, self.tasks, clock)
-        self.operations = Operations(self.versions)
+        self.operations = Operations(self.versions, hashing_key)
+        self.resolving = Resolving(self.versions, self.tasks, folder / "resolving")
+        self.reporting = Reporting(self.versions, self.insights, self.tasks, clock)
         self.outputs = Outputs(self.versions, clock, scratch)
 
     def close(self) -> None:

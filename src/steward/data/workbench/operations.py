@@ -1,6 +1,7 @@
 """Changing datasets: every operation is planned and shown with counts and a diff before it is committed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from steward.data.clean import catalogue, clean
 from steward.data.consolidate import join, union
 from steward.data.engine import session
 from steward.data.ingest import retype
+from steward.data.redact import Method, redact, unlock
 from steward.data.tables import Table
 from steward.data.versions import MAIN, Commit, Dataset, Draft, VersionDiff, Versions
 from steward.store import Scope
@@ -48,6 +50,14 @@ class UnionArguments(_Arguments):
     )
     distinct: bool = Field(False, description="Leave out rows equal to an earlier one.")
     provenance: str | None = Field(None, description="Name of a column for the source.")
+
+
+class RedactArguments(_Arguments):
+    """Masks, hashes (with the project's key) or drops columns."""
+
+    columns: dict[str, Method] = Field(
+        min_length=1, description="Column → {method: mask, hash or drop, …}."
+    )
 
 
 class RetypeArguments(_Arguments):
@@ -104,8 +114,9 @@ Plan = Callable[[duckdb.DuckDBPyConnection, Sequence[Table], Mapping[str, Any]],
 
 
 class Operations:
-    def __init__(self, versions: Versions) -> None:
+    def __init__(self, versions: Versions, hashing_key: Callable[[Scope], bytes]) -> None:
         self._versions = versions
+        self._hashing_key = hashing_key
 
     def catalogue(self) -> list[OperationInfo]:
         cleaning = [
@@ -134,6 +145,7 @@ class Operations:
         """Previews an operation; reads everything it must, writes nothing."""
         with _Desk(self._versions, scope, author, datasets, branch) as desk:
             change = desk.plan(operation, arguments)
+            desk.unlock(change, self._hashing_key)
             return Planned(
                 operation=operation,
                 arguments=dict(arguments),
@@ -165,6 +177,7 @@ class Operations:
         name = _target(operation, datasets, target)
         with _Desk(self._versions, scope, author, datasets, branch) as desk:
             change = desk.plan(operation, arguments)
+            desk.unlock(change, self._hashing_key)
             same_rows = change.cells_sql is not None and name == datasets[0]
             keeps_rows = same_rows and not any("removed" in key for key in change.counts)
             version = self._versions.write(
@@ -208,14 +221,20 @@ class _Desk:
         self.base = workspace.commit_at(branch).id
         self.sources: list[Dataset] = [workspace.dataset(name, self.base) for name in datasets]
         self._tables = [versions.table(scope, each.version, each.name) for each in self.sources]
-        self._session = session()
+        self._scope = scope
+        self._open = ExitStack()
 
     def __enter__(self) -> "_Desk":
-        self.connection = self._session.__enter__()
+        self.connection = self._open.enter_context(session())
         return self
 
     def __exit__(self, *details: Any) -> None:
-        self._session.__exit__(*details)
+        self._open.__exit__(*details)
+
+    def unlock(self, change: Change, key: Callable[[Scope], bytes]) -> None:
+        """Hands the project's key to SQL that hashes with it, until the desk is left."""
+        if change.variables:
+            self._open.enter_context(unlock(self.connection, key(self._scope)))
 
     def plan(self, operation: str, arguments: Mapping[str, Any]) -> Change:
         if operation not in _OWN:
@@ -234,7 +253,7 @@ class _Desk:
             raise Invalid(
                 f"The arguments of {operation} do not fit: {said}", problems=problems
             ) from None
-        return plan(self.connection, self._tables, checked.model_dump())
+        return plan(self.connection, self._tables, dict(checked))
 
 
 def _join(
@@ -261,9 +280,18 @@ def _retype(
     return retype(connection, tables[0], **arguments)
 
 
+def _redact(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], arguments: Mapping[str, Any]
+) -> Change:
+    if len(tables) != 1:
+        raise Invalid("Redaction takes one dataset.")
+    return redact(connection, tables[0], **arguments)
+
+
 _OWN: dict[str, tuple[str, str, type[_Arguments], Plan]] = {
     "join": ("Join datasets", "several", JoinArguments, _join),
     "union": ("Put datasets under one another", "several", UnionArguments, _union),
+    "redact": ("Redact personal data", "one", RedactArguments, _redact),
     "retype": ("Change a column's type", "one", RetypeArguments, _retype),
 }
 

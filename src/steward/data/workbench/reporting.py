@@ -1,0 +1,186 @@
+"""A standard report about datasets: what is in them, how good it is, where it comes from."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import duckdb
+
+from steward.core.clock import Clock
+from steward.data.engine import session
+from steward.data.tables import Table
+from steward.data.versions import MAIN, Commit, Dataset, Draft, Versions
+from steward.data.workbench.insights import Insights
+from steward.data.workbench.tasks import Report as Tell
+from steward.data.workbench.tasks import Task, Tasks
+from steward.store import Scope
+
+if TYPE_CHECKING:
+    from steward.data.show.reports import LineageMap, Part, Report, Section
+
+FOLDER = "reports"
+Format = Literal["html", "pdf"]
+_CHARTS = 3
+_STEPS = 50
+
+
+class Reporting:
+    def __init__(self, versions: Versions, insights: Insights, tasks: Tasks, clock: Clock) -> None:
+        self._versions = versions
+        self._insights = insights
+        self._tasks = tasks
+        self._clock = clock
+
+    def start(
+        self,
+        scope: Scope,
+        author: str,
+        title: str,
+        datasets: Sequence[str],
+        *,
+        locale: str = "en-GB",
+        branch: str = MAIN,
+    ) -> Task:
+        """Writes the report as HTML and PDF into the project's files, in one commit."""
+        workspace = self._versions.workspace(scope, author)
+        sources = [workspace.dataset(name, branch) for name in datasets]
+
+        def work(tell: Tell) -> dict[str, Any]:
+            from steward.data.show.html import html
+            from steward.data.show.pdf import pdf
+
+            tell("Looking at the data", 0, len(sources))
+            report = self._report(scope, author, title, sources, locale, branch)
+            tell("Laying it out", 0, None)
+            stem = f"{FOLDER}/{_plain(title)}"
+            files = [
+                self._versions.put_file(scope, f"{stem}.html", [html(report)]),
+                self._versions.put_file(scope, f"{stem}.pdf", [pdf(report)]),
+            ]
+            draft = Draft(
+                message=f"Report {title}",
+                operation="report",
+                arguments={"datasets": list(datasets), "digest": report.digest()},
+                files={file.path: file.digest for file in files},
+            )
+            commit = workspace.commit(draft, branch)
+            return {"commit": commit.id, "files": [file.path for file in files]}
+
+        return self._tasks.start(scope, author, "report", f"Report {title}", work)
+
+    def _report(
+        self,
+        scope: Scope,
+        author: str,
+        title: str,
+        sources: Sequence[Dataset],
+        locale: str,
+        branch: str,
+    ) -> "Report":
+        from steward.data.show.reports import Provenance, Report, Section, SourceVersion, Step
+
+        workspace = self._versions.workspace(scope, author)
+        head = workspace.commit_at(branch)
+        sections: list[Section] = []
+        with session() as connection:
+            for source in sources:
+                table = self._versions.table(scope, source.version, source.name)
+                sections.append(self._section(connection, table, locale))
+        lineage = self._lineage(scope, author, branch)
+        if lineage is not None:
+            sections.append(Section(heading="Lineage", parts=(lineage,)))
+        history: list[Commit] = []
+        for source in sources:
+            history += workspace.history(source.name, branch, limit=_STEPS)
+        return Report(
+            title=title,
+            locale=locale,
+            generated_at=self._clock.now(),
+            sections=tuple(sections),
+            provenance=Provenance(
+                sources=tuple(
+                    SourceVersion(
+                        dataset=source.name,
+                        version=source.version,
+                        commit=head.id,
+                        rows=source.rows,
+                        content_hash=source.version,
+                    )
+                    for source in sources
+                ),
+                steps=tuple(
+                    Step(operation=commit.operation, summary=commit.message[:500], by=commit.author)
+                    for commit in reversed(history)
+                ),
+            ),
+        )
+
+    def _section(
+        self, connection: duckdb.DuckDBPyConnection, table: Table, locale: str
+    ) -> "Section":
+        from steward.data.profile import profile
+        from steward.data.show.charts import chart
+        from steward.data.show.reports import (
+            ChartPart,
+            Metrics,
+            Section,
+            TableColumn,
+            TablePart,
+            Tile,
+            table_part,
+        )
+        from steward.data.show.suggest import suggest
+
+        found = profile(connection, table)
+        parts: list[Part] = [
+            Metrics(
+                tiles=(
+                    Tile(label="Rows", value=found.rows),
+                    Tile(label="Columns", value=len(found.columns)),
+                    Tile(label="Empty cells", value=sum(c.nulls for c in found.columns)),
+                )
+            ),
+            TablePart(
+                caption="Columns",
+                columns=tuple(
+                    TableColumn(title=name) for name in ("Column", "Type", "Missing", "Notes")
+                ),
+                rows=tuple(
+                    (c.name[:500], c.type[:100], c.nulls, " ".join(c.notes)[:900])
+                    for c in found.columns
+                ),
+            ),
+        ]
+        for request in suggest(connection, table, limit=_CHARTS):
+            drawn = chart(connection, table, request, locale=locale)
+            parts.append(ChartPart(spec=drawn.spec, caption=drawn.description[:500]))
+        parts.append(table_part(connection, _narrowed(table), limit=10, caption="First rows"))
+        return Section(heading=table.name, parts=tuple(parts))
+
+    def _lineage(self, scope: Scope, author: str, branch: str) -> "LineageMap | None":
+        from steward.data.show.reports import MAX_NODES, LineageMap, MapEdge, MapNode
+
+        found = self._insights.lineage(scope, author, branch)
+        if not found["nodes"] or len(found["nodes"]) > MAX_NODES:
+            return None
+        return LineageMap(
+            nodes=tuple(
+                MapNode(
+                    id=node["id"],
+                    label=node["label"],
+                    kind="operation" if node["kind"] == "operation" else "dataset",
+                )
+                for node in found["nodes"]
+            ),
+            edges=tuple(MapEdge(source=e["from"], target=e["to"]) for e in found["edges"]),
+        )
+
+
+def _narrowed(table: Table) -> Table:
+    """The first columns only: a page is as wide as it is."""
+    return replace(table, columns=table.columns[:10])
+
+
+def _plain(title: str) -> str:
+    kept = "".join(c if c.isalnum() or c in " _-" else "_" for c in title).strip()
+    return kept[:80] or "report"

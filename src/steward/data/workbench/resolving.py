@@ -1,0 +1,176 @@
+"""Entity resolution at work: rules proposed, judged by estimates and borderline pairs, then committed.
+
+Scored pairs are kept in a folder of the datasets' versions, so that a new threshold is answered at once.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from steward.data.engine import session
+from steward.data.tables import Table, parquet_source
+from steward.data.versions import MAIN, Dataset, Draft, Versions
+from steward.data.workbench.insights import Document, as_document
+from steward.data.workbench.tasks import Report, Task, Tasks
+from steward.store import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from steward.data.resolve import Rules
+
+# Splink and its companions are heavy: they load when somebody resolves something.
+_KEPT_FOLDERS = 10
+
+
+class Resolving:
+    def __init__(self, versions: Versions, tasks: Tasks, folder: Path) -> None:
+        self._versions = versions
+        self._tasks = tasks
+        self._folder = folder
+
+    def propose(
+        self, scope: Scope, author: str, datasets: Sequence[str], branch: str = MAIN
+    ) -> Task:
+        """Rules found from the data: roles of columns, blocking, comparisons, thresholds, survivorship."""
+        sources = self._sources(scope, author, datasets, branch)
+
+        def work(report: Report) -> Document:
+            from steward.data.resolve import propose
+
+            report("Comparing records to find rules", 0, None)
+            with self._at_work(scope, sources) as (connection, tables, folder):
+                rules = propose(connection, tables, folder)
+                return self._judged(connection, tables, rules, folder)
+
+        title = f"Propose how {_listed(datasets)} match"
+        return self._tasks.start(scope, author, "propose-rules", title, work)
+
+    def estimate(
+        self, scope: Scope, author: str, rules: str, datasets: Sequence[str], branch: str = MAIN
+    ) -> Task:
+        """What edited rules (YAML) would do, with borderline pairs side by side."""
+        parsed = _parsed(rules)
+        sources = self._sources(scope, author, datasets, branch)
+
+        def work(report: Report) -> Document:
+            report("Weighing the pairs", 0, None)
+            with self._at_work(scope, sources) as (connection, tables, folder):
+                return self._judged(connection, tables, parsed, folder)
+
+        return self._tasks.start(scope, author, "estimate-rules", "Estimate the matches", work)
+
+    def apply(
+        self,
+        scope: Scope,
+        author: str,
+        rules: str,
+        datasets: Sequence[str],
+        target: str,
+        branch: str = MAIN,
+        run_id: str | None = None,
+    ) -> Task:
+        """Golden records, the mapping of every source row and the pairs, in one commit."""
+        parsed = _parsed(rules)
+        sources = self._sources(scope, author, datasets, branch)
+        base = self._versions.workspace(scope, author).branch(branch).head
+
+        def work(report: Report) -> Document:
+            from steward.data.resolve import resolve
+
+            with self._at_work(scope, sources) as (connection, tables, folder):
+                report("Resolving entities", 0, None)
+                done = resolve(connection, tables, parsed, folder)
+                report("Storing the results", 0, None)
+                written = {
+                    name: self._versions.write(scope, f"SELECT * FROM {parquet_source([path])}").id
+                    for name, path in (
+                        (target, done.golden.path),
+                        (f"{target} mapping", done.mapping.path),
+                        (f"{target} pairs", done.pairs.path),
+                    )
+                }
+            lineage = {"operation": "resolve", "inputs": list(datasets)}
+            draft = Draft(
+                message=f"Resolve {_listed(datasets)}: {done.rows:,} rows are {done.entities:,} entities",
+                operation="resolve",
+                arguments={
+                    "datasets": list(datasets),
+                    "rules": rules,
+                    "rules_hash": done.rules_hash,
+                },
+                datasets=written,
+                inputs={name: [source.version for source in sources] for name in written},
+                lineage=dict.fromkeys(written, lineage),
+            )
+            workspace = self._versions.workspace(scope, author, run_id=run_id)
+            commit = workspace.commit(draft, branch, base=base, unchanged=list(datasets))
+            return {
+                "commit": commit.id,
+                "datasets": list(written),
+                "rows": done.rows,
+                "entities": done.entities,
+                "merged_entities": done.merged_entities,
+                "checks": [asdict(check) for check in done.checks],
+                "notes": list(done.notes),
+            }
+
+        return self._tasks.start(scope, author, "resolve", f"Resolve {_listed(datasets)}", work)
+
+    def _judged(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        tables: Sequence[Table],
+        rules: "Rules",
+        folder: Path,
+    ) -> Document:
+        from steward.data.resolve import borderline, estimate, score, to_yaml
+
+        scored = score(connection, tables, rules, folder)
+        return {
+            "rules": to_yaml(rules),
+            "estimate": as_document(estimate(connection, tables, rules, scored)),
+            "borderline": [as_document(pair) for pair in borderline(connection, rules, scored)],
+            "notes": list(scored.notes),
+        }
+
+    def _sources(
+        self, scope: Scope, author: str, datasets: Sequence[str], branch: str
+    ) -> list[Dataset]:
+        workspace = self._versions.workspace(scope, author)
+        return [workspace.dataset(name, branch) for name in datasets]
+
+    @contextmanager
+    def _at_work(
+        self, scope: Scope, sources: Sequence[Dataset]
+    ) -> "Iterator[tuple[duckdb.DuckDBPyConnection, list[Table], Path]]":
+        named = [f"{source.name}\n{source.version}" for source in sources]
+        key = hashlib.sha256(json.dumps([scope.project_id, named]).encode()).hexdigest()
+        folder = self._folder / key[:32]
+        folder.mkdir(parents=True, exist_ok=True)
+        self._forget_old(folder)
+        tables = [self._versions.table(scope, source.version, source.name) for source in sources]
+        with session() as connection:
+            yield connection, tables, folder
+
+    def _forget_old(self, current: Path) -> None:
+        others = [p for p in self._folder.iterdir() if p.is_dir() and p != current]
+        for stale in sorted(others, key=lambda p: p.stat().st_mtime, reverse=True)[_KEPT_FOLDERS:]:
+            shutil.rmtree(stale, ignore_errors=True)
+
+
+def _parsed(rules: str) -> Any:
+    from steward.data.resolve import from_yaml
+
+    return from_yaml(rules)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
