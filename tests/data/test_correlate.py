@@ -113,6 +113,17 @@ def test_the_numbers_are_those_of_the_textbook(
     assert interval.high == pytest.approx(np.tanh(np.arctanh(truth) + error), abs=1e-5)
 
 
+def test_ties_share_the_mean_of_their_ranks(
+    connection: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    random = np.random.default_rng(2)
+    first = random.integers(0, 4, 500)
+    frame = pl.DataFrame({"a": first, "b": (first + random.integers(0, 3, 500)) ** 3})
+    found = pair(run(connection, frame, tmp_path), "a", "b")
+    truth = np.corrcoef(frame["a"].rank().to_numpy(), frame["b"].rank().to_numpy())[0, 1]
+    assert value(found, "spearman") == pytest.approx(truth, abs=1e-6)
+
+
 def test_categorical_measures_agree_with_their_definitions(
     connection: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:

@@ -75,6 +75,11 @@ def assert_numbers_equal(found: ColumnProfile, truth: pl.Series) -> None:
     assert found.histogram.counts == tuple(expected)
     assert found.outliers is not None
     low, high = float(found.outliers.lower), float(found.outliers.upper)
+    quarter, three_quarters = np.quantile(values, 0.25), np.quantile(values, 0.75)
+    whisker = 1.5 * (three_quarters - quarter)
+    far = 3.5 * 1.4826 * np.median(np.abs(values - median))
+    assert low == pytest.approx(min(quarter - whisker, median - far), rel=1e-9)
+    assert high == pytest.approx(max(three_quarters + whisker, median + far), rel=1e-9)
     assert found.outliers.rows == ((values < low) | (values > high)).sum()
 
 

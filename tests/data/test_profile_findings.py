@@ -248,7 +248,7 @@ def test_equal_and_nearly_equal_columns(connection: duckdb.DuckDBPyConnection) -
         connection,
         """
         SELECT range AS a, range AS b, CASE WHEN range % 50 = 0 THEN -1 ELSE range END AS c,
-               CASE WHEN range % 5 = 0 THEN -1 ELSE range END AS d,
+               CASE WHEN range % 10 = 0 THEN -1 ELSE range END AS d,
                'k' || range % 9 AS t, CASE WHEN range % 9 = 8 THEN NULL ELSE 'k' || range % 9 END AS u
         FROM range(3000)
         """,
