@@ -7,7 +7,15 @@ import pytest
 
 from steward.core import MovableClock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
-from steward.data.versions import Delete, Draft, Insert, Update, VersionConflict
+from steward.data.versions import (
+    Delete,
+    Draft,
+    Insert,
+    Layout,
+    Update,
+    VersionConflict,
+    Versions,
+)
 from tests.data.versions_kit import Kit, opened
 
 NUMBERS = "SELECT i AS id, 'name ' || i AS name FROM range({}) t(i)"
@@ -274,3 +282,36 @@ def test_another_project_sees_nothing(kit: Kit) -> None:
     theirs = kit.versions.workspace(stranger, "usr_other")
     with pytest.raises(Conflict):
         theirs.commit(Draft("Take", datasets={"a": version}))
+
+
+def test_a_merge_that_would_break_the_key_is_a_conflict(kit: Kit) -> None:
+    kit.put("a", NUMBERS.format(100), layout=Layout(key=("id",)))
+    kit.workspace.create_branch("try")
+    kit.edit("a", Insert("SELECT 500 AS id, 'theirs' AS name"), branch="try")
+    kit.edit("a", Insert("SELECT 500 AS id, 'ours' AS name"))
+    with pytest.raises(VersionConflict, match="break the key id"):
+        kit.workspace.merge("try")
+    kit.workspace.merge("try", resolutions={"a": "ours"})
+    assert (500, "ours") in kit.rows("a")
+
+
+def test_a_commit_tells_the_event_log_and_keeps_its_run(kit: Kit, tmp_path: Path) -> None:
+    from steward.core import Ids
+    from steward.store import Bus, EventLog
+
+    ids = Ids(kit.clock)
+    events = EventLog(kit.database, Bus(), kit.clock, ids)
+    versions = Versions(
+        kit.database, kit.blobs, kit.clock, ids, tmp_path / "scratch", events=events
+    )
+    workspace = versions.workspace(kit.scope, "usr_test", run_id="run_1")
+    version = versions.write(kit.scope, NUMBERS.format(3))
+    made = workspace.commit(Draft("Load", operation="ingest", datasets={"a": version.id}))
+    undone = workspace.undo()
+    seen = [(e.type, e.subject, e.data["datasets"]) for e in events.after(kit.scope, 0)]
+    assert seen == [
+        ("org.steward.data.committed", made.id, ["a"]),
+        ("org.steward.data.committed", undone.id, ["a"]),
+    ]
+    assert [c.id for c in workspace.run_commits("run_1")] == [made.id, undone.id]
+    assert workspace.run_commits("run_2") == []

@@ -7,7 +7,7 @@ import duckdb
 
 from steward.core.errors import Invalid
 from steward.data.tables import describe, quote
-from steward.data.versions._edit import Counts, Edited, editor
+from steward.data.versions._edit import KEY_VIOLATION, Counts, Edited, editor
 from steward.data.versions._manifest import Layout, Manifest, RowIds, Segment
 from steward.data.versions._read import Locate
 from steward.data.versions._storage import stored_columns
@@ -108,7 +108,7 @@ class Builder:
             raise Invalid(
                 f"{', '.join(c.name for c in key)} cannot be the key: {missing} row(s) have none and "
                 f"{twice} value(s) occur more than once.",
-                code="key-violation",
+                code=KEY_VIOLATION,
             )
 
 

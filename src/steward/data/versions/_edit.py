@@ -33,6 +33,7 @@ from steward.data.versions._write import (
 # Ids of rows written with the table count from 0; ids of rows that arrive later live above this. All stay
 # below 2 ** 53, so that a browser can hold them as numbers.
 _ARRIVALS: Final = 1 << 52
+KEY_VIOLATION: Final = "key-violation"
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class Editor:
             raise Invalid(
                 f"The edit would leave {found[0]} row(s) without key and {clashes} key(s) twice; "
                 f"the key of this dataset is {', '.join(c.name for c in key)}.",
-                code="key-violation",
+                code=KEY_VIOLATION,
             )
 
     def _clashes(self, key_names: Sequence[str], fresh: str) -> int:

@@ -4,7 +4,9 @@ A ledger row is written before its file. The sweep deletes a file only while it 
 renewed it; so a writer that claims first either keeps the file it found or finds it missing and puts it back.
 """
 
+import errno
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -114,8 +116,11 @@ class Parts:
         """A local path of a part; parts in remote storage are fetched once."""
         if isinstance(self._blobs, FileBlobs):
             return self._blobs.path(digest)
-        target = self._cache / digest[:2] / check_digest(digest)
-        if not target.exists():
+        target = self._cached(check_digest(digest))
+        try:
+            # Marks it as in use; copies that nobody asks for are trimmed.
+            os.utime(target)
+        except FileNotFoundError:
             target.parent.mkdir(parents=True, exist_ok=True)
             with self.folder() as folder:
                 fetched = folder / digest
@@ -127,16 +132,31 @@ class Parts:
 
     def forget(self, digest: str) -> None:
         """Removes a blob and its local copy; only the sweep calls this."""
-        if not isinstance(self._blobs, FileBlobs):
-            (self._cache / digest[:2] / digest).unlink(missing_ok=True)
+        self._cached(digest).unlink(missing_ok=True)
         self._blobs.delete(digest)
+
+    def trim_copies(self, unused_since: float) -> int:
+        """Removes local copies of remote parts that were not asked for lately."""
+        stale = [path for path in self._cache.glob("??/*") if path.stat().st_mtime < unused_since]
+        for path in stale:
+            path.unlink(missing_ok=True)
+        return len(stale)
+
+    def _cached(self, digest: str) -> Path:
+        return self._cache / digest[:2] / digest
 
     def _put(self, file: NewFile) -> None:
         if isinstance(self._blobs, FileBlobs):
-            self._blobs.adopt(file.path, file.digest)
+            try:
+                self._blobs.adopt(file.path, file.digest)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                # The scratch folder is on another file system: copy instead of moving.
+                self._blobs.put(_chunks(file.path))
             return
         self._blobs.put(_chunks(file.path))
-        target = self._cache / file.digest[:2] / file.digest
+        target = self._cached(file.digest)
         target.parent.mkdir(parents=True, exist_ok=True)
         file.path.replace(target)
 

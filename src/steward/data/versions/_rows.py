@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from steward.core.errors import Invalid
 from steward.data.tables import quote
-from steward.data.versions._edit import Edited, Editor
+from steward.data.versions._edit import KEY_VIOLATION, Edited, Editor
 from steward.data.versions._manifest import Manifest
 from steward.data.versions._plan import Plan
 from steward.data.versions._read import Reading, select
@@ -41,7 +42,12 @@ def merge_rows(work: Editor, base: Manifest, theirs: Manifest) -> Edited | Clash
     ).fetchall()
     if rows:
         return Clash("both sides changed the same rows", rows[0][1], tuple(row[0] for row in rows))
-    return work.apply(_replay(work, mine, other), arriving_ids=True)
+    try:
+        return work.apply(_replay(work, mine, other), arriving_ids=True)
+    except Invalid as error:
+        if error.specific_code != KEY_VIOLATION:
+            raise
+        return Clash(f"together they break the key {', '.join(ours.layout.key)}")
 
 
 def _changes(work: Editor, base: Manifest, side: Manifest) -> str:

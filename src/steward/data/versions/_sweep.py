@@ -151,8 +151,8 @@ class Sweeper:
         return True
 
     def _sweep_scratch(self, cutoff: datetime) -> int:
-        """Folders that a crashed writer left behind."""
-        removed = 0
+        """Folders that a crashed writer left behind, and local copies that nobody asks for."""
+        removed = self._parts.trim_copies(cutoff.timestamp())
         for pattern in (f"{WRITING}*", "steward-duckdb-*"):
             for folder in self._parts.scratch.glob(pattern):
                 if _modified(folder) < cutoff.timestamp():

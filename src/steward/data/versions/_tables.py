@@ -91,7 +91,7 @@ commits = Table(
     Column("created_at", Moment, nullable=False),
     Column("expired_at", Moment),
     UniqueConstraint("line_id", "position"),
-    Index("ix_data_commits_workspace_id_created_at", "workspace_id", "created_at"),
+    Index("ix_data_commits_workspace_id_run_id", "workspace_id", "run_id"),
 )
 
 changes = Table(

@@ -80,9 +80,9 @@ def upgrade() -> None:
     )
     op.create_index("ix_data_commits_project_id", "data_commits", ["project_id"], unique=False)
     op.create_index(
-        "ix_data_commits_workspace_id_created_at",
+        "ix_data_commits_workspace_id_run_id",
         "data_commits",
-        ["workspace_id", "created_at"],
+        ["workspace_id", "run_id"],
         unique=False,
     )
     op.create_table(
