@@ -209,3 +209,57 @@ def test_the_demo_project_appears_complete(installation: Installation) -> None:
         ("crm_customers", 1298),
         ("support_tickets", 4213),
     ]
+
+
+def test_redaction_hashes_with_a_key_of_the_project(installation: Installation) -> None:
+    _load(installation, PEOPLE)
+    workbench, scope = installation.steward.workbench, installation.scope
+    who = installation.owner.user.id
+    arguments = {"columns": {"name": {"method": "hash"}, "joined": {"method": "drop"}}}
+    planned = workbench.operations.plan(scope, who, "redact", ["people"], arguments)
+    assert "Bob" not in str(planned.cells)
+    workbench.operations.apply(scope, who, "redact", ["people"], arguments, target="safe")
+    page = workbench.datasets.rows(scope, _version(installation, "safe"))
+    assert [column.name for column in page.columns] == ["id", "name", "amount"]
+    assert len(page.rows[1][1] or "") == 64
+    again = workbench.operations.plan(scope, who, "redact", ["people"], arguments)
+    assert again.preview.rows[1][1] == page.rows[1][1]
+
+
+DUPLICATES = "id,company,email,city\n" + "".join(
+    f"{n},Company {n // 2} {'GmbH' if n % 2 else 'G.m.b.H.'},info@company{n // 2}.example,City {n % 7}\n"
+    for n in range(60)
+)
+
+
+def test_entities_are_proposed_judged_and_committed(installation: Installation) -> None:
+    _load(installation, DUPLICATES, "crm")
+    workbench, scope = installation.steward.workbench, installation.scope
+    who = installation.owner.user.id
+    proposed = _finished(installation, workbench.resolving.propose(scope, who, ["crm"]))
+    assert proposed["estimate"]["rows"] == 60
+    assert "thresholds" in proposed["rules"]
+    judged = _finished(
+        installation, workbench.resolving.estimate(scope, who, proposed["rules"], ["crm"])
+    )
+    assert judged["estimate"] == proposed["estimate"]
+    done = _finished(
+        installation,
+        workbench.resolving.apply(scope, who, proposed["rules"], ["crm"], "customers"),
+    )
+    assert all(check["passed"] for check in done["checks"])
+    mapping = workbench.datasets.rows(scope, _version(installation, "customers mapping"))
+    assert mapping.total == 60
+    workbench.datasets.undo(scope, who)
+    assert [card.name for card in workbench.datasets.page(scope, who)] == ["crm"]
+
+
+def test_a_report_is_kept_as_html_and_pdf(installation: Installation) -> None:
+    _load(installation, PEOPLE)
+    workbench, scope = installation.steward.workbench, installation.scope
+    who = installation.owner.user.id
+    done = _finished(installation, workbench.reporting.start(scope, who, "People", ["people"]))
+    workspace = workbench.datasets.workspace(scope, who)
+    page, document = (b"".join(workspace.read_file(path)) for path in done["files"])
+    assert b"People" in page
+    assert document.startswith(b"%PDF-")
