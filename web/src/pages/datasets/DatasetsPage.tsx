@@ -1,19 +1,68 @@
-/** The datasets of the project. */
+/** The datasets of the project; files dropped anywhere on the page are loaded. */
+import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Upload } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
 import { datasetsQuery } from '@/api/datasets';
-import { useProject } from '@/app/project';
+import { itemsOf } from '@/api/lists';
+import { useMay, useProject } from '@/app/project';
 import { Page } from '@/components/Page';
+import { useDialog } from '@/components/use-search-param';
 import { DatasetTable } from './DatasetTable';
+import classes from './datasets.module.css';
+import type { PendingFile } from './UploadDialog';
+import { useFileDrop } from './use-file-drop';
+
+const UploadDialog = lazy(() => import('./UploadDialog'));
+
+let counter = 0;
+
+function asPending(file: File): PendingFile {
+  counter += 1;
+  return { id: `file-${counter}`, file };
+}
 
 export default function DatasetsPage() {
   const project = useProject();
+  const mayLoad = useMay('editor');
   const query = useInfiniteQuery(datasetsQuery(project.id));
+  const dialog = useDialog('upload');
+  const [files, setFiles] = useState<PendingFile[]>([]);
+  const add = (added: File[]) => {
+    if (added.length === 0) return;
+    setFiles((known) => [...known, ...added.map(asPending)]);
+    dialog.open();
+  };
+  const isOver = useFileDrop(add, mayLoad);
+  const close = (unfinished: boolean) => {
+    if (!unfinished) setFiles([]);
+    dialog.close();
+  };
+  const begin = mayLoad && (
+    <Button leftSection={<Upload size={14} aria-hidden />} onClick={dialog.open}>
+      {files.length > 0 ? 'Go on loading' : 'Load files'}
+    </Button>
+  );
   return (
     <Page
       title="Datasets"
-      description="Typed tables with a history: every change can be looked at and undone."
+      description="Typed tables with a history: every change can be looked at and undone. Drop files anywhere on this page to load them."
+      actions={begin}
     >
-      <DatasetTable projectId={project.id} query={query} />
+      <DatasetTable projectId={project.id} query={query} begin={begin} />
+      {isOver && <div className={classes.dropZone}>Drop to load</div>}
+      {mayLoad && (dialog.opened || files.length > 0) && (
+        <Suspense>
+          <UploadDialog
+            projectId={project.id}
+            files={files}
+            taken={itemsOf(query.data).map(({ name }) => name)}
+            opened={dialog.opened}
+            onFiles={add}
+            onClose={close}
+          />
+        </Suspense>
+      )}
     </Page>
   );
 }

@@ -12,4 +12,5 @@ export const page = definePage({
   minimumRole: 'viewer',
   keywords: ['data', 'tables', 'upload', 'csv'],
   component: () => import('./DatasetsPage'),
+  commands: [{ label: 'Load files', search: { dialog: 'upload' }, minimumRole: 'editor' }],
 });

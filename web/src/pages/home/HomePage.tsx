@@ -50,8 +50,8 @@ export default function HomePage() {
               query={datasets}
               compact
               begin={
-                <Button component={Link} to={listed} mt="xs">
-                  Load a file
+                <Button component={Link} to={`${listed}?dialog=upload`} mt="xs">
+                  Load files
                 </Button>
               }
             />

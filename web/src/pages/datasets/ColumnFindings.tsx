@@ -1,0 +1,114 @@
+/** The columns found in a file: proposed type, why, what forced the choice, and the first values. */
+import { Select, Text, TextInput } from '@mantine/core';
+import type { ColumnFinding, Inspection } from '@/api/uploads';
+import { CellText } from '@/components/CellText';
+import { isMoment, typeChoices } from '@/components/column-types';
+import { useFormats } from '@/components/format';
+import classes from './datasets.module.css';
+import { withColumnFormat, withColumnType } from './corrections';
+import type { LoadOptions } from './use-file-load';
+
+const VALUES_SHOWN = 3;
+
+interface Props {
+  inspection: Inspection;
+  options: LoadOptions;
+  disabled: boolean;
+  onCorrect: (options: LoadOptions) => void;
+}
+
+export function ColumnFindings({ inspection, options, disabled, onCorrect }: Props) {
+  return (
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+    <div className={classes.findings} role="group" aria-label="Columns found" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Column</th>
+            <th scope="col">Type</th>
+            <th scope="col">Why</th>
+            <th scope="col">First values</th>
+          </tr>
+        </thead>
+        <tbody>
+          {inspection.columns.map((column, index) => (
+            <tr key={column.name}>
+              <th scope="row">{column.name}</th>
+              <td>
+                <TypeChoice {...{ column, options, disabled, onCorrect }} />
+              </td>
+              <td>
+                <Evidence column={column} />
+              </td>
+              <td className={classes.values}>
+                {inspection.rows.slice(0, VALUES_SHOWN).map((row, number) => (
+                  <CellText key={number} value={row[index] ?? null} />
+                ))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface ChoiceProps extends Omit<Props, 'inspection'> {
+  column: ColumnFinding;
+}
+
+function TypeChoice({ column, options, disabled, onCorrect }: ChoiceProps) {
+  return (
+    <>
+      <Select
+        aria-label={`Type of ${column.name}`}
+        w="11rem"
+        data={typeChoices(column.type)}
+        value={column.type}
+        allowDeselect={false}
+        disabled={disabled}
+        comboboxProps={{ width: '17rem', position: 'bottom-start' }}
+        onChange={(type) => {
+          if (type !== null) onCorrect(withColumnType(options, column.name, type));
+        }}
+      />
+      {isMoment(column.type) && (
+        <TextInput
+          aria-label={`Format of ${column.name}`}
+          placeholder="Format, as in %d.%m.%Y"
+          w="11rem"
+          mt={4}
+          size="xs"
+          key={column.format}
+          defaultValue={column.format ?? ''}
+          disabled={disabled}
+          onBlur={({ currentTarget: { value } }) => {
+            if (value !== (column.format ?? '')) {
+              onCorrect(withColumnFormat(options, column.name, column.type, value));
+            }
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Evidence({ column }: { column: ColumnFinding }) {
+  const formats = useFormats();
+  return (
+    <>
+      <Text size="sm">{column.reason}</Text>
+      {column.samples.map(({ line, value, says }, number) => (
+        <Text key={number} size="xs" c="dimmed">
+          {line !== null && `Line ${formats.number(line)}: `}
+          <q className={classes.sample}>{value}</q> {says}
+        </Text>
+      ))}
+      {column.nulls > 0 && (
+        <Text size="xs" c="dimmed">
+          {`${formats.number(column.nulls)} of ${formats.number(column.records)} missing`}
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,122 @@
+/** One file on its way to a dataset: sent, looked at, corrected, loaded. A failure loses nothing of it. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { IngestOptions, Task } from '@/api/data-types';
+import { projectKey } from '@/api/keys';
+import { isOver, taskError, taskQuery } from '@/api/tasks';
+import {
+  ingestUpload,
+  type Inspection,
+  inspectUpload,
+  type LoadResult,
+  sendFile,
+  transportOf,
+} from '@/api/uploads';
+
+export type LoadOptions = Partial<IngestOptions>;
+export type Stage = 'sending' | 'inspecting' | 'ready' | 'loading' | 'done';
+
+export interface FileLoad {
+  stage: Stage;
+  /** Bytes that have arrived. */
+  sent: number;
+  inspection: Inspection | null;
+  options: LoadOptions;
+  task: Task | null;
+  result: LoadResult | null;
+  error: unknown;
+  /** Sends on, or looks again, after a failure. */
+  retry: () => void;
+  correct: (options: LoadOptions) => void;
+  load: (dataset: string) => void;
+}
+
+export function useFileLoad(projectId: string, file: File): FileLoad {
+  const client = useQueryClient();
+  const [stage, setStage] = useState<Stage>('sending');
+  const [sent, setSent] = useState(0);
+  const [inspection, setInspection] = useState<Inspection | null>(null);
+  const [options, setOptions] = useState<LoadOptions>({});
+  const [started, setStarted] = useState<Task | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const uploadId = useRef<string | undefined>(undefined);
+  const stop = useRef(new AbortController());
+
+  const inspect = useCallback(
+    async (wanted: LoadOptions) => {
+      setStage('inspecting');
+      setError(null);
+      try {
+        setInspection(await inspectUpload(projectId, uploadId.current ?? '', wanted));
+        setOptions(wanted);
+        setStage('ready');
+      } catch (problem) {
+        setError(problem);
+        setStage('ready');
+      }
+    },
+    [projectId],
+  );
+
+  const send = useCallback(async () => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    try {
+      await sendFile(file, {
+        transport: transportOf(projectId),
+        signal,
+        uploadId: uploadId.current,
+        onStarted: (id) => {
+          uploadId.current = id;
+        },
+        onProgress: setSent,
+      });
+      await inspect({});
+    } catch (problem) {
+      if (!signal.aborted) setError(problem);
+    }
+  }, [file, inspect, projectId]);
+
+  useEffect(() => {
+    // eslint-disable-next-line react-hooks/set-state-in-effect -- set when the server has answered
+    void send();
+    return () => stop.current.abort();
+  }, [send]);
+
+  const followed = useQuery(taskQuery(projectId, started?.id));
+  const task = followed.data ?? started;
+  const ended = task && isOver(task) ? task : null;
+  const result = ended?.status === 'done' ? (ended.result as unknown as LoadResult) : null;
+  const isLoaded = result !== null;
+  useEffect(() => {
+    if (isLoaded) void client.invalidateQueries({ queryKey: projectKey(projectId, 'data') });
+  }, [client, isLoaded, projectId]);
+
+  const load = async (dataset: string) => {
+    setStage('loading');
+    setError(null);
+    setStarted(null);
+    try {
+      setStarted(await ingestUpload(projectId, uploadId.current ?? '', dataset, options));
+    } catch (problem) {
+      setError(problem);
+      setStage('ready');
+    }
+  };
+
+  return {
+    stage: result ? 'done' : stage === 'loading' && ended ? 'ready' : stage,
+    sent,
+    inspection,
+    options,
+    task: ended ? null : task,
+    result,
+    error: error ?? (ended ? taskError(ended) : null),
+    retry: () => {
+      setError(null);
+      void (stage === 'sending' ? send() : inspect(options));
+    },
+    correct: (wanted) => void inspect(wanted),
+    load: (dataset) => void load(dataset),
+  };
+}
