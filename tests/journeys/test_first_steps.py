@@ -6,6 +6,7 @@ from collections.abc import Callable
 from urllib.request import Request, urlopen
 
 from playwright.sync_api import Page, expect
+
 from tests.journeys.conftest import Desk, Site, accessibility_problems
 
 OpenDesk = Callable[..., Desk]
@@ -46,11 +47,11 @@ def test_sign_in_switch_projects_make_a_token(site: Site, open_desk: OpenDesk) -
     expect(field).to_have_value(re.compile("^stw_"))
     token = field.input_value()
     project_id = page.url.split("/p/")[1].split("/")[0]
-    address = f"{site.url}/api/v1/projects/{project_id}/files"
+    address = f"{site.url}/api/v1/projects/{project_id}/datasets"
     request = Request(address, headers={"Authorization": f"Bearer {token}"})
     with urlopen(request) as answer:
         names = {item["name"] for item in json.load(answer)["items"]}
-    assert names == {"crm_customers.csv", "billing_invoices.csv", "support_tickets.csv"}
+    assert names == {"crm_customers", "billing_invoices", "support_tickets"}
 
 
 def test_a_used_link_does_not_sign_in_again(site: Site, open_desk: OpenDesk) -> None:
