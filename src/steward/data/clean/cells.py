@@ -123,18 +123,24 @@ def _marker(table: Table) -> str:
 
 def _from(table: Table, edits: Sequence[Edit]) -> str:
     """The rows as `s`: numbered where the order must be restored or a value depends on it."""
-    rows = _rows(table) if _numbered(table, edits) else f"{table.source} AS s"
+    numbered = _numbered(table, edits)
+    rows = _rows(table, edits) if numbered else _stepped(table, edits)
     joins = "".join(f" {edit.lookup.join}" for edit in edits if edit.lookup and edit.lookup.join)
-    return f"{_stepped(rows, edits)}{joins}"
+    return f"{rows}{joins}"
 
 
-def _rows(table: Table) -> str:
-    return f"(SELECT *, row_number() OVER () AS {quote(_marker(table))} FROM {table.source}) AS s"
+def _rows(table: Table, edits: Sequence[Edit]) -> str:
+    """The rows with their number. The numbering comes last: it keeps DuckDB from moving a condition on the result
+    down through the steps, where it would compute each of them over and over."""
+    marker = quote(_marker(table))
+    return f"(SELECT s.*, row_number() OVER () AS {marker} FROM {_stepped(table, edits)}) AS s"
 
 
-def _stepped(rows: str, edits: Sequence[Edit]) -> str:
-    for steps in dict.fromkeys(edit.steps for edit in edits if edit.steps is not None):
-        rows = steps.over(rows)
+def _stepped(table: Table, edits: Sequence[Edit]) -> str:
+    rows = f"{table.source} AS s"
+    for edit in edits:
+        if edit.steps is not None:
+            rows = edit.steps.over(rows)
     return rows
 
 
@@ -175,7 +181,7 @@ def _everything(table: Table, edits: Sequence[Edit]) -> str:
         for lookup in (edit.lookup, edit.leftover)
         if lookup is not None and lookup.join
     )
-    return f"{_stepped(_rows(table), edits)}{joins}"
+    return f"{_rows(table, edits)}{joins}"
 
 
 def _is_changed(edit: Edit, retyped: bool) -> str:

@@ -21,6 +21,7 @@ from steward.data.tables import Table, literal, quote
 _CATEGORY_VALUES = 60
 _COUNTRY_VALUES = 400
 _MOSTLY = 0.8
+_SAMPLE_VALUES = 20_000
 _PHONE_WORDS = listed("phone telephone tel mobile fax cell telefon fon handy")
 _COUNTRY_WORDS = listed("country nation land pays pais")
 _IDENTIFIER_WORDS = listed("id key code no nr number sku iban zip postcode plz vat ref")
@@ -46,7 +47,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class _Look:
-    """What one pass over a text column shows; all numbers are counts of rows."""
+    """What one pass over a text column shows; all numbers but `distinct` are counts of rows."""
 
     name: str
     filled: int
@@ -54,6 +55,8 @@ class _Look:
     markers: int
     spaces: int
     suspicious: int
+    looked: int
+    looked_markers: int
     dates: int
     numbers: int
     marked_numbers: int
@@ -102,7 +105,7 @@ def _for_column(
     connection: duckdb.DuckDBPyConnection, table: Table, look: _Look
 ) -> Iterator[_Proposal]:
     """At most one meaning for a column: what most of its values are."""
-    usual = look.filled - look.markers
+    usual = look.looked - look.looked_markers
     if usual <= 0:
         return
     name, words = look.name, set(words_of(look.name))
@@ -132,23 +135,35 @@ def _for_column(
 
 
 def _look(connection: duckdb.DuckDBPyConnection, table: Table, name: str) -> _Look:
-    column, text = quote(name), "t"
+    """Faults are counted in all values; what most values are is judged by some of them where there are many."""
+    column = quote(name)
+    counted = connection.execute(
+        f"SELECT approx_count_distinct({column}) FROM {table.source}"
+    ).fetchone()
+    step = max(1, int(counted[0] if counted else 0) // _SAMPLE_VALUES)
     markers = ", ".join(literal(marker) for marker in MARKERS)
+    shares = [
+        f"regexp_full_match(t, '{_DATE}')",
+        f"regexp_full_match(t, '{_NUMBER}')",
+        f"regexp_full_match(t, '{_NUMBER}') AND NOT regexp_full_match(t, '-?\\d+')",
+        f"regexp_matches(t, '{LOOKS_LIKE_ADDRESS}')",
+        "length(regexp_replace(t, '\\D', '', 'g')) BETWEEN 6 AND 15",
+    ]
     terms = [
-        "coalesce(sum(n), 0)",
+        "sum(n)",
         "count(*)",
-        f"sum(n) FILTER (lower({text}) IN ({markers}))",
-        f"sum(n) FILTER ({text} <> v OR regexp_matches(v, '{INLINE}{{2,}}|[\\t\\x{{a0}}]'))",
+        f"sum(n) FILTER (lower(t) IN ({markers}))",
+        f"sum(n) FILTER (t <> v OR regexp_matches(v, '{INLINE}{{2,}}|[\\t\\x{{a0}}]'))",
         f"sum(n) FILTER ({suspicious('v')})",
-        f"sum(n) FILTER (regexp_full_match({text}, '{_DATE}'))",
-        f"sum(n) FILTER (regexp_full_match({text}, '{_NUMBER}'))",
-        f"sum(n) FILTER (regexp_full_match({text}, '{_NUMBER}') AND NOT regexp_full_match({text}, '-?\\d+'))",
-        f"sum(n) FILTER (regexp_matches({text}, '{LOOKS_LIKE_ADDRESS}'))",
-        f"sum(n) FILTER (length(regexp_replace({text}, '\\D', '', 'g')) BETWEEN 6 AND 15)",
+        "sum(n) FILTER (looked)",
+        f"sum(n) FILTER (looked AND lower(t) IN ({markers}))",
+        # CASE, unlike AND, is sure to skip the expression for the values that are not looked at.
+        *(f"sum(n) FILTER (CASE WHEN looked THEN {share} ELSE FALSE END)" for share in shares),
     ]
     row = connection.execute(
-        f"SELECT {', '.join(terms)} FROM (SELECT v, n, regexp_replace(v, '^{SPACE}+|{SPACE}+$', '', 'g') AS t "
-        f"FROM (SELECT {column} AS v, count(*) AS n FROM {table.source} WHERE {column} IS NOT NULL GROUP BY 1))"
+        f"SELECT {', '.join(terms)} FROM (SELECT v, n, hash(v) % {step} = 0 AS looked, "
+        f"regexp_replace(v, '^{SPACE}+|{SPACE}+$', '', 'g') AS t FROM (SELECT {column} AS v, count(*) AS n "
+        f"FROM {table.source} WHERE {column} IS NOT NULL GROUP BY 1))"
     ).fetchone()
     return _Look(name, *(int(number or 0) for number in row or (0,) * len(terms)))
 
