@@ -1,5 +1,6 @@
 """Wires one installation of Steward together."""
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
@@ -57,9 +58,12 @@ def open_steward(
     ids = Ids(clock)
     _make_home(settings.home)
     database = open_database(settings)
-    migrate(database)
-    blobs = open_blobs(settings)
-    keyring = open_keyring(database, key_file(settings), ids.new("key"))
+    with ExitStack() as on_failure:
+        on_failure.callback(database.close)
+        migrate(database)
+        blobs = open_blobs(settings)
+        keyring = open_keyring(database, key_file(settings), ids.new("key"))
+        on_failure.pop_all()
     bus = Bus() if database.is_sqlite else PostgresBus(database)
     events = EventLog(database, bus, clock, ids)
     secrets = SecretStore(database, keyring, clock)

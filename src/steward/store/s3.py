@@ -39,8 +39,13 @@ class S3Blobs:
     def put(self, chunks: Iterable[bytes], *, max_bytes: int | None = None) -> Blob:
         with spooled(chunks, self._scratch, max_bytes) as (file, blob):
             if self.size(blob.digest) is None:
-                with _clear_failures():
-                    self._store.put(_key(blob.digest), Path(file.name))
+                try:
+                    with _clear_failures():
+                        self._store.put(_key(blob.digest), Path(file.name))
+                except _MISSING:
+                    raise Misconfigured(
+                        "The bucket of STEWARD_BLOBS__URL does not exist; create it first."
+                    ) from None
         return blob
 
     def read(self, digest: str) -> Iterator[bytes]:

@@ -1,5 +1,6 @@
 """An installation for one test, with people in it and clients that speak as them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,8 +27,12 @@ def fast_passwords() -> Passwords:
 class Person:
     user: User
     access: Access
-    client: TestClient
-    """Signed in by cookie, CSRF header set."""
+    _sign_in: Callable[[User], TestClient]
+
+    @cached_property
+    def client(self) -> TestClient:
+        """Signed in by cookie, CSRF header set; made when first asked for, as most tests need none."""
+        return self._sign_in(self.user)
 
 
 @dataclass
@@ -88,8 +93,11 @@ class Installation:
     def _person(self, user: User, project_id: str) -> Person:
         principal = Principal(user.id, user.email, user.name, Via.session)
         access = self.steward.identity.projects.enter(principal, project_id)
+        return Person(user, access, self._signed_in)
+
+    def _signed_in(self, user: User) -> TestClient:
         client = self.anonymous()
         answer = client.post("/api/v1/session", json={"email": user.email, "password": PASSWORD})
         answer.raise_for_status()
         client.headers["X-CSRF-Token"] = answer.json()["csrf_token"]
-        return Person(user, access, client)
+        return client
