@@ -248,6 +248,17 @@ def test_dependencies_have_the_g3_error_that_polars_counts(shelf: Shelf) -> None
     assert not any(right == "mostly_one" for _, right in found)
 
 
+def test_too_few_repetitions_prove_no_dependency(shelf: Shelf) -> None:
+    rows = [(i % 45, (i % 45) * 7 % 2) for i in range(60)]
+    frame = pl.DataFrame(rows, schema=["batch", "grade"], orient="row")
+    assert relate(shelf.connection, [shelf.put("samples", frame)]).dependencies == ()
+    more = pl.DataFrame(
+        [(i % 45, (i % 45) * 7 % 2) for i in range(600)], schema=["batch", "grade"], orient="row"
+    )
+    (found,) = relate(shelf.connection, [shelf.put("many", more)]).dependencies
+    assert (found.determinant, found.dependent) == (("batch",), "grade")
+
+
 def test_two_columns_decide_a_third_that_neither_decides(shelf: Shelf) -> None:
     rows = 3000
     a = [CHANCE.randrange(20) for _ in range(rows)]
