@@ -60,7 +60,7 @@ def test_history_tags_pins_and_undo_keep_their_data(kit: Kit) -> None:
     kit.put("a", NUMBERS.format(60))
     kit.workspace.create_branch("try")
     kit.put("b", NUMBERS.format(61), "try")
-    kit.workspace.snapshot("kept", "try")
+    kept = kit.workspace.snapshot("kept", "try").commit
     pinned = kit.versions.write(kit.scope, NUMBERS.format(62)).id
     kit.versions.pin(kit.scope, "run", "run_1", versions=[pinned])
     note = kit.versions.put_file(kit.scope, "n", [b"artifact"])
@@ -80,6 +80,8 @@ def test_history_tags_pins_and_undo_keep_their_data(kit: Kit) -> None:
     sweep_twice(kit)
     with pytest.raises(NotFound):
         kit.versions.view(kit.scope, kit.workspace.id).dataset("b", "kept")
+    with pytest.raises(NotFound, match="let go by retention"):
+        kit.workspace.restore(kept)
     assert note.digest not in kit.stored()
     assert len(kit.rows("a")) == 60
 

@@ -25,7 +25,6 @@ from steward.data.versions._storage import encoded
 
 _numbers = count(1)
 _SAMPLE: Final = 10_000
-_VECTOR: Final = 2_048
 _LONGEST_STAT: Final = 100
 
 
@@ -103,8 +102,7 @@ def part_rows(
         f"greatest((SELECT count(*) FROM {table}) // {_SAMPLE}, 1) = 0"
     ).fetchone()
     total, sampled = row or (0, 0)
-    rows = min(sizes.part_rows, int(sizes.part_bytes * sampled // max(total, 1)) or 1)
-    return int(rows - rows % _VECTOR if rows > _VECTOR else rows)
+    return min(sizes.part_rows, int(sizes.part_bytes * sampled // max(total, 1)) or 1)
 
 
 def cuts(total: int, rows: int) -> list[int]:
