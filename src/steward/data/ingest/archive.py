@@ -18,7 +18,6 @@ from steward.data.ingest.findings import Note, TableListing
 from steward.data.ingest.job import Job
 
 _CHUNK = 1 << 20
-_RATIO_FROM = 64 << 20
 _MOST_MEMBERS = 10_000
 _IGNORED = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
 _DRIVE = re.compile(r"^[A-Za-z]:")
@@ -74,14 +73,14 @@ def _opened(path: Path, kind: str) -> Iterator[IO[bytes] | Any]:
 def _copy(stream: IO[bytes] | Any, target: Path, job: Job, packed: int) -> None:
     """Writes what comes out, counting it: what an archive says of its size is not believed."""
     written = 0
-    most = job.limits.unpacked_mb << 20
+    most, free = job.limits.unpacked_mb << 20, job.limits.unpack_free_mb << 20
     try:
         with target.open("wb") as out:
             while data := stream.read(_CHUNK):
                 written += len(data)
                 if written > most:
                     raise _too_large(job, f"unpacks to more than {job.limits.unpacked_mb:,} MB")
-                if written > _RATIO_FROM and written > packed * job.limits.unpack_ratio:
+                if written > free and written > packed * job.limits.unpack_ratio:
                     raise _too_large(
                         job, f"unpacks to more than {job.limits.unpack_ratio} times its size"
                     )
@@ -94,7 +93,6 @@ def _copy(stream: IO[bytes] | Any, target: Path, job: Job, packed: int) -> None:
         zlib.error,
         zipfile.BadZipFile,
         RuntimeError,
-        NotImplementedError,
     ) as problem:
         raise Invalid(
             f"{job.name!r} is damaged or cut short: it cannot be unpacked. Send it again.",
@@ -117,7 +115,7 @@ def _unpack_zip(job: Job, depth: int) -> Job:
         target = job.scratch / f"unpacked-{depth}"
         try:
             stream = archive.open(info)
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError) as problem:
+        except (zipfile.BadZipFile, RuntimeError, OSError) as problem:
             raise Invalid(
                 f"{info.filename!r} in {job.name!r} is damaged or packed in an unknown way.",
                 code="damaged",

@@ -114,6 +114,8 @@ def make_plan(job: Job) -> Plan:
             "is this a table?",
             code="record-too-long",
         )
+    if not records:
+        raise Invalid(f"{job.name!r} has no record: every line is blank.", code="empty")
     layout = find_layout(records, job.options)
     if layout.width == 1:
         # With one column an empty line is a record without a value.
@@ -121,8 +123,6 @@ def make_plan(job: Job) -> Plan:
         reader = Records(lines, dialect, job.limits.record_mb << 20, keep_blank=True, cut=cut)
         records, complete = _first(reader, job)
     check_width(layout.width, job.limits)
-    if not records:
-        raise Invalid(f"{job.name!r} has no record: every line is blank.", code="empty")
     data = tuple(record for record in records if record.line >= layout.first_line)
     naming = unique_names(layout.names)
     return Plan(

@@ -137,7 +137,7 @@ def _zip_content(path: Path, name: str) -> str:
                     raise _refused(name, "an OpenDocument file that is no spreadsheet")
             if "[Content_Types].xml" in names:
                 raise _refused(name, "an Office document that is no spreadsheet")
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError) as problem:
+    except (zipfile.BadZipFile, RuntimeError, OSError, ValueError) as problem:
         raise Invalid(
             f"{name!r} is a damaged zip archive; send it again.", code="damaged"
         ) from problem

@@ -15,6 +15,7 @@ from steward.data.ingest.dialect import Layout
 from steward.data.ingest.findings import ColumnFinding, Dialect, Encoding, Sample
 from steward.data.ingest.job import Job
 from steward.data.ingest.names import Naming
+from steward.data.ingest.numbers import settle_marks
 from steward.data.ingest.records import Records, lines_of
 from steward.data.ingest.scan import Scan, lines_at, locate, scan
 from steward.data.ingest.stage import LINE, Stage, column_of
@@ -36,6 +37,12 @@ from steward.data.tables import literal, parquet_source, quote
 
 _MOST_COLUMNS = 1_000
 _RAGGED = ("MISSING COLUMNS", "TOO MANY COLUMNS")
+_UNREADABLE = (
+    duckdb.InvalidInputException,
+    duckdb.ConversionException,
+    duckdb.OutOfMemoryException,
+    duckdb.IOException,
+)
 _Positions = npt.NDArray[np.int64]
 
 
@@ -145,7 +152,7 @@ def load(
             if not seen.regular:
                 return None
             parallel = False
-        except duckdb.Error:
+        except _UNREADABLE:
             # Whatever DuckDB cannot read, the exact way rejects with a line and a reason.
             return None
         return _Loading(job, connection, source, inferred, out_dir, watch, parallel).run()
@@ -178,6 +185,7 @@ class _Loading:
         self._watch = watch
         self._parallel = parallel
         self._attempt = 0
+        self._looks = 0
 
     def run(self) -> Outcome | None:
         self._look_again([f.name for f in self._inferred.findings if _unsure(f, self._inferred)])
@@ -220,24 +228,31 @@ class _Loading:
 
     def _ragged(self) -> tuple[str, _Positions] | None:
         """Rejects of the wrong width, and the offsets of their records; none if one is odd."""
-        rows = self._connection.execute(
-            "SELECT line_byte_position - 1, any_value(csv_line), "
-            f"bool_and(error_type IN {_RAGGED}) FROM {quote(self._rejects)} "
-            "GROUP BY 1 ORDER BY 1"
-        ).fetchall()
-        offsets = np.array([row[0] for row in rows], dtype=np.int64)
+        found = self._rejected(self._rejects)
+        offsets = np.array([place for place, _, _ in found], dtype=np.int64)
         lines = lines_at(self._source.path, offsets)
         stage = Stage(self._job.scratch, f"ragged-{self._rejects}", 2)
         with stage:
-            for line, (_, raw, expected) in zip(lines.tolist(), rows, strict=True):
+            for line, (_, raw, expected) in zip(lines.tolist(), found, strict=True):
                 width = _width_of(raw, self._source.dialect) if expected else None
                 if width is None or width == self._source.width:
                     return None
                 stage.add(line, (raw, ragged_reason(width, self._source.width)), len(raw))
-        return (
-            f'SELECT line, NULL AS "column", c0 AS raw, c1 AS reason FROM {stage.source}',
-            offsets,
-        )
+        rejects = f'SELECT line, NULL AS "column", c0 AS raw, c1 AS reason FROM {stage.source}'
+        return rejects, offsets
+
+    def _rejected(self, table: str) -> list[tuple[int, str, bool]]:
+        """Offset and text of what DuckDB rejected, and whether for nothing but its width."""
+        rows = self._connection.execute(
+            f"SELECT line_byte_position - 1, any_value(csv_line), "
+            f"bool_and(error_type IN {_RAGGED}) FROM {quote(table)} GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+        found = []
+        for place, raw, expected in rows:
+            # Its text may begin with the end of the line before, and with blank lines.
+            record = raw.lstrip("\r\n")
+            found.append((place + len(raw) - len(record), record, expected))
+        return found
 
     def _count(self) -> tuple[int, int]:
         nothing = np.zeros(0, dtype=np.int64)
@@ -245,10 +260,10 @@ class _Loading:
         places = locate(source.path, source.dialect, source.first_line, nothing, nothing)
         return places.records, places.blank_lines
 
-    def _numbered(self, columns: Sequence[int]) -> str:
+    def _numbered(self, columns: Sequence[int], rejects: str | None = None) -> str:
         """The file's rows with their number; the reader keeps their order."""
         cells = ", ".join(quote(column_of(i)) for i in columns)
-        reader = self._source.reader(parallel=self._parallel)
+        reader = self._source.reader(parallel=self._parallel, rejects=rejects)
         return f"(SELECT row_number() OVER () - 1 AS line, {cells} FROM {reader})"
 
     def _retype(self, rows: int) -> int:
@@ -274,20 +289,28 @@ class _Loading:
         columns = self._source.columns()
         chosen = [i for i, column in enumerate(columns) if column.name in names]
         path = self._job.scratch / "look.parquet"
-        copy(self._connection, f"SELECT * FROM {self._numbered(chosen)}", path)
+        self._looks += 1
+        rejects = f"{self._rejects}_look{self._looks}"
+        copy(self._connection, f"SELECT * FROM {self._numbered(chosen, rejects)}", path)
         table = TextTable(parquet_source([path]), tuple(columns[i] for i in chosen), LINE)
         again = infer(self._connection, table, self._job.options)
-        found = {finding.name: finding for finding in self._with_lines(again.findings)}
-        self._inferred = Inferred(
+        skip = np.array([place for place, _, _ in self._rejected(rejects)], dtype=np.int64)
+        found = {finding.name: finding for finding in self._with_lines(again.findings, skip)}
+        merged = Inferred(
             tuple(found.get(finding.name, finding) for finding in self._inferred.findings),
             (*(note for note in self._inferred.notes if note.column not in found), *again.notes),
         )
+        self._inferred = settle_marks(merged)
 
-    def _with_lines(self, findings: Sequence[ColumnFinding]) -> list[ColumnFinding]:
+    def _with_lines(
+        self, findings: Sequence[ColumnFinding], skip: _Positions
+    ) -> list[ColumnFinding]:
         """Samples by line instead of by number among the rows that were read."""
         numbers = {s.line for f in findings for s in f.samples if s.line is not None}
         wanted = np.array(sorted(numbers), dtype=np.int64)
-        lines = dict(zip(wanted.tolist(), self._lines(wanted).tolist(), strict=True))
+        source = self._source
+        places = locate(source.path, source.dialect, source.first_line, wanted, skip)
+        lines = dict(zip(wanted.tolist(), places.lines.tolist(), strict=True))
         return [
             replace(
                 finding,
@@ -298,18 +321,6 @@ class _Loading:
             )
             for finding in findings
         ]
-
-    def _lines(self, wanted: _Positions) -> _Positions:
-        source = self._source
-        ragged = (
-            self._connection.execute(
-                f"SELECT DISTINCT line_byte_position - 1 AS at FROM {quote(self._rejects)} ORDER BY at"
-            ).fetchnumpy()["at"]
-            if self._attempt
-            else np.zeros(0, dtype=np.int64)
-        )
-        skip = np.asarray(ragged, dtype=np.int64)
-        return locate(source.path, source.dialect, source.first_line, wanted, skip).lines
 
     def _misfits(self, skip: _Positions) -> str | None:
         """Rejects for records with values that do not fit their types, with their lines."""
@@ -325,9 +336,9 @@ class _Loading:
         places = locate(
             self._source.path, self._source.dialect, self._source.first_line, wanted, skip
         )
-        arrow_parquet().write_table(arrow().table({"line": wanted, "at": places.lines}), lines)
+        arrow_parquet().write_table(arrow().table({"line": wanted, "place": places.lines}), lines)
         return (
-            f'SELECT l.at AS line, m."column", m.raw, m.reason, m.fields '
+            f'SELECT l.place AS line, m."column", m.raw, m.reason, m.fields '
             f"FROM {parquet_source([found])} m JOIN {parquet_source([lines])} l ON l.line = m.line"
         )
 

@@ -73,7 +73,7 @@ def _sized(
     candidates = {**candidates, "number": search.tally.number}
     if places == 3 and mark == "." and not thousands:
         candidates[_label(",", ".")] = _all_grouped(search)
-    for kind in _types(whole, places) if not minus_zeros else ("DOUBLE",):
+    for kind in _types(whole, places) if places or not minus_zeros else ("DOUBLE",):
         reading = Reading(
             kind, decimal_mark=mark if places and mark != "." else None, thousands=thousands
         )

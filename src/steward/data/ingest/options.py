@@ -57,7 +57,8 @@ class Limits:
     """Largest single file that may be written, unpacked input included."""
     unpacked_mb: int = 20_000
     unpack_ratio: int = 250
-    """Largest ratio of unpacked to packed size, once 64 MB have been unpacked."""
+    """Largest ratio of unpacked to packed size, once `unpack_free_mb` have been unpacked."""
+    unpack_free_mb: int = 64
     nesting: int = 2
     """How many archives may lie inside each other."""
     columns: int = 5_000

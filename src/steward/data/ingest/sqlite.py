@@ -135,11 +135,21 @@ def _sqlite(job: Job) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA query_only = ON")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, job.limits.record_mb << 20)
             connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+            _check_whole(job, connection)
             yield connection
     except sqlite3.Error as problem:
         raise Invalid(
             f"{job.name!r} is a damaged SQLite file: {str(problem)[:160]}.", code="damaged"
         ) from problem
+
+
+def _check_whole(job: Job, connection: sqlite3.Connection) -> None:
+    """A file that was cut short reads as an empty table, so its pages are checked first."""
+    [(pages,)] = connection.execute("PRAGMA page_count").fetchall()
+    [(size,)] = connection.execute("PRAGMA page_size").fetchall()
+    checked = connection.execute("PRAGMA quick_check(1)").fetchall()
+    if job.path.stat().st_size < pages * size or checked != [("ok",)]:
+        raise Invalid(f"{job.name!r} is a damaged SQLite file; send it again.", code="damaged")
 
 
 def _staged(job: Job, most: int | None, *, choose_first: bool) -> _SqliteTable:

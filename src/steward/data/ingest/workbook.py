@@ -13,7 +13,6 @@ from steward.data.ingest.options import Limits
 _PART = 4 << 20
 _CHUNK = 1 << 20
 _OVERLAP = 1 << 14
-_RATIO_FROM = 64 << 20
 _SHEET = re.compile(rb'<(?:\w+:)?sheet\b[^>]*?\bname="([^"]*)"[^>]*?\br:id="([^"]*)"')
 _RELATION = re.compile(rb"<Relationship\b[^>]*>")
 _ERROR_CELL = re.compile(rb'<c\b[^>]*?\bt="e"[^>]*>')
@@ -56,7 +55,7 @@ def check_package(path: Path, name: str, limits: Limits) -> tuple[Note, ...]:
         total = sum(info.file_size for info in archive.infolist())
         names = archive.namelist()
     if total > limits.unpacked_mb << 20 or (
-        total > _RATIO_FROM and total > packed * limits.unpack_ratio
+        total > limits.unpack_free_mb << 20 and total > packed * limits.unpack_ratio
     ):
         raise TooLarge(
             f"{name!r} unpacks to {total >> 20:,} MB; it is refused as a likely bomb.",
@@ -82,7 +81,7 @@ def _member(archive: zipfile.ZipFile, sheet: str) -> str | None:
     try:
         listing = _read(archive, "xl/workbook.xml")
         relations = _read(archive, "xl/_rels/workbook.xml.rels")
-    except (KeyError, zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
+    except (KeyError, zipfile.BadZipFile, OSError, RuntimeError):
         return None
     targets = {}
     for relation in _RELATION.findall(relations):
@@ -120,6 +119,6 @@ def _searched(archive: zipfile.ZipFile, member: str) -> Oddities:
                     if reference and len(first) < 5:
                         first.append(reference[1].decode())
                 not_computed += sum(1 for _ in _NOT_COMPUTED.finditer(piece))
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError):
+    except (zipfile.BadZipFile, OSError, RuntimeError, EOFError):
         return Oddities(errors, not_computed, tuple(first))
     return Oddities(errors, not_computed, tuple(first))
