@@ -108,13 +108,11 @@ def make_table(
     connection: duckdb.DuckDBPyConnection, name: str, columns: tuple[str, ...], rows: list[Row]
 ) -> Table:
     declared = ", ".join(f"{quote(column)} VARCHAR" for column in columns)
-    connection.execute(f'CREATE OR REPLACE TABLE "{name}" ({declared})')
+    source = quote(name)
+    connection.execute(f"CREATE OR REPLACE TABLE {source} ({declared})")
     if rows:
-        marks = ", ".join("?" for _ in columns)
-        connection.executemany(
-            f'INSERT INTO "{name}" VALUES ({marks})', [list(row) for row in rows]
-        )
-    source = f'"{name}"'
+        insert = f"INSERT INTO {source} VALUES ({', '.join('?' for _ in columns)})"
+        connection.executemany(insert, [list(row) for row in rows])
     return Table(name, source, describe(connection, source), len(rows))
 
 
@@ -295,6 +293,14 @@ def test_people_have_the_last_word(case: Case, tmp_path: Path) -> None:
     entity = entities(case.connection, resolution)
     assert entity[a] != entity[b]
     assert entity[a] == entity[c] == entity[d]
+    assert rules.hash() == case.rules.decided(decisions[0]).decided(decisions[1]).hash()
+    changed = rules.decided(decisions[0].model_copy(update={"same": True}))
+    assert [one.same for one in changed.decisions] == [True, True], "the later word counts"
+    shown = estimate(case.connection, [case.table], rules, case.scored).borderline
+    wide = rules.revised(thresholds={"match": 0.9, "review_from": 0.01, "review_to": 1.0})
+    page = borderline(case.connection, wide, case.scored, limit=200)
+    assert (a, b) not in {(pair.left.row, pair.right.row) for pair in page}, "decided is decided"
+    assert shown <= estimate(case.connection, [case.table], case.rules, case.scored).borderline
     outcomes = case.connection.execute(
         f"""SELECT outcome, probability IS NULL OR probability < 0.1
             FROM {parquet_source([resolution.pairs.path])}
@@ -452,6 +458,49 @@ def test_two_clean_files_are_linked_one_to_one(tmp_path: Path) -> None:
 def test_no_tables_is_the_callers_mistake() -> None:
     with session() as connection, pytest.raises(Invalid, match="at least one table"):
         propose(connection, [])
+
+
+def test_hostile_names_and_values_do_no_harm(tmp_path: Path) -> None:
+    columns = (
+        "row_id",
+        "source",
+        "x",
+        "y",
+        "party",
+        "records",
+        "entity_id",
+        "rows_from_odd",
+        "v_x",
+        'na"me',
+        "email",
+    )
+    rows: list[Row] = [
+        (
+            str(n),
+            "s'; DROP TABLE odd --",
+            "x",
+            None,
+            "p",
+            "9",
+            "e",
+            "3",
+            "v",
+            f'O\'Hara "{n // 2}"',
+            f"a{n // 2}@b.example",
+        )
+        for n in range(8)
+    ]
+    with session() as connection:
+        table = make_table(connection, "od'd\"", columns, rows)
+        rules = propose(connection, [table], tmp_path)
+        resolution = resolve(connection, [table], rules, tmp_path)
+        golden = describe(connection, parquet_source([resolution.golden.path]))
+    assert rules.sources[0].row_key == "row_id"
+    assert resolution.rows == 8
+    assert resolution.entities == 4
+    names = [column.name for column in golden]
+    assert len(names) == len(set(names))
+    assert {"entity_id", "records", "column_records", "column_entity_id"} <= set(names)
 
 
 def test_columns_without_meaning_are_said_to_have_none(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from steward.data.resolve import propose, resolve
 from steward.data.samples import SampleDataset, generate
 from steward.data.tables import Table, describe, literal, parquet_source, quote
 
-CUSTOMERS = 220
+CUSTOMERS = 160
 
 
 def load(connection: duckdb.DuckDBPyConnection, sample: SampleDataset, folder: Path) -> Table:

@@ -53,6 +53,7 @@ class Estimate:
     pairs_compared: int
     matches: int
     borderline: int
+    """Pairs to look at, without those a person has decided."""
     entities: int
     merged_parties: int
     """Parties that share their entity with another one."""
@@ -95,6 +96,7 @@ def _estimate(connection: duckdb.DuckDBPyConnection, rules: Rules, scored: Score
     shown = (links.probability >= thresholds.review_from) & (
         links.probability <= thresholds.review_to
     )
+    shown &= ~_among(links, len(sources), (*constraints.together, *constraints.apart))
     return Estimate(
         rows=sum(source.rows for source in scored.sources),
         parties=len(sources),
@@ -189,6 +191,14 @@ def _party_of(
             problems=[Problem(pointer, "no such row")],
         )
     return int(found[0])
+
+
+def _among(
+    links: Links, parties: int, pairs: tuple[tuple[int, int], ...]
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which links are among the pairs."""
+    numbers = [left * parties + right for left, right in pairs]
+    return np.isin(links.l * parties + links.r, np.array(numbers, dtype=np.int64))
 
 
 def _source_estimates(

@@ -20,6 +20,7 @@ from steward.data.resolve.references import SharedNumber, agreements, shared_num
 from steward.data.resolve.roles import is_id_like, role_of
 from steward.data.resolve.rules import (
     MAX_FIELDS,
+    RESERVED,
     Columns,
     Comparison,
     FieldRule,
@@ -102,9 +103,12 @@ def fields(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
         found["email_domain"] = _domain(view)
     compared = [found[role] for role in _COMPARED if role in found]
     numbers = _numbers(view, sources)
-    taken = {field.name for field in (*numbers, *compared)}
-    carried = _carried(view, sources, (*numbers, *compared), taken)
-    return (*numbers, *compared, *carried)[:MAX_FIELDS]
+    named: list[FieldRule] = []
+    for field in (*numbers, *compared):
+        name = _unused(field.name, {one.name for one in named}, field.role)
+        named.append(field.model_copy(update={"name": name}))
+    carried = _carried(view, sources, named, {field.name for field in named})
+    return (*named, *carried)[:MAX_FIELDS]
 
 
 def comparisons(
@@ -299,7 +303,10 @@ def _covered(role: Role, by_role: dict[Role, str]) -> bool:
 def plain_name(name: str) -> str:
     """A column's name in the letters that field names have."""
     plain = _PLAIN_NAME.sub("_", name.lower()).strip("_")[:50]
-    return plain if plain and plain[0].isalpha() else f"column_{plain}".rstrip("_")
+    fit = plain and plain[0].isalpha() and plain not in RESERVED
+    if not fit or plain.startswith("rows_from_"):
+        return f"column_{plain}".rstrip("_")
+    return plain
 
 
 def _unused(name: str, taken: set[str], prefix: str = "") -> str:

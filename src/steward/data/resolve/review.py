@@ -49,7 +49,7 @@ def borderline(
     offset: int = 0,
     masked: bool = False,
 ) -> tuple[Pair, ...]:
-    """A page of the pairs between `review_from` and `review_to`, nearest to the threshold first."""
+    """A page of the undecided pairs in the review band, those nearest to the threshold first."""
     if not 1 <= limit <= MAX_PAGE or offset < 0:
         raise Invalid(f"A page holds 1 to {MAX_PAGE} pairs and starts at 0 or later.")
     current = reweigh(scored, rules)
@@ -59,12 +59,17 @@ def borderline(
             code="not-scored",
         )
     thresholds = rules.thresholds
+    constraints = constraints_of(connection, rules, current)
+    decided = ", ".join(
+        f"({left}, {right})" for left, right in (*constraints.together, *constraints.apart)
+    )
+    undecided = f"AND (l, r) NOT IN ({decided})" if decided else ""
     width = len(rules.comparisons)
     columns = "".join(f", level_{place}" for place in range(width))
     columns += "".join(f", weight_{place}" for place in range(width))
     rows = connection.execute(
         f"""SELECT l, r, probability, weight{columns} FROM {current.pairs}
-            WHERE probability BETWEEN ? AND ?
+            WHERE probability BETWEEN ? AND ? {undecided}
             ORDER BY abs(probability - ?), l, r LIMIT ? OFFSET ?""",
         [thresholds.review_from, thresholds.review_to, thresholds.match, limit, offset],
     ).fetchall()
@@ -72,7 +77,7 @@ def borderline(
     entity = cluster(
         party_sources(connection, current),
         read_links(connection, current),
-        constraints_of(connection, rules, current),
+        constraints,
         thresholds,
         rules.grouping,
     ).entity

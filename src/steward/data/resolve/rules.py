@@ -12,6 +12,8 @@ from steward.core.errors import Invalid, Problem
 SCHEMA_VERSION = 1
 MAX_FIELDS = 60
 MAX_LEVELS = 8
+# Columns that every golden table has.
+RESERVED = frozenset({"entity_id", "records"})
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
 Columns = str | Annotated[tuple[str, ...], Field(min_length=1)]
@@ -137,6 +139,8 @@ class FieldRule(Document):
 
     @model_validator(mode="after")
     def _has_columns(self) -> Self:
+        if self.golden and (self.name in RESERVED or self.name.startswith("rows_from_")):
+            raise ValueError(f"the golden table has a column {self.name!r} of its own")
         if not self.columns or not all(self.columns.values()):
             raise ValueError("name at least one column for each table that is listed")
         return self
@@ -331,6 +335,20 @@ class Rules(Document):
         for rule in self.survivorship:
             for name in rule.fields:
                 yield name, "survivorship"
+
+    def revised(self, **sections: Any) -> "Rules":
+        """The rules with some sections replaced, checked as a whole."""
+        return parse_rules({**self.model_dump(mode="json"), **sections})
+
+    def decided(self, decision: Decision) -> "Rules":
+        """The rules with a person's word added; an earlier word on the same two rows gives way."""
+        pair = {(one.table, one.row) for one in (decision.left, decision.right)}
+        kept = [
+            one.model_dump(mode="json")
+            for one in self.decisions
+            if {(ref.table, ref.row) for ref in (one.left, one.right)} != pair
+        ]
+        return self.revised(decisions=[*kept, decision.model_dump(mode="json")])
 
     def field(self, name: str) -> FieldRule:
         return next(field for field in self.fields if field.name == name)

@@ -14,6 +14,8 @@ from steward.data.tables import Table, literal, parquet_source, quote
 
 ROWS = "rows.parquet"
 PARTIES = "parties.parquet"
+# A name that no table has, for the position of a row in it.
+POSITION = "steward_position"
 
 
 @dataclass(frozen=True)
@@ -131,10 +133,9 @@ def _unless_ignored(value: str, field: FieldRule) -> str:
 
 
 def _rows_sql(index: int, source: Source, table: Table, rules: Rules, kinds: dict[str, str]) -> str:
-    inner = ["row_number() OVER () AS row_id", "*"]
     columns = [
         f"{index}::SMALLINT AS source",
-        "row_id",
+        f"{POSITION} AS row_id",
         f"{_text(source.row_key)} AS row_key" if source.row_key else "NULL::VARCHAR AS row_key",
         f"{_moment(source.updated)} AS updated",
         f"{_party_group(source)} AS party_group",
@@ -147,7 +148,7 @@ def _rows_sql(index: int, source: Source, table: Table, rules: Rules, kinds: dic
             clean = _unless_ignored(clean, field)
         columns.append(f"{clean} AS {quote(column(field.name))}")
     # The position is taken first, in the table's own order, before anything is computed.
-    rows = f"SELECT {', '.join(inner)} FROM {table.source}"
+    rows = f"SELECT *, row_number() OVER () AS {POSITION} FROM {table.source}"
     return f"SELECT {', '.join(columns)} FROM ({rows})"
 
 
@@ -182,7 +183,7 @@ def _moment(name: str | None) -> str:
 
 def _party_group(source: Source) -> str:
     """Equal for the rows of one party; a row without a key is a party of its own."""
-    alone = "'row ' || row_id"
+    alone = f"'row ' || {POSITION}"
     if not source.party_key:
         return alone
     keys = ", ".join(f"lower({_text(name)})" for name in source.party_key)

@@ -10,6 +10,7 @@ from steward.data.resolve.model import PARTIES_TABLE, quiet, random_shares
 from steward.data.resolve.rules import BlockPart, Comparison, Rules
 from steward.data.resolve.staging import Staged
 from steward.data.resolve.weights import (
+    IMAGINED_OTHERS,
     SMALLEST,
     Floats,
     Learned,
@@ -55,7 +56,7 @@ def train(
         return _keep_given(with_weights(rules, habit), rules)
     sampled = min(possible, float(SAMPLED_PAIRS))
     strangers = tuple(
-        smoothed_u(seen, sampled, _counted(own, comparison), expected)
+        smoothed_u(seen, sampled, _counted(own, comparison, float(expected[0])), expected)
         for comparison, seen, expected in zip(rules.comparisons, shares, habit.u, strict=True)
     )
     most = tuple(most_evidence(one, rules.field(one.field).role) for one in rules.comparisons)
@@ -93,7 +94,9 @@ def _random_shares(
         return None
 
 
-def _counted(own: duckdb.DuckDBPyConnection, comparison: Comparison) -> dict[int, float]:
+def _counted(
+    own: duckdb.DuckDBPyConnection, comparison: Comparison, expected: float
+) -> dict[int, float]:
     """The share of random pairs with the same value, for the levels that ask just that."""
     counted: dict[int, float] = {}
     reached = 0.0
@@ -101,7 +104,9 @@ def _counted(own: duckdb.DuckDBPyConnection, comparison: Comparison) -> dict[int
         if level.test != "same":
             continue
         part = BlockPart(field=level.field or comparison.field)
+        pairs = filled_pairs(own, PARTIES_TABLE, part.field)
         share = same_share(own, PARTIES_TABLE, part)
+        share = (share * pairs + expected * IMAGINED_OTHERS) / (pairs + IMAGINED_OTHERS)
         # Levels further down ask for less: what the stricter ones took is not theirs.
         counted[place] = max(share - reached, share * 0.01, SMALLEST)
         reached = max(reached, share)

@@ -96,7 +96,7 @@ def usual(comparison: Comparison, role: Role) -> tuple[Floats, Floats]:
 
 def starting_prior(parties: int) -> float:
     """Before looking: about one party in ten has a twin."""
-    return float(min(0.2, 0.2 / max(1, parties - 1)))
+    return float(min(0.05, 0.2 / max(1, parties - 1)))
 
 
 def smoothed_u(
