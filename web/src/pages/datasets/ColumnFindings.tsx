@@ -62,7 +62,7 @@ function TypeChoice({ column, options, disabled, onCorrect }: ChoiceProps) {
     <>
       <Select
         aria-label={`Type of ${column.name}`}
-        w="11rem"
+        w="12.5rem"
         data={typeChoices(column.type)}
         value={column.type}
         allowDeselect={false}
@@ -76,7 +76,7 @@ function TypeChoice({ column, options, disabled, onCorrect }: ChoiceProps) {
         <TextInput
           aria-label={`Format of ${column.name}`}
           placeholder="Format, as in %d.%m.%Y"
-          w="11rem"
+          w="12.5rem"
           mt={4}
           size="xs"
           key={column.format}

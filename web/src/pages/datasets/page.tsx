@@ -12,5 +12,6 @@ export const page = definePage({
   minimumRole: 'viewer',
   keywords: ['data', 'tables', 'upload', 'csv'],
   component: () => import('./DatasetsPage'),
+  children: [{ path: '$dataset', component: () => import('../dataset/DatasetPage') }],
   commands: [{ label: 'Load files', search: { dialog: 'upload' }, minimumRole: 'editor' }],
 });

@@ -1,0 +1,100 @@
+/** One dataset: its rows, what is in them, what can be done to them and what was done. */
+import { Skeleton, Stack, Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ComponentType, lazy, Suspense } from 'react';
+import type { Dataset } from '@/api/data-types';
+import { datasetQuery } from '@/api/datasets';
+import { usePersonName } from '@/api/members';
+import { projectPath, useProject } from '@/app/project';
+import { ErrorState } from '@/components/ErrorState';
+import { useFormats } from '@/components/format';
+import { RelativeTime } from '@/components/Moment';
+import { operationName } from '@/components/operation-name';
+import { Page } from '@/components/Page';
+import { usePathParam } from '@/components/use-path-param';
+import { useSearchParam } from '@/components/use-search-param';
+import { ExportMenu } from './ExportMenu';
+
+interface Tab {
+  id: string;
+  label: string;
+  component: ComponentType<{ dataset: Dataset }>;
+}
+
+const TABS: Tab[] = [
+  { id: 'data', label: 'Data', component: lazy(() => import('./data/DataTab')) },
+];
+
+export default function DatasetPage() {
+  const project = useProject();
+  const name = usePathParam('dataset') ?? '';
+  const query = useQuery(datasetQuery(project.id, name));
+  const navigate = useNavigate();
+  const [wanted] = useSearchParam('tab');
+  const tab = TABS.find(({ id }) => id === wanted) ?? TABS[0];
+  // Another tab starts without the filters and dialogs of this one.
+  const open = (id: string | null) =>
+    void navigate({ to: '.', search: id === 'data' || id === null ? {} : { tab: id } });
+  return (
+    <Tabs value={tab?.id ?? 'data'} onChange={open} keepMounted={false}>
+      <Page
+        title={name}
+        width="full"
+        parent={{ label: 'Datasets', to: projectPath(project.id, 'datasets') }}
+        description={query.data && <Facts dataset={query.data} projectId={project.id} />}
+        actions={<ExportMenu projectId={project.id} dataset={name} />}
+        toolbar={
+          <Tabs.List>
+            {TABS.map(({ id, label }) => (
+              <Tabs.Tab key={id} value={id}>
+                {label}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+        }
+      >
+        {query.isError && !query.data ? (
+          <ErrorState error={query.error} retry={() => void query.refetch()} />
+        ) : (
+          TABS.map(({ id, component: Content }) => (
+            <Tabs.Panel key={id} value={id}>
+              <Suspense fallback={<Loading />}>
+                {query.data ? <Content dataset={query.data} /> : <Loading />}
+              </Suspense>
+            </Tabs.Panel>
+          ))
+        )}
+      </Page>
+    </Tabs>
+  );
+}
+
+function Facts({ dataset, projectId }: { dataset: Dataset; projectId: string }) {
+  const formats = useFormats();
+  const nameOf = usePersonName(projectId);
+  const { rows, columns, bytes, changed_at, changed_by, operation } = dataset;
+  const person = changed_by === null ? null : nameOf(changed_by);
+  return (
+    <>
+      {`${formats.number(rows)} rows · ${columns.length} columns · ${formats.bytes(bytes)}`}
+      {changed_at !== null && (
+        <>
+          {` · ${operation === null ? 'changed' : operationName(operation)} `}
+          <RelativeTime value={changed_at} />
+          {person !== null && ` by ${person}`}
+        </>
+      )}
+    </>
+  );
+}
+
+function Loading() {
+  return (
+    <Stack gap="sm" aria-busy>
+      <Skeleton height={16} />
+      <Skeleton height={16} />
+      <Skeleton height={16} />
+    </Stack>
+  );
+}
