@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from steward.data.engine import Limits, session
 from steward.data.profile import ColumnProfile, measures, profile, selection
 from steward.data.profile import counting as counting_module
-from steward.data.tables import Table, describe, parquet_table
+from steward.data.tables import Column, Table, describe, parquet_table
 
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -168,6 +168,25 @@ def test_many_distinct_values_are_estimated_and_marked(
     assert [one.value for one in found["moment"].quantiles] == pytest.approx(
         [float(np.quantile(moments, share)) for share in SHARES]
     )
+
+
+def test_values_that_do_not_fit_into_memory_are_estimated(
+    connection: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_long(_: counting_module.Survey, column: Column) -> counting_module.Counted:
+        raise duckdb.OutOfMemoryException(f"no room for {column.name}")
+
+    monkeypatch.setattr(counting_module.Survey, "_count", too_long)
+    monkeypatch.setattr(counting_module, "_ONE_IN", 3)
+    frame = some_data(4_000)
+    found = profiled(connection, frame, tmp_path)
+    for name in frame.columns:
+        assert found[name].filled == frame[name].count()
+        assert found[name].unique == (name == "id")
+    assert_numbers_equal(found["real"], frame["real"])
+    assert found["text"].distinct == pytest.approx(frame["text"].n_unique(), rel=0.1)
+    left = connection.execute("SELECT count(*) FROM duckdb_tables()").fetchone()
+    assert left == (0,)
 
 
 def test_a_column_with_one_repeated_value_among_many_is_not_unique(

@@ -41,6 +41,7 @@ NAMED_KINDS = (
             *("surname", "family name", "full name", "fullname", "middle name", "maiden name"),
             *("contact name", "customer name", "employee name", "patient name", "person name"),
             *("client name", "author name", "contact person", "account holder", "cardholder"),
+            *("requester name", "owner name", "agent name", "manager name", "sender name"),
             *("vorname", "nachname", "familienname", "prenom", "nom de famille", "apellido"),
             *("apellidos", "cognome", "achternaam", "voornaam", "imie", "nazwisko", "sobrenome"),
         ),

@@ -14,6 +14,9 @@ from steward.data.tables import Column, Table, quote
 DISTINCT_LIMIT = 1_000_000
 """Up to so many distinct values are counted exactly."""
 
+BYTES_LIMIT = 256_000_000
+"""Up to so many characters of distinct values are held to count them."""
+
 TOP = 10
 SHOWN = 200
 """Characters of a value that a profile shows."""
@@ -21,6 +24,7 @@ SHOWN = 200
 _VALUES = "steward_profile_values"
 _ROWS = "steward_profile_rows"
 _ROW_SAMPLE = 100_000
+_SAMPLE_BYTES = 64_000_000
 _MARGIN = 1.05
 """Estimates of about a million distinct values are hardly ever further off than this."""
 _ONE_IN = 201
@@ -54,8 +58,8 @@ class Counted:
     distinct: int
     exact: bool
     unique: bool | None
-    row_column: str | None
-    """The column of the row sample that holds this column's values, if not grouped."""
+    sample: str | None
+    """A FROM item with the values v of some rows, if not grouped."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Estimate:
     filled: int
     distinct: int
     repeats: bool
+    width: float
+    """Characters of a value as text, on average."""
 
 
 class Survey:
@@ -73,18 +79,25 @@ class Survey:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._estimates: dict[str, Estimate] = {}
-        self._row_columns: dict[str, str] = {}
+        self._samples: dict[str, str] = {}
+        self._kept: list[str] = []
         if scope.rows > DISTINCT_LIMIT:
-            self._estimate()
-            self._keep_rows()
+            self._estimate(scope.table.columns)
+            self._keep_rows([column for column in scope.table.columns if self._too_many(column)])
 
-    def _estimate(self) -> None:
+    def _too_many(self, column: Column) -> bool:
+        estimate = self._estimates[column.name]
+        return (
+            estimate.distinct > _MARGIN * DISTINCT_LIMIT
+            or estimate.distinct * estimate.width > BYTES_LIMIT
+        )
+
+    def _estimate(self, columns: Sequence[Column]) -> None:
         """Counts the distinct values among those whose hash falls into one of many classes.
 
         All rows of a value fall into the same class, so the count scales up, within a few per cent
         for a million values and more. (`approx_count_distinct` is up to 15 per cent off.)
         """
-        columns = self._scope.table.columns
         together = max(1, _ESTIMATED_AT_ONCE * _ONE_IN // self._scope.rows)
         for start in range(0, len(columns), together):
             part = columns[start : start + together]
@@ -93,47 +106,69 @@ class Survey:
                 name = quote(column.name)
                 value = reading(column, name).value
                 kept = f"CASE WHEN hash({value}) % {_ONE_IN} = 0 THEN {value} END"
-                listed.append(f"count({name}), count({kept}), count(DISTINCT {kept})")
+                listed.append(
+                    f"count({name}), count({kept}), count(DISTINCT {kept}), "
+                    f"coalesce(avg(strlen({kept}::VARCHAR)), 0)"
+                )
             row = one_row(
                 self._scope.connection,
                 f"SELECT {', '.join(listed)} FROM {self._scope.table.source}",
             )
-            for column, filled, seen, distinct in zip(
-                part, row[::3], row[1::3], row[2::3], strict=True
+            for column, filled, seen, distinct, width in zip(
+                part, row[::4], row[1::4], row[2::4], row[3::4], strict=True
             ):
                 self._estimates[column.name] = Estimate(
-                    int(filled), min(int(distinct) * _ONE_IN, int(filled)), seen != distinct
+                    filled=int(filled),
+                    distinct=min(int(distinct) * _ONE_IN, int(filled)),
+                    repeats=seen != distinct,
+                    width=float(width),
                 )
 
-    def _keep_rows(self) -> None:
+    def _keep_rows(self, columns: Sequence[Column]) -> None:
         """A sample of rows of the columns with many values, to look for frequent ones in."""
-        many = [
-            column
-            for column in self._scope.table.columns
-            if self._estimates[column.name].distinct > _MARGIN * DISTINCT_LIMIT
-        ]
-        if not many:
+        if not columns:
             return
-        self._row_columns = {column.name: f"c{place}" for place, column in enumerate(many)}
+        place = {column.name: f"c{number}" for number, column in enumerate(columns)}
         select = ", ".join(
-            f"{reading(column, quote(column.name)).value} AS {self._row_columns[column.name]}"
-            for column in many
+            f"{reading(column, quote(column.name)).value} AS {place[column.name]}"
+            for column in columns
         )
+        width = sum(self._estimates[column.name].width for column in columns)
+        wanted = min(_ROW_SAMPLE, max(1_000, int(_SAMPLE_BYTES / max(1.0, width))))
+        name = f"{_ROWS}_{len(self._kept)}"
+        self._kept.append(name)
         sample_rows(
             self._scope.connection,
             self._scope.table,
             self._scope.rows,
-            _ROW_SAMPLE,
+            min(wanted, self._scope.rows),
             select=select,
-            name=_ROWS,
+            name=name,
         )
+        for column in columns:
+            kept = place[column.name]
+            self._samples[column.name] = (
+                f"(SELECT {kept} AS v FROM {name} WHERE {kept} IS NOT NULL)"
+            )
 
     @contextmanager
     def counted(self, column: Column) -> Iterator[Counted]:
-        row_column = self._row_columns.get(column.name)
-        if row_column is not None:
-            yield self._uncounted(column, row_column)
+        if column.name in self._samples:
+            yield self._uncounted(column)
             return
+        try:
+            found = self._count(column)
+        except duckdb.OutOfMemoryException:
+            # Few but long values: what cannot be held is estimated like what is too many.
+            self._estimate([column])
+            self._keep_rows([column])
+            found = self._uncounted(column)
+        try:
+            yield found
+        finally:
+            self._scope.connection.execute(f"DROP TABLE IF EXISTS {_VALUES}")
+
+    def _count(self, column: Column) -> Counted:
         connection = self._scope.connection
         name = quote(column.name)
         connection.execute(
@@ -141,31 +176,30 @@ class Survey:
             f"SELECT {reading(column, name).value} AS v, count(*) AS n "
             f"FROM {self._scope.table.source} WHERE {name} IS NOT NULL GROUP BY 1"
         )
-        try:
-            distinct, filled = one_row(
-                connection, f"SELECT count(*), coalesce(sum(n), 0)::BIGINT FROM {_VALUES}"
-            )
-            yield Counted(
-                source=_VALUES,
-                grouped=True,
-                filled=filled,
-                distinct=distinct,
-                exact=True,
-                unique=distinct == self._scope.rows,
-                row_column=None,
-            )
-        finally:
-            connection.execute(f"DROP TABLE IF EXISTS {_VALUES}")
+        distinct, filled = one_row(
+            connection, f"SELECT count(*), coalesce(sum(n), 0)::BIGINT FROM {_VALUES}"
+        )
+        return Counted(
+            source=_VALUES,
+            grouped=True,
+            filled=filled,
+            distinct=distinct,
+            exact=True,
+            unique=distinct == self._scope.rows,
+            sample=None,
+        )
 
-    def _uncounted(self, column: Column, row_column: str) -> Counted:
+    def _uncounted(self, column: Column) -> Counted:
         estimate = self._estimates[column.name]
         name = quote(column.name)
-        value = reading(column, name).value
-        source = f"(SELECT {value} AS v, 1 AS n FROM {self._scope.table.source} WHERE {name} IS NOT NULL)"
+        source = (
+            f"(SELECT {reading(column, name).value} AS v, 1 AS n "
+            f"FROM {self._scope.table.source} WHERE {name} IS NOT NULL)"
+        )
         unique = (
             estimate.filled == self._scope.rows
             and not estimate.repeats
-            and is_unique(self._scope.connection, source, estimate.filled)
+            and is_unique(self._scope.connection, source, estimate.filled, estimate.width)
         )
         return Counted(
             source=source,
@@ -174,20 +208,23 @@ class Survey:
             distinct=estimate.filled if unique else estimate.distinct,
             exact=unique,
             unique=unique,
-            row_column=row_column,
+            sample=self._samples[column.name],
         )
 
     def close(self) -> None:
-        self._scope.connection.execute(f"DROP TABLE IF EXISTS {_ROWS}")
+        for name in self._kept:
+            self._scope.connection.execute(f"DROP TABLE IF EXISTS {name}")
 
 
-def is_unique(connection: duckdb.DuckDBPyConnection, source: str, rows: int) -> bool:
+def is_unique(
+    connection: duckdb.DuckDBPyConnection, source: str, rows: int, width: float = 16.0
+) -> bool:
     """Whether no v occurs twice; a sample of values refutes most columns at once.
 
     The sample keeps all rows of the values it keeps, so a value met twice there is met twice.
     Only columns that pass are read in full, in parts that fit into memory.
     """
-    parts = max(1, -(-rows // _UNIQUE_PART))
+    parts = max(1, -(-rows // _UNIQUE_PART), int(rows * width / _SAMPLE_BYTES))
     first_look = (max(1, rows // _UNIQUE_SAMPLE), 0)
     for divisor, remainder in (first_look, *((parts, part) for part in range(parts))):
         seen, distinct = one_row(
@@ -217,8 +254,8 @@ def top_values(
         ).fetchall()
         return rows, True
     frequent = (
-        f"SELECT {counted.row_column} AS v FROM {_ROWS} WHERE {counted.row_column} IS NOT NULL "
-        f"GROUP BY 1 HAVING count(*) >= {_FREQUENT} ORDER BY count(*) DESC, 1 LIMIT {3 * TOP}"
+        f"SELECT v FROM {counted.sample} GROUP BY v HAVING count(*) >= {_FREQUENT} "
+        f"ORDER BY count(*) DESC, v LIMIT {3 * TOP}"
     )
     if not one_row(scope.connection, f"SELECT count(*) FROM ({frequent})")[0]:
         return (), False
@@ -228,11 +265,3 @@ def top_values(
         f"GROUP BY v ORDER BY total DESC, v LIMIT {TOP}"
     ).fetchall()
     return rows, False
-
-
-def row_sample(counted: Counted, number: str) -> str:
-    """The sampled rows of an uncounted column as a FROM item with the finite numbers x."""
-    return (
-        f"(SELECT {number} AS x FROM (SELECT {counted.row_column} AS v FROM {_ROWS}) "
-        "WHERE x IS NOT NULL)"
-    )

@@ -8,7 +8,7 @@ from steward.data.profile.results import Dates, Gap
 Days = npt.NDArray[np.int64]
 
 SHOWN = 10
-_REGULAR = 0.5
+_REGULAR = 0.75
 """With fewer than this share of the steps present, an absent one says nothing."""
 _FEWEST = 5
 _MONDAY = 4

@@ -77,7 +77,8 @@ def _about_text(column: ColumnProfile, text: Text) -> list[str]:
         if meaning.kind in _STORED_AS_TEXT:
             said.append(_STORED_AS_TEXT[meaning.kind])
         if meaning.share < 1 and meaning.kind not in {"category", "free_text"}:
-            said.append(f"{percent(1 - meaning.share)} of the rows are not a {meaning.label}.")
+            rest = percent(1 - meaning.share)
+            said.append(f"Most values are of the kind {meaning.label}; {rest} of the rows are not.")
     if len(text.patterns) > 1 and text.patterns_exact and 0.95 <= text.patterns[0].share < 1:
         first = text.patterns[0]
         said.append(

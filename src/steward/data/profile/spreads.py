@@ -6,7 +6,7 @@ import numpy as np
 
 from steward.data.pii.values import one_row
 from steward.data.profile import measures, selection
-from steward.data.profile.counting import Counted, Scope, row_sample
+from steward.data.profile.counting import Counted, Scope
 from steward.data.profile.gaps import iso
 from steward.data.profile.measures import SHARES, Beyond, Counts, Floats, Spread
 from steward.data.profile.results import Histogram, Number, Outliers, Quantile, ValueCount
@@ -50,7 +50,7 @@ def _from_values(scope: Scope, counted: Counted, read: Reading) -> Distribution:
 def _from_rows(scope: Scope, counted: Counted, read: Reading) -> Distribution:
     rows = f"(SELECT {read.number} AS x FROM {counted.source} WHERE x IS NOT NULL)"
     sampled = scope.connection.execute(
-        f"SELECT x FROM {row_sample(counted, read.number or '')}"
+        f"SELECT {read.number} AS x FROM {counted.sample} WHERE x IS NOT NULL"
     ).fetchnumpy()["x"]
     if not len(sampled):
         low, high = one_row(scope.connection, f"SELECT min(x), max(x) FROM {rows}")
