@@ -1,6 +1,7 @@
 """Propose, estimate, review, resolve: the whole way on small tables with planted duplicates."""
 
 import logging
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -362,8 +363,8 @@ def test_evidence_is_written_in_words_without_values(case: Case) -> None:
 def test_survivors_follow_their_rules(case: Case, tmp_path: Path) -> None:
     document = case.rules.model_dump(mode="json")
     document["survivorship"] = [
-        {"fields": ["last_name"], "rule": "longest"},
-        {"fields": ["street"], "rule": "newest"},
+        {"fields": ["last_name"], "rule": "newest"},
+        {"fields": ["street"], "rule": "longest"},
         {"fields": ["first_name", "email"], "rule": "most_complete"},
         {"fields": ["updated_at"], "rule": "oldest"},
     ]
@@ -376,7 +377,7 @@ def test_survivors_follow_their_rules(case: Case, tmp_path: Path) -> None:
         [entity],
     ).fetchone()
     rows = {row[0]: row for row in people()[0]}
-    assert golden == (rows[a][2], rows[b][5], rows[a][4], "2024-01-05", 2)
+    assert golden == (rows[b][2], rows[b][5], rows[a][4], "2024-01-05", 2)
     survives = dict(
         case.connection.execute(
             f"""SELECT row_key, survives_in FROM {parquet_source([resolution.mapping.path])}
@@ -384,9 +385,9 @@ def test_survivors_follow_their_rules(case: Case, tmp_path: Path) -> None:
             [entity],
         ).fetchall()
     )
-    assert survives[b] == "street"
+    assert survives[b] == "last_name, street"
     assert set(survives[a].split(", ")) == {
-        *("last_name", "first_name", "email", "updated_at", "birth_date", "city"),
+        *("first_name", "email", "updated_at", "birth_date", "city"),
     }
 
 
@@ -405,13 +406,21 @@ def test_the_result_is_a_change_with_lineage(case: Case) -> None:
     )
 
 
-def test_splink_stays_quiet(case: Case, capfd: pytest.CaptureFixture[str]) -> None:
+def test_splink_stays_quiet(
+    case: Case, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     before = logging.getLogger("splink").level
     rows, _ = people(12)
     table = make_table(case.connection, "quiet", COLUMNS, rows)
     propose(case.connection, [table])
     shown = capfd.readouterr()
     assert (shown.out, shown.err) == ("", "")
+    notes: list[str] = []
+    with quiet(notes):
+        logging.getLogger("splink.internals.somewhere").warning("WARNING:\nLevel not\nobserved")
+        warnings.warn("from Splink", UserWarning, stacklevel=1)
+    assert notes == ["Level not observed"]
+    assert not [record for record in caplog.records if record.name.startswith("splink")]
     assert logging.getLogger("splink").level == before
 
 
@@ -476,7 +485,7 @@ def test_hostile_names_and_values_do_no_harm(tmp_path: Path) -> None:
     )
     rows: list[Row] = [
         (
-            str(n),
+            f"k{n}",
             "s'; DROP TABLE odd --",
             "x",
             None,
@@ -495,6 +504,10 @@ def test_hostile_names_and_values_do_no_harm(tmp_path: Path) -> None:
         rules = propose(connection, [table], tmp_path)
         resolution = resolve(connection, [table], rules, tmp_path)
         golden = describe(connection, parquet_source([resolution.golden.path]))
+        numbers = connection.execute(
+            f"SELECT row_number, row_key FROM {parquet_source([resolution.mapping.path])}"
+        ).fetchall()
+    assert numbers == [(n + 1, f"k{n}") for n in range(8)]
     assert rules.sources[0].row_key == "row_id"
     assert resolution.rows == 8
     assert resolution.entities == 4
