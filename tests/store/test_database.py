@@ -189,8 +189,9 @@ def test_references_are_checked(installation: Installation) -> None:
     now = installation.clock.now()
     row = {"id": "ses_1", "token_hash": "x", "user_id": "nobody", "csrf_token": "x"}
     database = installation.steward.database
-    with pytest.raises(IntegrityError), database.write(EVERYWHERE) as tx:
+    with pytest.raises(IntegrityError) as caught, database.write(EVERYWHERE) as tx:
         tx.execute(sa.insert(sessions).values(**row, created_at=now, expires_at=now))
+    assert "[SQL parameters hidden" in str(caught.value), "an error that is logged shows no values"
 
 
 def test_moments_come_back_as_they_went_in(installation: Installation) -> None:

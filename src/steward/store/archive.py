@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import os
 import tarfile
 import zlib
 from collections.abc import Iterator
@@ -10,12 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
-from steward.core.errors import Invalid
+from steward.core.errors import Invalid, Misconfigured
 from steward.store.blobs import CHUNK
 
 _LEVEL: Final = 1
-# No name, no time, fastest compression: the only bytes that gzip's own checksum does not cover.
-_GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x04\xff"
+# The last bytes of the file: an empty gzip member whose comment is a hash of all bytes before it, so
+# that `tar xzf` still reads the file, and padding that no decoder looks at is covered too.
+_SEAL_START: Final = b"\x1f\x8b\x08\x10\x00\x00\x00\x00\x00\xffsteward sha256="
+_SEAL_END: Final = b"\x00\x03\x00" + bytes(8)
+_SEAL_LENGTH: Final = len(_SEAL_START) + 64 + len(_SEAL_END)
 
 
 class ArchiveWriter:
@@ -32,6 +36,9 @@ class ArchiveWriter:
         entry.size, entry.mode = size, 0o600
         source = _HashingReader(chunks)
         self._archive.addfile(entry, source)
+        # Reading to the end also closes what the chunks come from.
+        if source.read(1):
+            raise Misconfigured(f"{name} grew while it was written; try again.")
         self.sha256[name] = source.hexdigest()
 
     def file(self, name: str, path: Path) -> None:
@@ -65,32 +72,46 @@ class _HashingReader(io.RawIOBase):
 @contextmanager
 def writing(path: Path) -> Iterator[ArchiveWriter]:
     """Fills an archive; `path` exists already, with the permissions it shall have."""
-    with (
-        path.open("wb") as file,
-        gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w") as archive,
-    ):
-        yield ArchiveWriter(archive)
+    with path.open("wb") as file:
+        with (
+            gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed,
+            tarfile.open(fileobj=packed, mode="w") as archive,
+        ):
+            yield ArchiveWriter(archive)
+        file.flush()
+        file.write(_seal(path, path.stat().st_size))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def reading(path: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
     """The entries in order, name and chunks; each is read before the next. Invalid when damaged."""
-    with _clear_damage(path), path.open("rb") as file:
-        if file.read(len(_GZIP_HEADER)) != _GZIP_HEADER:
-            raise Invalid(f"{path} is not a Steward backup, or its first bytes are damaged.")
-        file.seek(0)
-        with (
-            gzip.GzipFile(fileobj=file) as packed,
-            tarfile.open(fileobj=packed, mode="r:") as archive,
-        ):
+    with _clear_damage(path):
+        _check_seal(path)
+        with gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
             for entry in archive:
                 content = archive.extractfile(entry) if entry.type == tarfile.REGTYPE else None
                 if content is None:
                     raise Invalid(f"The archive holds {entry.name!r}, which is not a plain file.")
                 yield entry.name, _chunks(path, content)
-            # The checksum comes last: what tar ignores, such as padding, is checked only by reading on.
-            while packed.read(CHUNK):
-                pass
+
+
+def _seal(path: Path, size: int) -> bytes:
+    """What must follow the first `size` bytes of the file."""
+    hasher = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(min(CHUNK, size - file.tell())):
+            hasher.update(chunk)
+    return _SEAL_START + hasher.hexdigest().encode() + _SEAL_END
+
+
+def _check_seal(path: Path) -> None:
+    size = path.stat().st_size - _SEAL_LENGTH
+    with path.open("rb") as file:
+        file.seek(max(0, size))
+        seal = file.read()
+    if size < 0 or seal != _seal(path, size):
+        raise Invalid(f"{path} is not a Steward backup, or it is damaged or cut short.")
 
 
 def _chunks(path: Path, content: IO[bytes]) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from typing import IO, Any, Literal
 
 import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlalchemy.exc import CompileError, DataError, IntegrityError
 
 from steward.core.errors import Conflict, Invalid, Misconfigured
 from steward.store import archive
@@ -32,6 +33,8 @@ MANIFEST = "manifest.json"
 KEYS = "keys/secrets.json"
 _BATCH = 1000
 _VERSION_TABLE = "alembic_version"
+# What reading rows raises that we did not write.
+_NOT_OURS = (ValueError, KeyError, TypeError, AttributeError)
 _ENTRY_NAME = re.compile(r"[a-z0-9_]{1,100}\.(ndjson|json)")
 
 
@@ -131,7 +134,12 @@ def restore(
         # One transaction: a restore that is cut short leaves no schema behind, and can be repeated.
         with database.raw_writer() as connection, connection.begin():
             upgrade(connection, manifest.database_revision)
-            loaded = _load_tables(connection, Path(folder))
+            try:
+                loaded = _load_tables(connection, Path(folder))
+            except (IntegrityError, DataError, CompileError, *_NOT_OURS) as error:
+                raise Invalid(
+                    f"{archive_path} holds rows that the database refuses ({type(error).__name__})."
+                ) from error
             if loaded != manifest.rows:
                 raise Misconfigured(
                     "The rows loaded do not tie out with the archive's manifest. Expected "
@@ -268,7 +276,7 @@ def _unpack(
         raise Invalid(f"{path} was made without keys; pass the key file it belongs to.")
     try:
         checked = _prove_keys(folder, keyring)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except _NOT_OURS as error:
         raise Invalid(f"{path} holds rows that are not ours ({type(error).__name__}).") from None
     verified = Verified(manifest, sum(counts.values()), len(digests), checked, keys_proven=True)
     return _Unpacked(verified, keyring, tuple(digests))

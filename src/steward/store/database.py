@@ -129,7 +129,11 @@ class Database:
     def _engines(self, pool_size: int) -> tuple[Engine, Engine]:
         if not self.is_sqlite:
             engine = sa.create_engine(
-                self.url, pool_size=pool_size, max_overflow=pool_size, pool_recycle=1800
+                self.url,
+                pool_size=pool_size,
+                max_overflow=pool_size,
+                pool_recycle=1800,
+                hide_parameters=True,
             )
             return engine, engine
         if self.url.database:
@@ -167,6 +171,8 @@ def _sqlite_engine(url: URL, *, begin: str, query_only: bool, pool_size: int) ->
         # One writer: a second one waits its turn here instead of meeting SQLITE_BUSY.
         max_overflow=0,
         pool_timeout=_WRITER_WAIT_S,
+        # Errors name the statement, never the values: those may be secret, and errors are logged.
+        hide_parameters=True,
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
     )
 
