@@ -77,7 +77,7 @@ def _try(installation: Installation, work: Callable[[Transaction], None]) -> Non
     try:
         with installation.steward.database.write(EVERYWHERE) as tx:
             work(tx)
-            raise _Undo  # noqa: TRY301 - what leaves the block decides about its transaction
+            raise _Undo  # what leaves the block decides about its transaction
     except _Undo:
         pass
 
