@@ -172,8 +172,8 @@ def own_tpch(connection: duckdb.DuckDBPyConnection, scale: float) -> None:
     suppliers, parts = max(10, int(10_000 * scale)), max(40, int(200_000 * scale))
     customers, orders = max(30, int(150_000 * scale)), max(300, int(1_500_000 * scale))
     statements = f"""
-    CREATE TABLE region AS SELECT i AS r_regionkey, 'REGION ' || chr(65 + i) AS r_name FROM range(5) t(i);
-    CREATE TABLE nation AS SELECT i AS n_nationkey, 'NATION ' || chr(65 + i) AS n_name, i % 5 AS n_regionkey,
+    CREATE TABLE region AS SELECT i AS r_regionkey, 'REGION ' || chr((65 + i)::INTEGER) AS r_name FROM range(5) t(i);
+    CREATE TABLE nation AS SELECT i AS n_nationkey, 'NATION ' || chr((65 + i)::INTEGER) AS n_name, i % 5 AS n_regionkey,
       'comment ' || i * 7 AS n_comment FROM range(25) t(i);
     CREATE TABLE supplier AS SELECT i AS s_suppkey, 'Supplier#' || lpad(i::VARCHAR, 9, '0') AS s_name,
       hash(i, 1) % 25 AS s_nationkey, (hash(i, 2) % 1000000) / 100 AS s_acctbal FROM range(1, {suppliers + 1}) t(i);

@@ -36,6 +36,9 @@ class Facts:
     length: float
     longest: int
     prefix: str
+    """What all texts start with; for codes such as C-00017 what stands before the digits."""
+    numbered: tuple[int, int] | None
+    """The lowest and highest number of such codes."""
     place: Place
 
     @property
@@ -45,6 +48,11 @@ class Facts:
     @property
     def nulls(self) -> int:
         return self.rows - self.filled
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """Lowest and highest, where all values are whole numbers."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
     @property
     def dense(self) -> float:
@@ -138,6 +146,7 @@ def _facts(
 ) -> Facts:
     rows, filled, distinct, whole, low, high, first, last, length, longest = values
     is_whole = bool(filled) and whole == filled and column.type not in {"DATE", "BOOLEAN"}
+    prefix_text, numbered = _code(str(first or ""), str(last or ""))
     full = name_of(column.name, vocabulary)
     short = name_of(column.name, vocabulary, skip=prefix) if prefix else full
     return Facts(
@@ -154,7 +163,8 @@ def _facts(
         high=float(_number(high)) if is_whole else None,
         length=float(length) if isinstance(length, int | float) else 0.0,
         longest=_number(longest),
-        prefix=_common_start(str(first or ""), str(last or "")),
+        prefix=prefix_text,
+        numbered=numbered,
         place=_place(full, short, table),
     )
 
@@ -194,6 +204,14 @@ def _family(type_name: str, is_whole: bool) -> str:
     return {"VARCHAR": "text", "UUID": "uuid", "DATE": "date", "BOOLEAN": "boolean"}.get(
         type_name, "text"
     )
+
+
+def _code(first: str, last: str) -> tuple[str, tuple[int, int] | None]:
+    """How codes are built, told from the lowest and the highest: the text before the digits, and their range."""
+    low, high = (re.fullmatch(r"(\D+)(\d{1,18})", text) for text in (first, last))
+    if low and high and low[1] == high[1] and len(first) == len(last):
+        return low[1], (int(low[2]), int(high[2]))
+    return _common_start(first, last), None
 
 
 def _common_start(first: str, last: str) -> str:

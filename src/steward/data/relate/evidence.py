@@ -35,11 +35,12 @@ class Evidence:
         return self.name < 0.5 and self.bits < 40.0
 
 
-def weigh(dependent: Facts, referenced: Facts) -> Evidence:
+def weigh(dependent: Facts, referenced: Facts, *, own_key: bool = False) -> Evidence:
+    """The evidence; `own_key` says that the dependent column is its own table's key."""
     return Evidence(
         name=round(name_score(dependent.place, referenced.place), 3),
         type=type_score(dependent, referenced),
-        bits=round(surprise(dependent, referenced), 1),
+        bits=round(surprise(dependent, referenced, own_key=own_key), 1),
     )
 
 
@@ -73,29 +74,42 @@ def too_many(dependent: Facts, referenced: Facts, evidence: Evidence) -> bool:
     return dependent.distinct * (0.05 if evidence.named else 0.8) > referenced.distinct
 
 
-def surprise(dependent: Facts, referenced: Facts) -> float:
-    """Bits of evidence in full containment; 0 where values such as 1, 2, 3 would be found anywhere."""
+def surprise(dependent: Facts, referenced: Facts, *, own_key: bool = False) -> float:
+    """Bits of evidence in full containment; 0 where values such as 1, 2, 3 would be found anywhere.
+
+    A common prefix tells much about a column that refers, and little about two tables that both count their own
+    rows: brands and branches may both be numbered BRA-001, BRA-002.
+    """
     values = min(dependent.distinct, _VALUES_CAP)
     if dependent.family == "date":
         return 0.0
     if "uuid" in {dependent.family, referenced.family}:
         return _BITS_CAP
-    if whole_number(dependent) and whole_number(referenced):
-        filled = _chance_of_hit(dependent, referenced)
-        return 0.0 if filled > SPARSE else min(_BITS_CAP, -math.log2(filled) * values)
+    ranges = dependent.range, referenced.range
+    if ranges[0] is not None and ranges[1] is not None:
+        chance = _chance_of_hit(ranges[0], ranges[1], referenced.distinct)
+        return 0.0 if chance > SPARSE else min(_BITS_CAP, -math.log2(chance) * values)
     if dependent.family != "text" or referenced.family != "text":
         return 0.0
     prefix = dependent.prefix if dependent.prefix == referenced.prefix else ""
-    told = sum(character.isalpha() for character in prefix) * _BITS_PER_PREFIX_LETTER
-    rest = max(0.0, min(dependent.length, 16.0) - len(prefix))
-    each = max(0.0, rest * _BITS_PER_LETTER - math.log2(max(2, referenced.distinct)))
+    letters = 0 if own_key else sum(character.isalpha() for character in prefix)
+    told = letters * _BITS_PER_PREFIX_LETTER
+    if prefix and dependent.numbered and referenced.numbered:
+        chance = _chance_of_hit(dependent.numbered, referenced.numbered, referenced.distinct)
+        rest = 0.0 if chance > SPARSE else -math.log2(chance)
+        return min(_BITS_CAP, told + rest * values)
+    length = max(0.0, min(dependent.length, 16.0) - len(prefix))
+    each = max(0.0, length * _BITS_PER_LETTER - math.log2(max(2, referenced.distinct)))
     return min(_BITS_CAP, told + each * values)
 
 
-def _chance_of_hit(dependent: Facts, referenced: Facts) -> float:
+def _chance_of_hit(
+    dependent: tuple[float, float], referenced: tuple[float, float], distinct: int
+) -> float:
     """The odds that a whole number between the dependent's lowest and highest is one of the referenced."""
-    d_low, d_high = dependent.low or 0.0, dependent.high or 0.0
-    r_low, r_high = referenced.low or 0.0, referenced.high or 0.0
+    d_low, d_high = dependent
+    r_low, r_high = referenced
     shared = max(0.0, min(d_high, r_high) - max(d_low, r_low) + 1)
     share = shared / (d_high - d_low + 1)
-    return max(1e-9, min(1.0, share * referenced.dense))
+    dense = min(1.0, distinct / (r_high - r_low + 1))
+    return max(1e-9, min(1.0, share * dense))

@@ -122,10 +122,11 @@ def _plausible(
                 continue
             if target.family == "date" and not is_primary:
                 continue
-            evidence = weigh(source, target)
+            own_key = (source.table, (source.name,)) in primary
+            evidence = weigh(source, target, own_key=own_key)
             if source.table == target.table and evidence.name < 0.8:
                 continue
-            if (source.table, (source.name,)) in primary and speaks_of_own_table(source):
+            if own_key and speaks_of_own_table(source):
                 # A key named after its own table counts that table's rows, whatever other keys are called.
                 evidence = replace(evidence, name=0.0)
             if not evidence.hopeless and not too_many(source, target, evidence):
