@@ -25,15 +25,22 @@ export function operationsQuery(projectId: string) {
   });
 }
 
-export function usePreviewChange(projectId: string) {
-  return useMutation({
-    mutationFn: (change: ChangeRequest) =>
+/** What a change would do. Asked anew each time, for the data may have changed meanwhile. */
+export function previewQuery(projectId: string, change: ChangeRequest) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'preview', change),
+    queryFn: ({ signal }) =>
       bodyOf(
         api.POST('/api/v1/projects/{project_id}/changes/preview', {
           params: { path: { project_id: projectId } },
           body: { branch: 'main', ...change },
+          signal,
         }),
       ),
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
   });
 }
 

@@ -52,12 +52,14 @@ function pageCommands(registry: Registry, project: ProjectRef): Command[] {
   const actions = pages.flatMap((page) =>
     (page.commands ?? [])
       .filter(({ minimumRole }) => roleAtLeast(project.role, minimumRole ?? page.minimumRole))
-      .map(({ label, search }): Command => ({
+      .map(({ label, search = {}, run }): Command => ({
         id: `action:${page.path}:${label}`,
         label,
         group: 'Actions',
         icon: Zap,
-        href: projectPath(project.id, page.path) + stringifySearch(search),
+        ...(run
+          ? { run: () => run(project.id) }
+          : { href: projectPath(project.id, page.path) + stringifySearch(search) }),
       })),
   );
   return [...entries, ...actions];

@@ -61,10 +61,20 @@ export function offerUndo(action: Undoable): void {
   offers.push({ toastId, action });
 }
 
+let beyondOffers: (() => void) | null = null;
+
+/** What Ctrl/Cmd-Z does when nothing is on offer any more; null for nothing. */
+export function setUndoBeyondOffers(undo: (() => void) | null): void {
+  beyondOffers = undo;
+}
+
 /** Undoes the latest thing still on offer; false when there is none. */
 export function undoLatest(): boolean {
   const latest = offers.at(-1);
-  if (!latest) return false;
+  if (!latest) {
+    beyondOffers?.();
+    return beyondOffers !== null;
+  }
   void runUndo(latest);
   return true;
 }

@@ -32,6 +32,7 @@ describe('the navigation', () => {
     expect(await pageLinks()).toEqual([
       'Home',
       'Datasets',
+      'History',
       'Files',
       'Activity',
       'Members',

@@ -6,7 +6,8 @@ import { type ComponentType, lazy, Suspense } from 'react';
 import type { Dataset } from '@/api/data-types';
 import { datasetQuery } from '@/api/datasets';
 import { usePersonName } from '@/api/members';
-import { projectPath, useProject } from '@/app/project';
+import { projectPath, useMay, useProject } from '@/app/project';
+import { useDataUndoKeys } from '@/components/data-undo';
 import { ErrorState } from '@/components/ErrorState';
 import { useFormats } from '@/components/format';
 import { RelativeTime } from '@/components/Moment';
@@ -14,6 +15,7 @@ import { operationName } from '@/components/operation-name';
 import { Page } from '@/components/Page';
 import { usePathParam } from '@/components/use-path-param';
 import { useSearchParam } from '@/components/use-search-param';
+import classes from './dataset.module.css';
 import { ExportMenu } from './ExportMenu';
 
 interface Tab {
@@ -24,6 +26,9 @@ interface Tab {
 
 const TABS: Tab[] = [
   { id: 'data', label: 'Data', component: lazy(() => import('./data/DataTab')) },
+  { id: 'clean', label: 'Clean', component: lazy(() => import('./clean/CleanTab')) },
+  { id: 'history', label: 'History', component: lazy(() => import('./history/HistoryTab')) },
+  { id: 'compare', label: 'Compare', component: lazy(() => import('./diff/CompareTab')) },
 ];
 
 export default function DatasetPage() {
@@ -31,6 +36,7 @@ export default function DatasetPage() {
   const name = usePathParam('dataset') ?? '';
   const query = useQuery(datasetQuery(project.id, name));
   const navigate = useNavigate();
+  useDataUndoKeys(project.id, useMay('editor'));
   const [wanted] = useSearchParam('tab');
   const tab = TABS.find(({ id }) => id === wanted) ?? TABS[0];
   // Another tab starts without the filters and dialogs of this one.
@@ -45,7 +51,7 @@ export default function DatasetPage() {
         description={query.data && <Facts dataset={query.data} projectId={project.id} />}
         actions={<ExportMenu projectId={project.id} dataset={name} />}
         toolbar={
-          <Tabs.List>
+          <Tabs.List className={classes.tabs ?? ''}>
             {TABS.map(({ id, label }) => (
               <Tabs.Tab key={id} value={id}>
                 {label}

@@ -6,6 +6,7 @@ import { lazy, Suspense, useState } from 'react';
 import { datasetsQuery } from '@/api/datasets';
 import { itemsOf } from '@/api/lists';
 import { useMay, useProject } from '@/app/project';
+import { useDataUndoKeys } from '@/components/data-undo';
 import { Page } from '@/components/Page';
 import { useDialog } from '@/components/use-search-param';
 import { DatasetTable } from './DatasetTable';
@@ -27,6 +28,7 @@ export default function DatasetsPage() {
   const mayLoad = useMay('editor');
   const query = useInfiniteQuery(datasetsQuery(project.id));
   const dialog = useDialog('upload');
+  useDataUndoKeys(project.id, mayLoad);
   const [files, setFiles] = useState<PendingFile[]>([]);
   const add = (added: File[]) => {
     if (added.length === 0) return;

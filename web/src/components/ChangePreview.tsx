@@ -1,0 +1,209 @@
+/** What a change would do, counted and shown, before it is applied. */
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import { type ChangeRequest, previewQuery, useApplyChange } from '@/api/changes';
+import type { CellChange, ChangePreview as Preview } from '@/api/data-types';
+import classes from './ChangePreview.module.css';
+import { CellText } from './CellText';
+import { undoData } from './data-undo';
+import { ErrorState } from './ErrorState';
+import { FormError } from './FormError';
+import { useFormats } from './format';
+import { TaskProgress } from './TaskProgress';
+import { offerUndo } from './undo';
+
+interface Props {
+  projectId: string;
+  /** What to preview; the dialog is closed without. */
+  change: ChangeRequest | null;
+  title: string;
+  onClose: () => void;
+  onApplied?: (target: string) => void;
+}
+
+export function ChangeDialog({ projectId, change, title, onClose, onApplied }: Props) {
+  return (
+    <Modal opened={change !== null} onClose={onClose} title={title} size="54rem">
+      {change && (
+        <PreviewOrReason
+          projectId={projectId}
+          change={change}
+          onClose={onClose}
+          onApplied={(target) => {
+            onClose();
+            onApplied?.(target);
+          }}
+        />
+      )}
+    </Modal>
+  );
+}
+
+interface InnerProps {
+  projectId: string;
+  change: ChangeRequest;
+  onClose: () => void;
+  onApplied: (target: string) => void;
+}
+
+function PreviewOrReason({ projectId, change, onClose, onApplied }: InnerProps) {
+  const query = useQuery(previewQuery(projectId, change));
+  const apply = useApplyChange(projectId);
+  if (query.isError) {
+    return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  }
+  if (query.isPending) {
+    return <TaskProgress doing="Working out what would change" done={0} total={null} />;
+  }
+  const { base, target } = query.data;
+  const run = () =>
+    apply.mutate(
+      { ...change, base },
+      {
+        onSuccess: ({ commit }) => {
+          offerUndo({ message: commit.message, undo: () => undoData(projectId, commit.id) });
+          onApplied(target);
+        },
+      },
+    );
+  return (
+    <Stack>
+      <PreviewFacts preview={query.data} />
+      <FormError error={apply.error} />
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button onClick={run} loading={apply.isPending} data-autofocus>
+          Apply
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+export function PreviewFacts({ preview }: { preview: Preview }) {
+  const formats = useFormats();
+  const { summary, counts, warnings, cells, leftovers } = preview;
+  const shown = Object.entries(counts).filter(([, count]) => count > 0);
+  return (
+    <Stack>
+      <Text size="sm" role="status">
+        {summary}
+      </Text>
+      {shown.length > 0 && (
+        <dl className={classes.counts}>
+          {shown.map(([name, count]) => (
+            <div key={name}>
+              <dt>{name.replaceAll('_', ' ')}</dt>
+              <dd>{formats.number(count)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {warnings.length > 0 && (
+        <Alert color="yellow" variant="light" icon={<TriangleAlert size={16} aria-hidden />}>
+          {warnings.map((warning) => (
+            <div key={warning}>{warning}</div>
+          ))}
+        </Alert>
+      )}
+      {cells.length > 0 && <Cells title="Changed cells" cells={cells} />}
+      {leftovers.length > 0 && <Cells title="Left as they are" cells={leftovers} isLeft />}
+      {cells.length === 0 && preview.preview.rows.length > 0 && <FirstRows preview={preview} />}
+    </Stack>
+  );
+}
+
+interface CellsProps {
+  title: string;
+  cells: CellChange[];
+  isLeft?: boolean;
+}
+
+function Cells({ title, cells, isLeft = false }: CellsProps) {
+  const formats = useFormats();
+  return (
+    <div>
+      <Text size="sm" fw={600} mb={4}>
+        {title}
+      </Text>
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
+      <div className={classes.scroller} role="group" aria-label={title} tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Row</th>
+              <th scope="col">Column</th>
+              <th scope="col">{isLeft ? 'Value' : 'Now'}</th>
+              {!isLeft && <th scope="col">Will be</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {cells.map((cell, index) => (
+              <tr key={index}>
+                <td className="tabular">{formats.number(cell.row)}</td>
+                <td>{cell.column ?? <i>whole row removed</i>}</td>
+                <td>{isLeft ? <CellText value={cell.old} /> : <OldText value={cell.old} />}</td>
+                {!isLeft && <td>{cell.column !== null && <NewText value={cell.new} />}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+/** A value that goes, and the one that comes: told apart by line and weight as well as colour. */
+export function OldText({ value }: { value: string | null }) {
+  return (
+    <del className={classes.old}>
+      <CellText value={value} />
+    </del>
+  );
+}
+
+export function NewText({ value }: { value: string | null }) {
+  return (
+    <ins className={classes.new}>
+      <CellText value={value} />
+    </ins>
+  );
+}
+
+function FirstRows({ preview: { preview } }: { preview: Preview }) {
+  return (
+    <div>
+      <Text size="sm" fw={600} mb={4}>
+        First rows of the result
+      </Text>
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
+      <div className={classes.scroller} role="group" aria-label="First rows" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              {preview.columns.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {preview.rows.slice(0, 20).map((row, number) => (
+              <tr key={number}>
+                {row.map((value, index) => (
+                  <td key={index}>
+                    <CellText value={value} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

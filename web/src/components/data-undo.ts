@@ -1,0 +1,54 @@
+/** Undo and redo of changes to data, each with a toast that says what was taken back and offers the way forth. */
+import { useHotkeys } from '@mantine/hooks';
+import { useEffect } from 'react';
+import type { Commit } from '@/api/data-types';
+import { ApiError } from '@/api/errors';
+import { redoCommit, undoCommit } from '@/api/history';
+import { showToast } from './toasts';
+import { setUndoBeyondOffers, showFailure } from './undo';
+
+const SHOWN_FOR = 8_000;
+
+function tell(message: string, label: string, run: () => void): void {
+  showToast({ tone: 'success', shownFor: SHOWN_FOR, message, action: { label, run } });
+}
+
+/** Having nothing to undo is worth a word, but no alarm. */
+function explainFailure(error: unknown): void {
+  if (error instanceof ApiError && error.code.startsWith('nothing')) {
+    showToast({ tone: 'neutral', shownFor: SHOWN_FOR, message: error.detail || error.title });
+  } else showFailure(error);
+}
+
+/** Takes back a commit, the last one unless told; null when that failed, which has been said by then. */
+export async function undoData(projectId: string, commit?: string): Promise<Commit | null> {
+  try {
+    const made = await undoCommit(projectId, commit);
+    tell(made.message, 'Redo', () => void redoData(projectId));
+    return made;
+  } catch (error) {
+    explainFailure(error);
+    return null;
+  }
+}
+
+export async function redoData(projectId: string): Promise<Commit | null> {
+  try {
+    const made = await redoCommit(projectId);
+    tell(made.message, 'Undo', () => void undoData(projectId, made.id));
+    return made;
+  } catch (error) {
+    explainFailure(error);
+    return null;
+  }
+}
+
+/** On pages about data, Ctrl/Cmd-Z goes on undoing where the toasts end, and with Shift it redoes. */
+export function useDataUndoKeys(projectId: string, enabled: boolean): void {
+  useEffect(() => {
+    if (!enabled) return;
+    setUndoBeyondOffers(() => void undoData(projectId));
+    return () => setUndoBeyondOffers(null);
+  }, [enabled, projectId]);
+  useHotkeys(enabled ? [['mod+shift+Z', () => void redoData(projectId)]] : []);
+}

@@ -1,0 +1,178 @@
+/** What was done to the data, newest first, each with what can be done about it. */
+import { Badge, Button, Group, Menu, Skeleton, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Ellipsis, History } from 'lucide-react';
+import { useState } from 'react';
+import type { Commit } from '@/api/data-types';
+import { commitsQuery } from '@/api/history';
+import { itemsOf } from '@/api/lists';
+import { usePersonName } from '@/api/members';
+import { useMay, useProject } from '@/app/project';
+import { MoreButton } from '@/components/DataTable';
+import { datasetPath } from '@/components/dataset-path';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorState } from '@/components/ErrorState';
+import { RelativeTime } from '@/components/Moment';
+import { operationName } from '@/components/operation-name';
+import { datasetChanges, diffAddress, undoneIn, versionAddress } from './commits';
+import classes from './history.module.css';
+import { UndoDialog } from './UndoDialog';
+import { useRestoreAction } from './use-restore-action';
+
+/** `dataset` narrows it to the commits of one. */
+export function CommitList({ dataset }: { dataset?: string }) {
+  const project = useProject();
+  const mayChange = useMay('editor');
+  const query = useInfiniteQuery(commitsQuery(project.id, dataset));
+  const [undoing, setUndoing] = useState<Commit | null>(null);
+  const restore = useRestoreAction(project.id, dataset);
+  const nameOf = usePersonName(project.id);
+  const commits = itemsOf(query.data);
+  if (query.isPending) return <Loading />;
+  if (query.isError && commits.length === 0) {
+    return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  }
+  if (commits.length === 0) {
+    return (
+      <EmptyState icon={History} title="Nothing has been done yet">
+        Loading a file and every change after it will be listed here, and can be undone.
+      </EmptyState>
+    );
+  }
+  const undone = undoneIn(commits);
+  return (
+    <>
+      <ol className={classes.list} aria-label="Commits">
+        {commits.map((commit, index) => (
+          <CommitItem
+            key={commit.id}
+            commit={commit}
+            person={nameOf(commit.author)}
+            isUndone={undone.has(commit.id)}
+            dataset={dataset}
+            actions={
+              mayChange && !commit.expired
+                ? {
+                    ...(undone.has(commit.id) || commit.parent === null
+                      ? {}
+                      : { undo: () => setUndoing(commit) }),
+                    ...(index === 0 ? {} : { restore: () => restore(commit) }),
+                  }
+                : {}
+            }
+          />
+        ))}
+      </ol>
+      <MoreButton query={query} />
+      <UndoDialog projectId={project.id} commit={undoing} onClose={() => setUndoing(null)} />
+    </>
+  );
+}
+
+interface ItemProps {
+  commit: Commit;
+  person: string | null;
+  isUndone: boolean;
+  dataset: string | undefined;
+  actions: { undo?: () => void; restore?: () => void };
+}
+
+function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
+  const project = useProject();
+  const changes = datasetChanges(commit, dataset);
+  return (
+    <li className={classes.item} data-faded={isUndone}>
+      <div className={classes.what}>
+        <Group gap={8}>
+          <Text size="sm" fw={500} className={classes.message}>
+            {commit.message}
+          </Text>
+          <Badge size="xs" variant="default">
+            {operationName(commit.operation)}
+          </Badge>
+          {isUndone && (
+            <Badge size="xs" variant="default">
+              taken back
+            </Badge>
+          )}
+        </Group>
+        <Text size="xs" c="dimmed">
+          <RelativeTime value={commit.created_at} />
+          {person !== null && ` by ${person}`}
+          {dataset === undefined &&
+            changes.map(({ name }) => (
+              <span key={name}>
+                {' · '}
+                <Link to={datasetPath(project.id, name)} className={classes.dataset}>
+                  {name}
+                </Link>
+              </span>
+            ))}
+        </Text>
+      </div>
+      <Group gap={4} wrap="nowrap">
+        {actions.undo && (
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            aria-label={`Undo: ${commit.message}`}
+            onClick={actions.undo}
+          >
+            Undo
+          </Button>
+        )}
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button
+              variant="subtle"
+              color="gray"
+              size="compact-sm"
+              aria-label={`More about: ${commit.message}`}
+            >
+              <Ellipsis size={15} aria-hidden />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {changes.flatMap((change) => [
+              change.before !== null && change.after !== null && (
+                <Menu.Item
+                  key={`diff ${change.name}`}
+                  component={Link}
+                  to={diffAddress(project.id, change.name, change.before, change.after)}
+                >
+                  What changed{dataset === undefined && ` in ${change.name}`}
+                </Menu.Item>
+              ),
+              change.after !== null && (
+                <Menu.Item
+                  key={`look ${change.name}`}
+                  component={Link}
+                  to={versionAddress(project.id, change.name, change.after)}
+                >
+                  Look at {dataset === undefined ? `${change.name} then` : 'this version'}
+                </Menu.Item>
+              ),
+            ])}
+            {actions.restore && (
+              <Menu.Item onClick={actions.restore}>
+                {dataset === undefined ? 'Restore everything to here' : 'Restore this version'}
+              </Menu.Item>
+            )}
+          </Menu.Dropdown>
+        </Menu>
+      </Group>
+    </li>
+  );
+}
+
+function Loading() {
+  return (
+    <Stack gap="md" aria-busy>
+      {Array.from({ length: 5 }, (_, row) => (
+        <Skeleton key={row} height={28} />
+      ))}
+    </Stack>
+  );
+}
