@@ -153,7 +153,7 @@ def _sample(connection: duckdb.DuckDBPyConnection, table: Table) -> dict[str, fr
     """Some distinct values of each column, from its first rows, in comparable form."""
     found: dict[str, frozenset[str]] = {}
     for column in table.columns:
-        text = key_text(quote(column.name), "" if "[" in column.type else column.type, "case")
+        text = key_text(quote(column.name), column.type, "case")
         rows = connection.execute(
             f"SELECT DISTINCT v FROM (SELECT {text} AS v FROM {table.source} LIMIT {_SAMPLE_ROWS}) "
             f"WHERE v IS NOT NULL ORDER BY v LIMIT {_SAMPLE_VALUES}"

@@ -1,6 +1,7 @@
 """Columns renamed, dropped, cast, split and merged."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import duckdb
@@ -199,8 +200,7 @@ def _rebuilt(
             lineage.extend(ColumnLineage(into, inputs, operation_name) for into in new)
     _check_new_names(names)
     change = _columns_change(connection, table, operation_name, arguments, terms, lineage, summary)
-    change.counts.update(counts)
-    return change
+    return replace(change, counts=change.counts | counts)
 
 
 def _columns_change(
