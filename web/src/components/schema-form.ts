@@ -112,7 +112,10 @@ export function initialValues(fields: Field[], given: Record<string, unknown> = 
     if (value === undefined || value === null) values[name] = initial;
     else if (kind === 'columns' && typeof value === 'string') values[name] = [value];
     else if (kind === 'map' && typeof value === 'object') {
-      values[name] = Object.entries(value).map(([key, item]) => [key, String(item)]);
+      values[name] = Object.entries(value).map(([key, item]): [string, string] => [
+        key,
+        String(item),
+      ]);
     } else values[name] = value as FieldValue;
   }
   return values;

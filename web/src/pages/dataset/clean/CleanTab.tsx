@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Sparkles } from 'lucide-react';
 import { useState } from 'react';
 import { type ChangeRequest, operationsQuery } from '@/api/changes';
-import type { Dataset, Operation } from '@/api/data-types';
+import type { Dataset } from '@/api/data-types';
 import { suggestionsOf } from '@/api/insights';
 import { useInsight } from '@/api/tasks';
 import { useMay, useProject } from '@/app/project';
