@@ -378,7 +378,7 @@ def test_edits_in_any_order_agree_with_a_model(
         model: list[tuple[int, str]] = [(i, "n") for i in range(60)]
         ids = row_ids(kit, version)
         fresh = 1000
-        for step in range(data.draw(st.integers(1, 8))):
+        for step in range(data.draw(st.integers(1, 6))):
             low = dice.randrange(60)
             high, stride = low + dice.choice([0, 5, 30]), dice.choice([1, 1, 7])
             touched = f"id BETWEEN {low} AND {high} AND id % {stride} = 0"

@@ -141,7 +141,7 @@ cells = st.one_of(st.none(), st.integers(0, 3))
 tables = st.dictionaries(st.integers(0, 30), st.tuples(cells, cells), max_size=25)
 
 
-@settings(max_examples=settings().max_examples // 4)
+@settings(max_examples=settings().max_examples // 6)
 @given(before=tables, after=tables, keyed=st.booleans())
 def test_counts_agree_with_polars(
     kit: Kit,

@@ -4,11 +4,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from steward.core import Ids, MovableClock
-from steward.data.engine import Limits, session
+from steward.data.engine import Limits
 from steward.data.tables import Table
 from steward.data.versions import Draft, Sizes, Versions, Workspace
 from steward.store import Database, FileBlobs, Scope
@@ -53,9 +56,16 @@ class Kit:
         return set(self.blobs.digests())
 
 
+@cache
+def _reader() -> duckdb.DuckDBPyConnection:
+    """One connection for all reading: opening one takes longer than most reads of a test."""
+    connection = duckdb.connect(":memory:", config={"threads": 2})
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
 def fetch(table: Table) -> list[Row]:
-    with session(LIMITS) as connection:
-        return connection.execute(f"SELECT * FROM {table.source}").fetchall()
+    return _reader().execute(f"SELECT * FROM {table.source}").fetchall()
 
 
 @contextmanager
