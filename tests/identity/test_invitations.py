@@ -1,12 +1,14 @@
 """Invitations: used once, by the right person, all or nothing."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
-from steward.core.errors import Conflict, Denied, NotFound, StewardError
+from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
 from steward.identity import Role
 from steward.testing import Installation
+from tests.identity.together import at_once
 
 PASSWORD = "nanoseconds and wire"
 
@@ -103,3 +105,117 @@ def test_nobody_invites_above_themselves(installation: Installation) -> None:
     editor = installation.person(Role.editor)
     with pytest.raises(Denied):
         installation.steward.identity.invitations.create(editor.access, Role.viewer, None, 7)
+
+
+def test_a_list_shows_what_is_open_or_was_accepted(installation: Installation) -> None:
+    invitations, access = installation.steward.identity.invitations, installation.owner.access
+    made = [invitations.create(access, Role.viewer, None, 7)[0].id for _ in range(3)]
+    invitations.revoke(access, made[1])
+    assert [i.id for i in invitations.page(access)] == [made[2], made[0]]
+    assert [i.id for i in invitations.page(access, after=made[2])] == [made[0]]
+    with pytest.raises(NotFound):
+        invitations.revoke(access, "inv_none")
+    elsewhere = installation.steward.identity.projects.enter(
+        access.principal, installation.project("Second")
+    )
+    assert invitations.page(elsewhere) == []
+    with pytest.raises(NotFound):
+        invitations.revoke(elsewhere, made[0])
+
+
+def test_an_accepted_one_can_neither_be_used_again_nor_withdrawn(
+    installation: Installation,
+) -> None:
+    identity = installation.steward.identity
+    other = installation.person(Role.owner, "other", installation.project("Second"))
+    invitation, text = identity.invitations.create(installation.owner.access, Role.viewer, None, 7)
+    identity.invitations.accept_as(other.access.principal, text)
+    third = installation.person(Role.owner, "third", installation.project("Third"))
+    with pytest.raises(NotFound) as caught:
+        identity.invitations.accept_as(third.access.principal, text)
+    assert caught.value.specific_code == "invitation-closed"
+    with pytest.raises(NotFound):
+        identity.invitations.revoke(installation.owner.access, invitation.id)
+    [shown] = identity.invitations.page(installation.owner.access)
+    assert shown.accepted_at == installation.clock.now()
+
+
+def test_of_two_with_accounts_one_joins(installation: Installation) -> None:
+    identity = installation.steward.identity
+    one, two = (
+        installation.person(Role.owner, name, installation.project(name)).access.principal
+        for name in ("one", "two")
+    )
+    text = _invite(installation, Role.viewer)
+    done = at_once(
+        partial(identity.invitations.accept_as, one, text),
+        partial(identity.invitations.accept_as, two, text),
+    )
+    assert sum(isinstance(result, NotFound) for result in done) == 1
+    assert len(identity.members.page(installation.owner.access)) == 2
+
+
+def test_one_person_with_two_invitations_at_once_gets_the_higher_role(
+    installation: Installation,
+) -> None:
+    identity = installation.steward.identity
+    for number in range(3):
+        person = installation.person(
+            Role.owner, f"person{number}", installation.project(f"Own {number}")
+        ).access.principal
+        low, high = _invite(installation, Role.viewer), _invite(installation, Role.editor)
+        done = at_once(
+            partial(identity.invitations.accept_as, person, low),
+            partial(identity.invitations.accept_as, person, high),
+        )
+        assert done == [None, None]
+        entered = identity.projects.enter(person, installation.scope.project_id)
+        assert entered.role is Role.editor
+
+
+def test_one_address_with_two_invitations_at_once_gets_one_account(
+    installation: Installation,
+) -> None:
+    identity = installation.steward.identity
+    accept = partial(
+        identity.invitations.accept_as_new, name="G", email="g@example.com", password=PASSWORD
+    )
+    done = at_once(*(partial(accept, _invite(installation)) for _ in range(3)))
+    assert sum(isinstance(result, Conflict) for result in done) == 2
+    assert len(identity.members.page(installation.owner.access)) == 2
+
+
+def test_joining_again_never_lowers_a_role(installation: Installation) -> None:
+    identity = installation.steward.identity
+    editor = installation.person(Role.editor)
+    identity.invitations.accept_as(editor.access.principal, _invite(installation, Role.viewer))
+    entered = identity.projects.enter(editor.access.principal, installation.scope.project_id)
+    assert entered.role is Role.editor
+    identity.members.remove(installation.owner.access, editor.user.id)
+    identity.invitations.accept_as(editor.access.principal, _invite(installation, Role.viewer))
+    entered = identity.projects.enter(editor.access.principal, installation.scope.project_id)
+    assert entered.role is Role.viewer, "somebody who was removed starts anew"
+
+
+def test_neither_a_stranger_nor_a_token_uses_anothers_invitation(
+    installation: Installation,
+) -> None:
+    identity = installation.steward.identity
+    other = installation.person(Role.owner, "other", installation.project("Second"))
+    text = _invite(installation, email="grace@example.com")
+    with pytest.raises(Denied):
+        identity.invitations.accept_as(other.access.principal, text)
+    _, token = identity.tokens.create(other.access, "t", Role.owner, 1)
+    with pytest.raises(Denied):
+        identity.invitations.accept_as(identity.tokens.resolve(token), _invite(installation))
+
+
+def test_a_weak_password_leaves_the_invitation_open(installation: Installation) -> None:
+    identity = installation.steward.identity
+    text = _invite(installation)
+    with pytest.raises(Invalid):
+        identity.invitations.accept_as_new(
+            text, name="Grace", email="grace@example.com", password="short"
+        )
+    assert identity.users.find("grace@example.com") is None
+    assert identity.invitations.preview(text).project_name == "First"
