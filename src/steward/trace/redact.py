@@ -20,7 +20,7 @@ _SENSITIVE_TEXT = re.compile(
     r"|\b(?:sk|pk|rk|xox[abeprs]|gh[oprsu]|github_pat|glpat)[-_][A-Za-z0-9_-]{12,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}"
     r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web tokens
-    r"|(?<=://)[^/\s:@]*:[^/\s]+(?=@)"  # user:password in an address
+    r"|(?:(?<=://)|(?<=:/))[^/\s:@]*:[^/\s]+(?=@)"  # user:password in an address
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     re.DOTALL,
 )
