@@ -25,6 +25,12 @@ from steward.data.versions._storage import encoded
 
 _numbers = count(1)
 _SAMPLE: Final = 10_000
+# Version 2 encodings and light zstd were both smaller and faster than the defaults. The row group is larger than any
+# part, so each file holds exactly one.
+_FORMAT: Final = (
+    "FORMAT parquet, PARQUET_VERSION V2, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
+    "ROW_GROUP_SIZE 1000000000"
+)
 _LONGEST_STAT: Final = 100
 
 
@@ -151,11 +157,7 @@ def _copy_all(
     def copy(select: str) -> NewFile:
         path = folder / f"{next(_numbers)}.parquet"
         with connection.cursor() as cursor:
-            # A row group larger than any part: each file holds exactly one.
-            cursor.execute(
-                f"COPY ({select}) TO {literal(str(path))} "
-                "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 1000000000)"
-            )
+            cursor.execute(f"COPY ({select}) TO {literal(str(path))} ({_FORMAT})")
         return measured(path)
 
     # One thread per file makes its bytes repeatable, and costs less than sharing each file.
