@@ -499,6 +499,7 @@ def moments() -> Iterator[Case]:
         [moment(2024, 3, 25, 13, 5), moment(2024, 3, 26)],
     )  # fmt: skip
     yield one("midnight-as-24", ["2024-01-02 24:00:00"], "VARCHAR", ["2024-01-02 24:00:00"])
+    yield one("infinite-dates", ["2024-01-02", "infinity"], "VARCHAR", ["2024-01-02", "infinity"])
     days = [dt.date(2024, 1, 1) + dt.timedelta(days=i) for i in range(300)]
     yield Case(
         "one-bad-date-in-300.csv",

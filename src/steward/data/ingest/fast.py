@@ -74,7 +74,8 @@ class Source:
             f"skip = {self.first_line - 1}, delim = {literal(self.dialect.delimiter)}, "
             f"quote = {literal(mark)}, escape = {literal(mark)}, columns = {{{columns}}}, "
             f"allow_quoted_nulls = false, strict_mode = true, comment = '', "
-            f"max_line_size = {self.longest}, parallel = {str(parallel).lower()}, {errors})"
+            # Left to itself, DuckDB takes buffers of sixteen times the longest line.
+            f"max_line_size = {self.longest}, buffer_size = {self.longest * 2}, parallel = {str(parallel).lower()}, {errors})"
         )
 
     def columns(self) -> tuple[TextColumn, ...]:

@@ -344,8 +344,10 @@ def _lower(limits: Limits) -> None:
             continue
         _, hard = resource.getrlimit(kind)
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        # At the hard limit of CPU time the system kills without saying why.
+        firm = most + 5 if name == "RLIMIT_CPU" and hard == resource.RLIM_INFINITY else most
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(kind, (most, most))
+            resource.setrlimit(kind, (most, firm))
 
 
 if __name__ == "__main__":

@@ -198,6 +198,9 @@ def _moment_fits(reading: Reading, text: str, value: str) -> str:
     kind = reading.type
     # Printing back is quicker than a pattern and nearly always settles it.
     printed = f"coalesce({value}::VARCHAR = {text}, FALSE)"
+    if kind != "TIME":
+        # An infinite date is a number like any other to whoever reads the Parquet file.
+        printed = f"coalesce({value}::VARCHAR = {text} AND isfinite({value}), FALSE)"
     pattern = {
         "DATE": _ISO_DATE,
         "TIME": _CLOCK,
