@@ -36,7 +36,8 @@ export interface LineageNode {
   kind: 'file' | 'operation' | 'dataset';
   label: string;
   commit: string | null;
-  columns?: { column: string; sources: string[]; how: string }[];
+  /** Of an operation: where each column it made comes from, as pairs of dataset and column. */
+  columns?: { output: string; inputs: [string, string][]; transformation: string }[];
 }
 
 export interface Lineage {

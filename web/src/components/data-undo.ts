@@ -4,13 +4,29 @@ import { useEffect } from 'react';
 import type { Commit } from '@/api/data-types';
 import { ApiError } from '@/api/errors';
 import { redoCommit, undoCommit } from '@/api/history';
-import { showToast } from './toasts';
+import { hideToast, showToast } from './toasts';
 import { setUndoBeyondOffers, showFailure } from './undo';
 
 const SHOWN_FOR = 8_000;
 
+let lastToast: string | null = null;
+
+/** Only the latest step offers the way back; an earlier toast would promise another one. */
 function tell(message: string, label: string, run: () => void): void {
-  showToast({ tone: 'success', shownFor: SHOWN_FOR, message, action: { label, run } });
+  if (lastToast !== null) hideToast(lastToast);
+  const id: string = showToast({
+    tone: 'success',
+    shownFor: SHOWN_FOR,
+    message,
+    action: {
+      label,
+      run: () => {
+        hideToast(id);
+        run();
+      },
+    },
+  });
+  lastToast = id;
 }
 
 /** Having nothing to undo is worth a word, but no alarm. */

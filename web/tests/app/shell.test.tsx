@@ -32,6 +32,8 @@ describe('the navigation', () => {
     expect(await pageLinks()).toEqual([
       'Home',
       'Datasets',
+      'Relations',
+      'Lineage',
       'History',
       'Files',
       'Activity',

@@ -26,6 +26,8 @@ interface Tab {
 
 const TABS: Tab[] = [
   { id: 'data', label: 'Data', component: lazy(() => import('./data/DataTab')) },
+  { id: 'profile', label: 'Profile', component: lazy(() => import('./profile/ProfileTab')) },
+  { id: 'charts', label: 'Charts', component: lazy(() => import('./charts/ChartsTab')) },
   { id: 'clean', label: 'Clean', component: lazy(() => import('./clean/CleanTab')) },
   { id: 'history', label: 'History', component: lazy(() => import('./history/HistoryTab')) },
   { id: 'compare', label: 'Compare', component: lazy(() => import('./diff/CompareTab')) },

@@ -10,6 +10,7 @@ import { itemsOf } from '@/api/lists';
 import { usePersonName } from '@/api/members';
 import { useMay, useProject } from '@/app/project';
 import { MoreButton } from '@/components/DataTable';
+import { undoData } from '@/components/data-undo';
 import { datasetPath } from '@/components/dataset-path';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
@@ -41,6 +42,15 @@ export function CommitList({ dataset }: { dataset?: string }) {
     );
   }
   const undone = undoneIn(commits);
+  const actionsOf = (commit: Commit, index: number): Actions => {
+    const undoing = undone.get(commit.id);
+    const isStep = commit.undoes !== null || commit.redoes !== null || commit.parent === null;
+    return {
+      ...(undoing !== undefined ? { redo: () => void undoData(project.id, undoing) } : {}),
+      ...(undoing === undefined && !isStep ? { undo: () => setUndoing(commit) } : {}),
+      ...(index === 0 ? {} : { restore: () => restore(commit) }),
+    };
+  };
   return (
     <>
       <ol className={classes.list} aria-label="Commits">
@@ -51,16 +61,7 @@ export function CommitList({ dataset }: { dataset?: string }) {
             person={nameOf(commit.author)}
             isUndone={undone.has(commit.id)}
             dataset={dataset}
-            actions={
-              mayChange && !commit.expired
-                ? {
-                    ...(undone.has(commit.id) || commit.parent === null
-                      ? {}
-                      : { undo: () => setUndoing(commit) }),
-                    ...(index === 0 ? {} : { restore: () => restore(commit) }),
-                  }
-                : {}
-            }
+            actions={mayChange && !commit.expired ? actionsOf(commit, index) : {}}
           />
         ))}
       </ol>
@@ -70,12 +71,19 @@ export function CommitList({ dataset }: { dataset?: string }) {
   );
 }
 
+interface Actions {
+  undo?: () => void;
+  /** For what was taken back. */
+  redo?: () => void;
+  restore?: () => void;
+}
+
 interface ItemProps {
   commit: Commit;
   person: string | null;
   isUndone: boolean;
   dataset: string | undefined;
-  actions: { undo?: () => void; restore?: () => void };
+  actions: Actions;
 }
 
 function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
@@ -121,6 +129,17 @@ function CommitItem({ commit, person, isUndone, dataset, actions }: ItemProps) {
             onClick={actions.undo}
           >
             Undo
+          </Button>
+        )}
+        {actions.redo && (
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            aria-label={`Redo: ${commit.message}`}
+            onClick={actions.redo}
+          >
+            Redo
           </Button>
         )}
         <Menu position="bottom-end">

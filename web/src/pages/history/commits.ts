@@ -2,12 +2,12 @@
 import type { Commit, EntryChange } from '@/api/data-types';
 import { datasetPath } from '@/components/dataset-path';
 
-/** Commits whose latest word, from newest to oldest, is an undo. */
-export function undoneIn(newestFirst: Pick<Commit, 'undoes' | 'redoes'>[]): Set<string> {
+/** Commits whose latest word, from newest to oldest, is an undo; each with the commit that undid it. */
+export function undoneIn(newestFirst: Pick<Commit, 'id' | 'undoes' | 'redoes'>[]) {
   const decided = new Set<string>();
-  const undone = new Set<string>();
-  for (const { undoes, redoes } of newestFirst) {
-    if (undoes !== null && !decided.has(undoes)) undone.add(undoes);
+  const undone = new Map<string, string>();
+  for (const { id, undoes, redoes } of newestFirst) {
+    if (undoes !== null && !decided.has(undoes)) undone.set(undoes, id);
     const about = undoes ?? redoes;
     if (about !== null) decided.add(about);
   }

@@ -150,6 +150,7 @@ function SuggestionItem({ suggestion, title, onPreview }: ItemProps) {
           <Button
             variant="default"
             size="compact-sm"
+            flex="none"
             aria-label={`Preview: ${title}, ${columns.join(', ')}`}
             onClick={onPreview}
           >

@@ -63,5 +63,7 @@ export function diffLine(
   const before = sideOf(beforeColumns, row.before);
   const after = sideOf(afterColumns, row.after);
   const kind = before === null ? 'added' : after === null ? 'removed' : 'changed';
-  return { kind, row: row.row, cells: shown.map((column) => cellOf(column, before, after)) };
+  // Rows are counted from zero there, and from one by people.
+  const number = row.row === null ? null : row.row + 1;
+  return { kind, row: number, cells: shown.map((column) => cellOf(column, before, after)) };
 }

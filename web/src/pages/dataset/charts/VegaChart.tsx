@@ -1,0 +1,75 @@
+/** Draws a Vega-Lite specification. It is interpreted, not compiled, and may load nothing from anywhere. */
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import embed, { type EmbedOptions, type Result, type VisualizationSpec } from 'vega-embed';
+import { expressionInterpreter } from 'vega-interpreter';
+import { FormError } from '@/components/FormError';
+import classes from './charts.module.css';
+
+const refuse = () => Promise.reject(new Error('A chart brings its own data and loads none.'));
+
+/** Specifications can come from anyone; no address in them is ever followed. */
+const closedLoader = { load: refuse, sanitize: refuse, http: refuse, file: refuse };
+
+const LIGHT = { background: 'transparent' };
+const DARK = {
+  background: 'transparent',
+  title: { color: '#e1e5ea', subtitleColor: '#9aa4b0' },
+  axis: {
+    labelColor: '#bcc4ce',
+    titleColor: '#e1e5ea',
+    gridColor: '#2a3038',
+    domainColor: '#5d6773',
+  },
+  legend: { labelColor: '#bcc4ce', titleColor: '#e1e5ea' },
+  view: { stroke: '#2a3038' },
+};
+
+interface Props {
+  spec: Record<string, unknown>;
+  description: string;
+  /** Hands over what can export the chart. */
+  onDrawn: (view: Result['view'] | null) => void;
+}
+
+export default function VegaChart({ spec, description, onDrawn }: Props) {
+  const place = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    let result: Result | undefined;
+    const left = new AbortController();
+    const options: EmbedOptions = {
+      ast: true,
+      expr: expressionInterpreter,
+      loader: closedLoader,
+      actions: false,
+      renderer: 'svg',
+      config: scheme === 'dark' ? DARK : LIGHT,
+    };
+    const fitted = { ...spec, width: 'container', autosize: { type: 'fit', contains: 'padding' } };
+    void (async () => {
+      try {
+        result = await embed(element, fitted as unknown as VisualizationSpec, options);
+        setError(null);
+        if (left.signal.aborted) result.finalize();
+        else onDrawn(result.view);
+      } catch (problem) {
+        setError(problem);
+      }
+    })();
+    return () => {
+      left.abort();
+      onDrawn(null);
+      result?.finalize();
+    };
+  }, [spec, scheme, onDrawn]);
+  return (
+    <>
+      <FormError error={error} />
+      <div ref={place} className={classes.drawing} role="img" aria-label={description} />
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+/** Where the datasets come from. */
+import { Workflow } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'lineage',
+  title: 'Lineage',
+  icon: Workflow,
+  section: 'work',
+  order: 30,
+  minimumRole: 'viewer',
+  keywords: ['provenance', 'origin', 'graph'],
+  component: () => import('./LineagePage'),
+});
