@@ -73,6 +73,26 @@ def test_a_join_agrees_with_polars(
     assert change.counts["rows"] == len(found)
 
 
+@pytest.mark.parametrize("how", ["semi", "anti"])
+def test_a_join_that_only_chooses_rows(
+    connection: duckdb.DuckDBPyConnection, shelf: Shelf, how: str
+) -> None:
+    tables = [shelf.put("orders", ORDERS), shelf.put("customers", CUSTOMERS)]
+    change = join(connection, tables, [("customer", "code")], how=how, provenance="from")
+    expected = ORDERS.join(CUSTOMERS, left_on="customer", right_on="code", how=how)  # type: ignore[arg-type]
+    assert rows_of(connection, change.sql) == [(*row, "orders") for row in expected.rows()]
+    checked = check_join(connection, tables, [("customer", "code")], how=how)
+    assert checked.rows == change.counts["rows"] == len(expected)
+    lost = {loss.table: loss.rows for loss in checked.lost if loss.column is None}
+    assert lost == {"orders": 5 - len(expected)}
+    chain = [
+        Link("customers", (("customer", "code"),), "orders", how, "exact"),
+        Link("more", (("code", "code"),), "customers", "left", "exact"),
+    ]
+    problems = check_join(connection, [*tables, shelf.put("more", CUSTOMERS)], chain).problems
+    assert problems == ("more is linked to customers, whose columns are not there before it.",)
+
+
 def test_a_join_keeps_the_order_of_the_first_table(
     connection: duckdb.DuckDBPyConnection, shelf: Shelf
 ) -> None:

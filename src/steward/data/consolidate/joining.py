@@ -14,7 +14,9 @@ from steward.data.consolidate.naming import Names, fresh
 from steward.data.relate.keytext import LADDER, MEANING
 from steward.data.tables import Table, literal, quote
 
-HOWS = ("inner", "left", "right", "full")
+HOWS = ("inner", "left", "right", "full", "semi", "anti")
+# These only choose rows of the left: those with a partner, or those without.
+CHOOSING = ("semi", "anti")
 MAX_ROWS = 500_000_000
 MAX_TABLES = 20
 
@@ -150,14 +152,22 @@ def _problems(tables: Sequence[Table], chain: Sequence[Link]) -> tuple[str, ...]
     return tuple(
         problem
         for position, link in enumerate(chain)
-        for problem in _link_problems(tables[: position + 1], tables[position + 1], link)
+        for problem in _link_problems(
+            _shown(tables[: position + 1], chain), tables[position + 1], link
+        )
     )
+
+
+def _shown(tables: Sequence[Table], chain: Sequence[Link]) -> list[Table]:
+    """The tables whose columns are part of the result."""
+    hidden = {link.table for link in chain if link.how in CHOOSING}
+    return [table for table in tables if table.name not in hidden]
 
 
 def _link_problems(earlier: Sequence[Table], table: Table, link: Link) -> list[str]:
     to = next((each for each in earlier if each.name == link.to), None)
     if to is None:
-        return [f"{link.table} is linked to {link.to}, which does not come before it."]
+        return [f"{link.table} is linked to {link.to}, whose columns are not there before it."]
     found = []
     if link.how not in HOWS:
         found.append(f"There is no {link.how!r} join. Known: {', '.join(HOWS)}.")
@@ -182,8 +192,13 @@ def _plan(tables: Sequence[Table], chain: Sequence[Link], provenance: str | None
     renamed: list[str] = []
     dropped = _keys_to_drop(by_name, chain)
     merged = _keys_to_merge(by_name, chain)
+    shown = _shown(tables, chain)
     for table in tables:
         for column in table.columns:
+            if table not in shown:
+                reason = "the table only chooses rows"
+                lost.append(Loss(table.name, column.name, 0, reason))
+                continue
             if (table.name, column.name) in dropped:
                 lost.append(Loss(table.name, column.name, 0, dropped[table.name, column.name]))
                 continue
@@ -195,7 +210,7 @@ def _plan(tables: Sequence[Table], chain: Sequence[Link], provenance: str | None
             sources = [(table.name, column.name), *merged.get((table.name, column.name), [])]
             columns.append(_planned(name, sources, by_name, alias))
     if provenance is not None:
-        columns.append(_provenance(names.take(provenance), tables, alias, marker))
+        columns.append(_provenance(names.take(provenance), shown, alias, marker))
     terms = ", ".join(
         f"{column.expression} AS {quote(column.described.name)}" for column in columns
     )
@@ -217,7 +232,7 @@ def _plan(tables: Sequence[Table], chain: Sequence[Link], provenance: str | None
         condition = same_key(by_name[link.to], by_name[link.table], link, keys, alias[link.table])
         joined.append(f"{link.how.upper()} JOIN {numbered} ON {condition}")
         present.add(link.table)
-    order = ", ".join(f"{alias[table.name]}.{quote(marker)} NULLS LAST" for table in tables)
+    order = ", ".join(f"{alias[table.name]}.{quote(marker)} NULLS LAST" for table in shown)
     unordered = f"SELECT {terms} FROM {' '.join(joined)}"
     return _Plan(unordered, order, tuple(columns), tuple(lost), tuple(renamed))
 
@@ -308,7 +323,8 @@ def _count(
         return count_rows(connection, tables, chain)
     bound = matchings[0].left_rows
     for each in matchings:
-        bound = bound * max(1, each.largest_fan_out) + each.right_unmatched
+        if each.how not in CHOOSING:
+            bound = bound * max(1, each.largest_fan_out) + each.right_unmatched
     if bound > MAX_ROWS:
         return bound
     row = connection.execute(f"SELECT count(*) FROM ({plan.unordered})").fetchone()
@@ -318,8 +334,11 @@ def _count(
 def _lost_rows(matchings: Sequence[Matching]) -> tuple[Loss, ...]:
     lost = []
     for each in matchings:
-        if each.how in {"inner", "right"} and each.left_unmatched:
+        if each.how in {"inner", "right", "semi"} and each.left_unmatched:
             lost.append(Loss(each.left, None, each.left_unmatched, f"no partner in {each.right}"))
+        met = each.left_rows - each.left_unmatched
+        if each.how == "anti" and met:
+            lost.append(Loss(each.left, None, met, f"a partner in {each.right}"))
         if each.how in {"inner", "left"} and each.right_unmatched:
             lost.append(Loss(each.right, None, each.right_unmatched, f"no partner in {each.left}"))
     return tuple(lost)
@@ -328,7 +347,7 @@ def _lost_rows(matchings: Sequence[Matching]) -> tuple[Loss, ...]:
 def _warnings(matchings: Sequence[Matching], plan: _Plan) -> tuple[str, ...]:
     said = list(plan.renamed)
     for each in matchings:
-        if each.left_multiplied:
+        if each.left_multiplied and each.how not in CHOOSING:
             said.append(
                 f"{each.left_multiplied:,} rows of {each.left} meet more than one row of {each.right} "
                 f"(up to {each.largest_fan_out:,}): sums over {each.left} would count them several times."

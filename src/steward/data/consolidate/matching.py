@@ -51,6 +51,8 @@ def count_matches(
     rows = pairs
     rows += unmatched_l if link.how in {"left", "full"} else 0
     rows += unmatched_r if link.how in {"right", "full"} else 0
+    if link.how in {"semi", "anti"}:
+        rows = unmatched_l if link.how == "anti" else rows_l - unmatched_l
     return Matching(
         left=link.to,
         right=link.table,
