@@ -76,6 +76,7 @@ def test_every_type_arrives_exactly(server: str, tmp_path: Path) -> None:
     )  # fmt: skip
     assert rows[2][6] == float("inf")
     assert rows[2][11] == ""
+    assert rows[2][15] == b""
     rejects = rows_of(tmp_path / loaded.rejects)
     assert [(reject[0], reject[1], reject[2]) for reject in rejects] == [
         (4, "money", "NaN"),
@@ -158,14 +159,16 @@ def test_what_reaches_the_driver_is_quoted() -> None:
     assert "password='p\\' host=evil\\\\'" in text
     assert "host='db.example.org'" in text
     assert "dbname='x y'" in text
+    mysql = driver_text(parse_address("mysql://ann:p%22%20host%3Devil%5C@db.example.org/x"))
+    assert 'password="p\\" host=evil\\\\"' in mysql
 
 
 def test_a_mysql_query_reads_everything_as_text() -> None:
     column = servers._ServerColumn
     table = servers._Table(
-        "t", "db", "t`x", (column("a`b", "date", "DATE"), column("c", "blob", "BLOB")), ("a`b",),
-        ingest.names.unique_names(["a`b", "c"]), (), "mysql",
+        "t", "db", "t`x", (column("a`b", "date", "DATE"), column("c", "blob", "BLOB"), column("f", "float", "FLOAT")), ("a`b",),
+        ingest.names.unique_names(["a`b", "c", "f"]), (), "mysql",
     )  # fmt: skip
     assert servers._select(table, 5) == (
-        "SELECT CAST(`a``b` AS CHAR) AS c0, HEX(`c`) AS c1 FROM `db`.`t``x` ORDER BY `a``b` LIMIT 5"
+        "SELECT CAST(`a``b` AS CHAR) AS c0, HEX(`c`) AS c1, CAST(`f` + 0e0 AS CHAR) AS c2 FROM `db`.`t``x` ORDER BY `a``b` LIMIT 5"
     )

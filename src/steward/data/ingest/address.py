@@ -86,9 +86,12 @@ def driver_text(address: Address) -> str:
             "verify-full": "verify_identity",
         }
         fields |= {"database": address.database, "ssl_mode": modes.get(address.tls, "preferred")}
-    return " ".join(f"{name}={_driver_value(value)}" for name, value in fields.items() if value)
+    mark = "'" if address.kind == "postgresql" else '"'
+    quoted = {name: _quoted(value, mark) for name, value in fields.items() if value}
+    return " ".join(f"{name}={value}" for name, value in quoted.items())
 
 
-def _driver_value(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+def _quoted(value: str, mark: str) -> str:
+    """A value that cannot end early: libpq quotes with ', the MySQL scanner with "."""
+    escaped = value.replace("\\", "\\\\").replace(mark, "\\" + mark)
+    return f"{mark}{escaped}{mark}"

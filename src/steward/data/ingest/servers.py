@@ -67,6 +67,8 @@ _MYSQL: Mapping[str, str] = {
     "date": "DATE",
     "datetime": "TIMESTAMP",
     "timestamp": "TIMESTAMP",
+    "year": "SMALLINT",
+    "bit": "UBIGINT",
     "json": "JSON",
     "binary": "BLOB",
     "varbinary": "BLOB",
@@ -84,6 +86,8 @@ _TEXTS = (
     "tinytext",
     "mediumtext",
     "longtext",
+    "enum",
+    "set",
 )
 
 
@@ -290,11 +294,7 @@ def _select(table: _Table, most: int | None) -> str:
     cells = []
     for i, column in enumerate(table.columns):
         cell = _server_name(table.kind, column.name)
-        if table.kind == "postgresql":
-            text = f"encode({cell}, 'hex')" if column.type == "BLOB" else f"{cell}::text"
-        else:
-            text = f"HEX({cell})" if column.type == "BLOB" else f"CAST({cell} AS CHAR)"
-        cells.append(f"{text} AS {column_of(i)}")
+        cells.append(f"{_text_sql(table.kind, column, cell)} AS {column_of(i)}")
     place = f"{_server_name(table.kind, table.schema)}.{_server_name(table.kind, table.table)}"
     order = ", ".join(_server_name(table.kind, name) for name in table.key)
     return (
@@ -302,6 +302,17 @@ def _select(table: _Table, most: int | None) -> str:
         + (f" ORDER BY {order}" if order else "")
         + (f" LIMIT {most}" if most is not None else "")
     )
+
+
+def _text_sql(kind: str, column: _ServerColumn, cell: str) -> str:
+    """The SQL, in the server's dialect, of a value's exact text."""
+    if kind == "postgresql":
+        return f"encode({cell}, 'hex')" if column.type == "BLOB" else f"{cell}::text"
+    if column.type == "BLOB":
+        return f"HEX({cell})"
+    # MySQL prints six digits of a float, and the bytes of bits; as a double or number it prints all.
+    exact = {"float": f"{cell} + 0e0", "bit": f"{cell} + 0"}.get(column.kind.lower(), cell)
+    return f"CAST({exact} AS CHAR)"
 
 
 def _staged(
@@ -348,16 +359,18 @@ def _types(
             continue
         wanted.append(replace(finding, type=known, reason=reason, candidates={}, samples=()))
     plain = typed_columns(staged.columns, wanted, job.options)
-    return tuple(wanted), tuple(map(_kept_exactly, plain, wanted)), tuple(notes)
+    typed = tuple(map(_kept_exactly, plain, wanted, staged.columns))
+    return tuple(wanted), typed, tuple(notes)
 
 
-def _kept_exactly(column: TypedColumn, finding: ColumnFinding) -> TypedColumn:
+def _kept_exactly(column: TypedColumn, finding: ColumnFinding, text: TextColumn) -> TypedColumn:
     kind = finding.type
     if kind in ("DOUBLE", "FLOAT") and not finding.declared:
         # The server's text of a float reads back as the same float, infinities included.
         value = f"CAST({column.text} AS {kind})"
         return TypedColumn(column.name, column.text, value, None, Reading(kind))
     if kind == "BLOB":
-        value = f"unhex({column.text})"
-        return TypedColumn(column.name, column.text, value, None, Reading(kind))
+        # Here an empty text is a value: no bytes, which is not null.
+        value = f"unhex({text.expression})"
+        return TypedColumn(column.name, text.expression, value, None, Reading(kind))
     return column
