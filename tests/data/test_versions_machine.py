@@ -3,6 +3,7 @@
 The model knows what every version holds, how commits hang together and nothing of parts, patches or SQL.
 """
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -334,6 +335,9 @@ class Machine(RuleBasedStateMachine):
         datasets = {("dataset", d.name): d.version for d in self.workspace.datasets(reference)}
         files = {("file", f.path): f.digest for f in self.workspace.files(reference)}
         assert {**datasets, **files} == made.state
+        for (_, path), digest in files.items():
+            content = b"".join(self.workspace.read_file(path, reference))
+            assert hashlib.sha256(content).hexdigest() == digest
         for (_, dataset), version in datasets.items():
             assert (
                 tuple(fetch(self.workspace.table(dataset, reference))) == self.model.rows[version]

@@ -98,7 +98,7 @@ class Versions:
         """Stores the rows of a SELECT as a version that no branch has yet.
 
         `rows_of` says that row n of the result is row n of that version, changed: rows keep their identity, and
-        parts without a change are not stored again. Runs in the caller's `connection` where the SELECT needs one.
+        parts without a change are not stored again. Runs in the caller's session (see `engine`) where the SELECT needs it.
         """
         return described(
             self._content.write(scope, query, layout, rows_of=rows_of, connection=connection)
