@@ -95,8 +95,9 @@ def swapped(comparison: Comparison, other: str) -> Comparison:
 
 
 def mail_comparison(field: str, domain: str) -> Comparison:
-    """Colleagues have different addresses at the same house."""
-    levels = (_SAME, _slips(1), Level(test="same", field=domain), _OTHERWISE)
+    """Colleagues have different addresses at the same house; free mail has no house to speak of."""
+    house, none = Level(test="same", field=domain), Level(test="missing", field=domain)
+    levels = (_SAME, _slips(1), house, none, _OTHERWISE)
     return Comparison(field=field, levels=levels)
 
 

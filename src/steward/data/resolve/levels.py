@@ -86,6 +86,7 @@ _TESTS: dict[str, Callable[[str, str, Level], str]] = {
     "same_end": _same_side("right"),
     "same_initial": lambda left, right, _: f"left({left}, 1) = left({right}, 1)",
     "days_apart": _days_apart,
+    "missing": lambda left, right, _: f"({left} IS NULL OR {right} IS NULL)",
     "otherwise": lambda *_: "ELSE",
 }
 
@@ -109,6 +110,7 @@ def in_words(level: Level) -> str:
             "same_initial": "the same first letter",
             "swapped_with": f"swapped with {other}",
             "days_apart": f"at most {bound} day(s) apart",
+            "missing": "not known on one side",
             "otherwise": "different",
         }[level.test]
     )

@@ -87,7 +87,7 @@ def linker(connection: duckdb.DuckDBPyConnection, rules: Rules) -> "Linker":
             {"blocking_rule": block_sql(block, rules), "sql_dialect": "duckdb"}
             for block in rules.blocking
         ],
-        retain_matching_columns=True,
+        retain_matching_columns=False,
         retain_intermediate_calculation_columns=True,
         linker_uid="steward",
     )
@@ -145,10 +145,10 @@ def compare(connection: duckdb.DuckDBPyConnection, rules: Rules, path: Path) -> 
     best level, -1 where a value is missing; `rarity_0` … the frequency of the value both share,
     for comparisons in which rare values count more.
     """
-    result = linker(connection, rules).inference.predict(warning_mode="never")
+    result = linker(connection, _spelling_levels(rules)).inference.predict(warning_mode="never")
     columns = ["least(party_l, party_r) AS l", "greatest(party_l, party_r) AS r"]
     for place, comparison in enumerate(rules.comparisons):
-        columns.append(f"{_level(comparison)}::TINYINT AS level_{place}")
+        columns.append(f"{_level(comparison)} AS level_{place}")
         if comparison.rare_values_count_more:
             columns.append(f"{_rarity(comparison)} AS rarity_{place}")
     written = connection.execute(
@@ -159,9 +159,28 @@ def compare(connection: duckdb.DuckDBPyConnection, rules: Rules, path: Path) -> 
     return int(written[0]) if written is not None else 0
 
 
+def _spelling_levels(rules: Rules) -> Rules:
+    """Weights of -1, -2, -3 … for the levels, so that a weight tells its level.
+
+    Splink hands out levels only together with both parties' values, which costs most of the
+    memory; weights come alone.
+    """
+    comparisons = tuple(
+        one.model_copy(
+            update={
+                "levels": tuple(
+                    level.model_copy(update={"m": 0.5 / 2 ** (place + 1), "u": 0.5})
+                    for place, level in enumerate(one.levels)
+                )
+            }
+        )
+        for one in rules.comparisons
+    )
+    return rules.model_copy(update={"comparisons": comparisons})
+
+
 def _level(comparison: Comparison) -> str:
-    gamma = f'"gamma_{comparison.field}"'
-    return f"(CASE WHEN {gamma} = -1 THEN -1 ELSE {len(comparison.levels) - 1} - {gamma} END)"
+    return f'(-round("mw_{comparison.field}") - 1)::TINYINT'
 
 
 def _rarity(comparison: Comparison) -> str:

@@ -17,6 +17,7 @@ from steward.data.resolve.scored import (
     ONE_THREAD,
     VECTORS,
     compare_parties,
+    forget,
     inputs_hash,
     write_scored,
 )
@@ -58,6 +59,7 @@ def _propose(connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], fol
         survivorship=survivorship(found, sources),
     )
     notes = _first_notes(rules)
+    forget(folder)
     staged = stage(connection, tables, rules, folder)
     rules = ignoring_shared_values(connection, staged, rules, notes)
     staged = drop_ignored(connection, rules, staged)
@@ -106,10 +108,12 @@ def _duplicate_free(
         return rules
     vectors = staged.folder / VECTORS
     weighted = weighted_sql(rules, parquet_source([vectors]), staged.party_count)
+    # Not as a condition of the join: DuckDB would then pair all parties of a source first.
     found = own.execute(
-        f"""SELECT a.source, sum(p.probability) FROM ({weighted}) p
+        f"""SELECT a.source, coalesce(sum(p.probability) FILTER (a.source = b.source), 0)
+            FROM ({weighted}) p
             JOIN {staged.parties} a ON a.party = p.l JOIN {staged.parties} b ON b.party = p.r
-            WHERE a.source = b.source GROUP BY a.source ORDER BY a.source"""
+            GROUP BY a.source ORDER BY a.source"""
     ).fetchall()
     expected = {int(source): float(total) for source, total in found}
     sources = []

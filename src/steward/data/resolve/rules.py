@@ -75,6 +75,7 @@ Test = Literal[
     "same_initial",
     "swapped_with",
     "days_apart",
+    "missing",
     "otherwise",
 ]
 
@@ -161,7 +162,8 @@ class Level(Document):
     at_least: float | None = None
     at_most: float | None = None
     field: Annotated[
-        Name | None, Field(description="Another field to test; the other one for `swapped_with`.")
+        Name | None,
+        Field(description="Another field to test; needed by `swapped_with` and `missing`."),
     ] = None
     m: Annotated[Share | None, Field(description="Share of true matches that look like this.")] = (
         None
@@ -181,8 +183,8 @@ class Level(Document):
                 raise ValueError(f"`{self.test}` takes no `{bound}`")
         if self.test in {"similar", "similar_words"} and (self.at_least or 0) > 1:
             raise ValueError(f"`{self.test}` goes from 0 to 1")
-        if self.test == "swapped_with" and self.field is None:
-            raise ValueError("`swapped_with` needs the other `field`")
+        if self.test in {"swapped_with", "missing"} and self.field is None:
+            raise ValueError(f"`{self.test}` needs the other `field`")
         if (self.m is None) != (self.u is None):
             raise ValueError("give both `m` and `u`, or neither to have them estimated")
         return self

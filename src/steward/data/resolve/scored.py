@@ -15,7 +15,7 @@ from steward.data.resolve.model import PARTIES_TABLE, compare, quiet
 from steward.data.resolve.rules import Rules
 from steward.data.resolve.scoring import weighted_sql
 from steward.data.resolve.staging import SourceCount, Staged, match_tables, stage
-from steward.data.resolve.training import train, with_usual_weights
+from steward.data.resolve.training import train
 from steward.data.tables import Table, literal, parquet_source, quote
 
 VECTORS = "vectors.parquet"
@@ -66,6 +66,7 @@ def score(
         again = reweigh(before, rules)
         if again is not None:
             return again
+    forget(folder)
     staged = stage(connection, tables, rules, folder)
     notes: list[str] = []
     with session(ONE_THREAD) as own:
@@ -102,7 +103,7 @@ def compare_parties(
         return 0
     found: list[str] = []
     with quiet(found):
-        compared = compare(own, with_usual_weights(rules), path)
+        compared = compare(own, rules, path)
     notes.extend(found)
     return compared
 
@@ -146,6 +147,11 @@ def open_scored(folder: Path) -> Scored:
             "There are no scored pairs in this folder. Score the tables first.", code="not-scored"
         )
     return found
+
+
+def forget(folder: Path) -> None:
+    """Takes the manifest away first, so that half-written files are never taken for results."""
+    (folder / MANIFEST).unlink(missing_ok=True)
 
 
 def compare_hash(rules: Rules) -> str:

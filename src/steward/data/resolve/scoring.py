@@ -28,7 +28,7 @@ def weight_sql(comparison: Comparison, place: int, few: float) -> str:
             cases += f" WHEN {number} THEN coalesce({rare}, {plain})"
         else:
             cases += f" WHEN {number} THEN {plain}"
-    return f"round(CASE level_{place}{cases} ELSE 0.0 END, 4)"
+    return f"round(CAST(CASE level_{place}{cases} ELSE 0.0 END AS DOUBLE), 4)"
 
 
 def weighted_sql(rules: Rules, vectors: str, parties: int) -> str:

@@ -66,11 +66,6 @@ def train(
     return _keep_given(with_weights(rules, learned), rules)
 
 
-def with_usual_weights(rules: Rules) -> Rules:
-    """Every weight at its usual value; for comparing, where weights do not matter."""
-    return with_weights(rules, _habit(rules, 1000))
-
-
 def _habit(rules: Rules, parties: int) -> Learned:
     known = [usual(one, rules.field(one.field).role) for one in rules.comparisons]
     m: tuple[Floats, ...] = tuple(pair[0] for pair in known)
