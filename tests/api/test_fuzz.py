@@ -56,13 +56,21 @@ class Target:
         case.validate_response(response, checks=CHECKS)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """On PostgreSQL too when there is time: `make soak NAME=fuzz`."""
+    if "fuzzed_database" in metafunc.fixturenames:
+        full = metafunc.config.getoption("--full")
+        kinds = ["sqlite", "postgres"] if full else ["sqlite"]
+        metafunc.parametrize("fuzzed_database", kinds, scope="module")
+
+
 @pytest.fixture(scope="module")
 def target(
-    database_kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    fuzzed_database: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Target]:
     with ExitStack() as stack:
         url = None
-        if database_kind == "postgres":
+        if fuzzed_database == "postgres":
             server: PostgresServer = request.getfixturevalue("postgres")
             url = stack.enter_context(server.database(None))
         opened = load_settings(

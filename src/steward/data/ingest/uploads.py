@@ -237,7 +237,7 @@ def safe_name(name: str) -> str:
     """A file name without folders, control characters or names a system reserves."""
     text = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     # Format characters reverse or hide parts of a name, as in `gpj.exe` shown as `exe.jpg`.
-    text = "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
+    text = "".join(c if c.isprintable() else " " for c in text if unicodedata.category(c)[0] != "C")
     text = re.sub(r'[<>:"|?*]', "_", text).strip(" .")
     if _RESERVED.match(text):
         text = f"_{text}"

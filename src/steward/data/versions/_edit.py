@@ -281,8 +281,9 @@ class Editor:
             )
         keys = ", ".join(f"({index}, {key})" for key, index in enumerate(group))
         laid = self.lay(
-            f"SELECT CAST(m.k AS INTEGER) AS {KEY}, {POSITION}, {GONE}, {names} FROM ({rows}) p "
-            f"JOIN (VALUES {keys}) m(s, k) ON m.s = p.{SEGMENT} ORDER BY 1, 2"
+            # Names of our own, reserved in tables: a column of the user's must not meet them.
+            f"SELECT CAST(m.{KEY} AS INTEGER) AS {KEY}, {POSITION}, {GONE}, {names} FROM ({rows}) p "
+            f"JOIN (VALUES {keys}) m(__steward_of, {KEY}) ON m.__steward_of = p.{SEGMENT} ORDER BY 1, 2"
         )
         file = copy_one(self.connection, f"SELECT * FROM {laid} ORDER BY rowid", self.folder)
         self.files.append(file)
