@@ -15,7 +15,7 @@ up: ## Set up and start Steward (PORT=, HOST=, STEWARD_HOME= may be given)
 test: ## Everything: format, lint, types, imports, tests on both databases, web, browser
 	@$(DEV) test
 
-test-fast: ## The inner loop: lint, types and Python tests on SQLite
+test-fast: ## The inner loop: lint, types and the quick tests on SQLite
 	@$(DEV) test-fast
 
 soak: ## Long runs with their full numbers: make soak NAME=crash
