@@ -67,7 +67,7 @@ def files(draw: st.DrawFn) -> Written:
     always = draw(st.booleans())
     text = delimiter.join(f"c{i}" for i in range(width)) + end
     line, blank, ragged = 2, 0, 0
-    records = []
+    records: list[tuple[int, list[tuple[str, bool]], str]] = []
     for _ in range(draw(st.integers(0, 60))):
         values = [draw(column) for column in columns]
         shape = draw(st.integers(0, 30))
