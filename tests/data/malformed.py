@@ -599,6 +599,7 @@ def jsons() -> Iterator[Case]:
         '{"page":1,"items":[{"a":1},{"a":2}]}',
         Loads(2, [(1,), (2,)], notes={"beside-the-table"}),
     )
+    yield case("wrapper-one-line", '{"items":[{"a":"é"}]}', Loads(1, [("é",)], names=["a"]))
     yield case("utf-16", '[{"a":"é"}]'.encode("utf-16"), Loads(1, [("é",)]))
     yield case("scalars", "[1,2,3]", Loads(3, [(1,), (2,), (3,)], names=["value"]))
     yield case(
@@ -940,6 +941,8 @@ def databases() -> Iterator[Case]:
 
 
 def strangers() -> Iterator[Case]:
+    noise = bytes((i * 7919 + i * i * 31) % 251 for i in range(4000))
+    yield Case("noise.csv", noise, Refused("unsupported-format"))
     for name, data in {
         "paper.pdf": b"%PDF-1.7\n%\xe2\xe3",
         "picture.csv": b"\x89PNG\r\n\x1a\n\0\0",

@@ -4,7 +4,7 @@ The model knows what every version holds, how commits hang together and nothing 
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -363,10 +363,9 @@ def kit(
 
 
 @pytest.mark.timeout(1800)
-def test_any_sequence_of_operations(kit: Kit) -> None:
+def test_any_sequence_of_operations(kit: Kit, effort: Callable[[int, int], int]) -> None:
     machine = type("BoundMachine", (Machine,), {"kit": kit})
-    effort = settings().max_examples
     run_state_machine_as_test(
         machine,
-        settings=settings(max_examples=max(effort // 12, 1), stateful_step_count=15, deadline=None),
+        settings=settings(max_examples=effort(5, 40), stateful_step_count=15, deadline=None),
     )

@@ -58,7 +58,7 @@ def inspect(job: Job) -> Inspection:
         format="duckdb",
         columns=tuple(column.finding for column in table.kept),
         wrappers=job.wrappers,
-        tables=table.tables,
+        tables=job.listed(table.tables),
         table=job.table_name(table.name),
         rows=tuple(rows),
         records_seen=table.rows,

@@ -66,7 +66,7 @@ def inspect(job: Job) -> Inspection:
         format="delimited",
         columns=inferred.findings,
         wrappers=job.wrappers,
-        tables=job.members,
+        tables=job.listed(),
         table=job.table_name(None),
         encoding=plan.encoding,
         dialect=plan.dialect,

@@ -60,6 +60,8 @@ _REFUSED = (
     (b"\x80\x05\x95", "a Python pickle, which could run code"),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# Separators of fields and records are among the control characters that texts do use.
+_CONTROLS = tuple(bytes((code,)) for code in (*range(9), *range(14, 27)) if code != 1)
 _TAR_AT = 257
 _HEAD = 4096
 
@@ -114,8 +116,20 @@ def _refuse_known(head: bytes, name: str) -> None:
     for magic, what in _REFUSED:
         if start.startswith(magic):
             raise _refused(name, what)
+    if _is_binary(head):
+        raise _refused(name, "binary data of an unknown kind")
     if head[_TAR_AT : _TAR_AT + 5] == b"ustar":
         raise _refused(name, "a tar archive; use zip, gzip or zstd")
+
+
+def _is_binary(head: bytes) -> bool:
+    """Many control characters, and not the zeros of a text in wide characters."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return False
+    controls = sum(head.count(code) for code in _CONTROLS)
+    zeros = head.count(0)
+    wide = zeros > len(head) // 4 and min(head[0::2].count(0), head[1::2].count(0)) * 20 < zeros
+    return not wide and controls > max(64, len(head) // 20)
 
 
 def _refused(name: str, what: str) -> Invalid:

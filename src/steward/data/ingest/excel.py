@@ -96,13 +96,12 @@ def inspect(job: Job) -> Inspection:
         rows = connection.execute(
             f"SELECT {shown} FROM {table.source} ORDER BY {LINE} LIMIT {_SHOWN_ROWS}"
         ).fetchall()
-    listed = book.tables if len(book.tables) > 1 else job.members
     return Inspection(
         name=job.name,
         format="excel",
         columns=findings,
         wrappers=job.wrappers,
-        tables=listed or book.tables,
+        tables=job.listed(book.tables),
         table=job.table_name(book.name),
         header=layout.header,
         preamble=layout.preamble,

@@ -38,6 +38,17 @@ class Job:
     def with_notes(self, *notes: Note) -> "Job":
         return replace(self, notes=(*self.notes, *notes))
 
+    def listed(self, inner: tuple[TableListing, ...] = ()) -> tuple[TableListing, ...]:
+        """Every table that can be asked for: those of this file, and the other files beside it."""
+        if len(self.members) < 2:
+            return inner
+        own = tuple(replace(table, name=f"{self.member}#{table.name}") for table in inner)
+        return tuple(
+            table
+            for member in self.members
+            for table in (own if own and member.name == self.member else (member,))
+        )
+
     def table_name(self, inner: str | None) -> str | None:
         """What a table inside this file is called in `Options.table`."""
         if self.member is None or len(self.members) < 2:

@@ -60,7 +60,7 @@ def inspect(job: Job) -> Inspection:
         format="json",
         columns=findings,
         wrappers=job.wrappers,
-        tables=document.tables or job.members,
+        tables=job.listed(document.tables),
         table=job.table_name(document.table),
         encoding=encoding,
         rows=tuple(rows),

@@ -58,27 +58,28 @@ class Document:
 
 
 def open_document(job: Job, encoding: Encoding) -> Document:
-    pieces = (piece.removeprefix("\ufeff") for piece in decoded(job.path, encoding.name))
+    """Finds out how the file lays out its records; they are read as they are asked for."""
+    pieces = (piece for piece in decoded(job.path, encoding.name) if piece)
     head = ""
     for piece in pieces:
-        head += piece
-        if head.strip() and ("\n" in head.lstrip() or len(head) > 1 << 20):
+        head = (head + piece).removeprefix("\ufeff")
+        if "\n" in head.lstrip() or len(head) > 1 << 20:
             break
     start = head.lstrip()[:1]
     if not start:
         raise Invalid(f"{job.name!r} has no record: it is blank.", code="empty")
     if start == "[":
-        items = _array_items(job, chain((head,), pieces))
-        return Document(items, "array")
-    if _is_lines(head, pieces_left=job.path.stat().st_size > len(head)):
-        return Document(_line_items(chain((head,), pieces)), "lines")
-    return _whole_document(job, head, pieces)
+        return Document(_array_items(job, chain((head,), pieces)), "array")
+    further = next(pieces, "")
+    if _is_lines(head, further):
+        return Document(_line_items(chain((head, further), pieces)), "lines")
+    return _whole_document(job, head + further, pieces)
 
 
-def _is_lines(head: str, *, pieces_left: bool) -> bool:
+def _is_lines(head: str, further: str) -> bool:
     """Whether the first line is a value by itself and another follows."""
     first, _, rest = head.lstrip().partition("\n")
-    if not rest.strip() and not pieces_left:
+    if not (rest + further).strip():
         return False
     try:
         _DECODER.decode(first)
@@ -88,7 +89,7 @@ def _is_lines(head: str, *, pieces_left: bool) -> bool:
         # A broken first line does not make the lines below it anything else.
         second = rest.lstrip().partition("\n")[0]
         return second.startswith("{") and second.rstrip().endswith("}")
-    return bool(rest.strip()) or pieces_left
+    return True
 
 
 def _line_items(pieces: Iterable[str]) -> Iterator[Item]:
@@ -135,12 +136,19 @@ class _ArrayReader:
         self._text = ""
         self._at = 0
         self._line = 1
+        self._counted = 0
+
+    def _here(self) -> int:
+        """The line at which reading stands; every character is counted once."""
+        self._line += self._text.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._line
 
     def _more(self, characters: int) -> bool:
         """Reads on until so many characters lie ahead; false at the end of the file."""
-        self._line += self._text.count("\n", 0, self._at)
+        self._here()
         parts, length = [self._text[self._at :]], len(self._text) - self._at
-        self._at = 0
+        self._at = self._counted = 0
         found = False
         while length < characters:
             piece = next(self._pieces, None)
@@ -172,7 +180,7 @@ class _ArrayReader:
         if not self.peek():
             raise self.broken("it ends too early")
         while True:
-            line = self._line + self._text.count("\n", 0, self._at)
+            line = self._here()
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except _Refused as problem:
@@ -192,9 +200,9 @@ class _ArrayReader:
             return Item(line, value, raw)
 
     def broken(self, why: str) -> Invalid:
-        line = self._line + self._text.count("\n", 0, self._at)
         return Invalid(
-            f"{self._name!r} cannot be read as JSON: near line {line}, {why}.", code="damaged"
+            f"{self._name!r} cannot be read as JSON: near line {self._here()}, {why}.",
+            code="damaged",
         )
 
 

@@ -38,7 +38,7 @@ def inspect(job: Job) -> Inspection:
         format="parquet",
         columns=tuple(column.finding for column in file.kept),
         wrappers=job.wrappers,
-        tables=job.members,
+        tables=job.listed(),
         table=job.table_name(None),
         rows=tuple(tuple(row) for row in rows),
         records_seen=file.rows,

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from steward.core.errors import TooLarge
 from steward.data.ingest.findings import Dialect
 
 _CHUNK = 1 << 20
+_LONGEST_LINE = 256 << 20
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _MARKED = re.compile("[\ud800-\udfff]")
 _HANDLER = "steward.ingest.mark"
@@ -83,24 +85,36 @@ def unmarked(text: str) -> str:
 
 def lines_of(pieces: Iterable[str], first: int = 1) -> Iterator[Line]:
     """Physical lines; `\\n`, `\\r\\n` and `\\r` all end one."""
-    number, rest = first, ""
+    number, pending, length = first, [""], 0
     for piece in pieces:
-        text = rest + piece
+        if not pending[-1].endswith("\r") and "\n" not in piece and "\r" not in piece:
+            # Joining only at a line end keeps a very long line from being copied again and again.
+            pending.append(piece)
+            length += len(piece)
+            if length > _LONGEST_LINE:
+                raise TooLarge(
+                    f"Line {number} is longer than {_LONGEST_LINE:,} characters; is this a table?",
+                    code="record-too-long",
+                )
+            continue
+        text = "".join(pending) + piece
+        position = 0
         if "\r" not in text:
             *whole, rest = text.split("\n")
             for line in whole:
                 yield Line(number, line, "\n")
                 number += 1
-            continue
-        position = 0
-        for match in _LINE_ENDS.finditer(text):
-            if match.end() == len(text) and match[0] == "\r":
-                # The next piece may begin with the other half of this line end.
-                break
-            yield Line(number, text[position : match.start()], match[0])
-            number += 1
-            position = match.end()
-        rest = text[position:]
+            position = len(text) - len(rest)
+        else:
+            for match in _LINE_ENDS.finditer(text):
+                if match.end() == len(text) and match[0] == "\r":
+                    # The next piece may begin with the other half of this line end.
+                    break
+                yield Line(number, text[position : match.start()], match[0])
+                number += 1
+                position = match.end()
+        pending, length = [text[position:]], len(text) - position
+    rest = "".join(pending)
     if rest.endswith("\r"):
         yield Line(number, rest[:-1], "\r")
     elif rest:

@@ -84,7 +84,7 @@ def inspect(job: Job) -> Inspection:
         format="sqlite",
         columns=findings,
         wrappers=job.wrappers,
-        tables=staged.tables,
+        tables=job.listed(staged.tables),
         table=job.table_name(staged.name),
         rows=tuple(rows),
         records_seen=staged.stage.rows + staged.odd.rows,

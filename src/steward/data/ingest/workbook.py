@@ -13,12 +13,12 @@ from steward.data.ingest.options import Limits
 _PART = 4 << 20
 _CHUNK = 1 << 20
 _OVERLAP = 1 << 14
-_SHEET = re.compile(rb'<(?:\w+:)?sheet\b[^>]*?\bname="([^"]*)"[^>]*?\br:id="([^"]*)"')
-_RELATION = re.compile(rb"<Relationship\b[^>]*>")
-_ERROR_CELL = re.compile(rb'<c\b[^>]*?\bt="e"[^>]*>')
+_SHEET = re.compile(rb'<(?:\w{1,20}:)?sheet\b[^<>]*?\bname="([^"]*)"[^<>]*?\br:id="([^"]*)"')
+_RELATION = re.compile(rb"<Relationship\b[^<>]*>")
+_ERROR_CELL = re.compile(rb'<c\b[^<>]*?\bt="e"[^<>]*>')
 _REFERENCE = re.compile(rb'\br="([A-Z]{1,3}[0-9]{1,7})"')
 _NOT_COMPUTED = re.compile(
-    rb"<c\b[^>]*><f\b(?:[^>]*/>|[^>]*>[^<]{0,8192}</f>)(?:<v ?/>|<v></v>)?</c>"
+    rb"<c\b[^<>]*><f\b(?:[^<>]*/>|[^<>]*>[^<]{0,8192}</f>)(?:<v ?/>|<v></v>)?</c>"
 )
 
 

@@ -77,16 +77,16 @@ def choose(
     limit, budget = max(SMALL, PER_BLOCK * count), max(4 * SMALL, ALL_BLOCKS * count)
     ordered = _ordered_fields(rules)
     chosen: list[Candidate] = []
-    broad: list[tuple[BlockPart, ...]] = []
+    broad: list[BlockPart] = []
     for part in [*ordered, *_spelt_alike(rules, ordered)]:
         pairs = pairs_of(connection, parties, [part])
         if pairs > limit:
-            if part.start is None:
-                broad.append((part,))
+            broad.append(part)
         elif pairs:
             chosen.append(Candidate((part,), pairs))
-    for first, second in combinations(broad, 2):
-        parts = (*first, *second)
+    for parts in combinations(broad, 2):
+        if parts[0].field == parts[1].field:
+            continue
         pairs = pairs_of(connection, parties, parts)
         if 0 < pairs <= limit:
             chosen.append(Candidate(parts, pairs))

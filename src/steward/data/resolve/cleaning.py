@@ -17,6 +17,8 @@ _PLAIN = {
     "þ": "th",
     "ı": "i",
 }
+# Every character that counts as white space, not only the blank.
+_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
 _SPELT = (("ae", "a"), ("oe", "o"), ("ue", "u"), ("aa", "a"))
 # The characters that Windows-1252 has where Latin-1 has control characters, and those.
 _WINDOWS = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
@@ -30,7 +32,7 @@ def cleaned(value: str, steps: Iterable[str]) -> str:
     """The SQL of `value` (text) after the steps; an empty result is NULL."""
     for step in steps:
         value = _STEPS[step](value)
-    return f"nullif(trim({value}), '')"
+    return f"nullif(trim({value}, {literal(_BLANKS)}), '')"
 
 
 def repaired(value: str) -> str:
