@@ -112,7 +112,8 @@ export function renderApp(address: string) {
 export function renderAlone(element: ReactElement) {
   const queryClient = testQueryClient();
   const wrap = (content: ReactElement) => (
-    <MantineProvider theme={theme}>
+    // jsdom gives everything the size 0, so Mantine would hide dropdowns as detached from their input.
+    <MantineProvider theme={theme} env="test">
       <QueryClientProvider client={queryClient}>{content}</QueryClientProvider>
     </MantineProvider>
   );

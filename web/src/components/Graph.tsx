@@ -1,10 +1,12 @@
 /** A graph laid out from left to right; for the eyes only, pages also say the same in a list. */
 import { useComputedColorScheme } from '@mantine/core';
-import { graphlib, layout } from '@dagrejs/dagre';
 import {
   Background,
+  BaseEdge,
   Controls,
   type Edge,
+  EdgeLabelRenderer,
+  type EdgeProps,
   Handle,
   MarkerType,
   type Node,
@@ -14,23 +16,8 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { useMemo } from 'react';
+import { arranged, type GraphEdge, type GraphNode, type Point, smoothPath } from './graph-layout';
 import classes from './Graph.module.css';
-
-export interface GraphNode {
-  id: string;
-  label: string;
-  /** Smaller lines below the label. */
-  details: string[];
-  kind: string;
-}
-
-export interface GraphEdge {
-  id: string;
-  from: string;
-  to: string;
-  label?: string;
-  isWeak?: boolean;
-}
 
 interface Props {
   label: string;
@@ -40,35 +27,10 @@ interface Props {
   onSelect?: (id: string) => void;
 }
 
-type Drawn = Node<{ node: GraphNode }, 'box'>;
+type DrawnNode = Node<{ node: GraphNode }, 'box'>;
+type DrawnEdge = Edge<{ points: Point[]; middle: Point; text: string }, 'line'>;
 
-const WIDTH = 210;
-const LINE = 17;
-
-function heightOf({ details }: GraphNode): number {
-  return 38 + details.length * LINE;
-}
-
-/** Places for all nodes, from left to right in the direction of the edges. */
-function placed(nodes: GraphNode[], edges: GraphEdge[]): Drawn[] {
-  const graph = new graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: 'LR', nodesep: 28, ranksep: 110 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  nodes.forEach((node) => graph.setNode(node.id, { width: WIDTH, height: heightOf(node) }));
-  edges.forEach(({ id, from, to }) => graph.setEdge(from, to, {}, id));
-  layout(graph);
-  return nodes.map((node) => {
-    const { x, y } = graph.node(node.id) as { x: number; y: number };
-    return {
-      id: node.id,
-      type: 'box',
-      position: { x: x - WIDTH / 2, y: y - heightOf(node) / 2 },
-      data: { node },
-    };
-  });
-}
-
-function Box({ data: { node }, selected }: NodeProps<Drawn>) {
+function Box({ data: { node }, selected }: NodeProps<DrawnNode>) {
   return (
     <div className={classes.node} data-kind={node.kind} data-selected={selected}>
       <Handle type="target" position={Position.Left} className={classes.handle ?? ''} />
@@ -83,29 +45,60 @@ function Box({ data: { node }, selected }: NodeProps<Drawn>) {
   );
 }
 
+function Line({ id, data, markerEnd }: EdgeProps<DrawnEdge>) {
+  if (!data) return null;
+  const { points, middle, text } = data;
+  return (
+    <>
+      <BaseEdge id={id} path={smoothPath(points)} {...(markerEnd ? { markerEnd } : {})} />
+      {text !== '' && (
+        <EdgeLabelRenderer>
+          <div
+            className={classes.edgeLabel}
+            style={{ transform: `translate(-50%, -50%) translate(${middle.x}px, ${middle.y}px)` }}
+          >
+            {text}
+          </div>
+        </EdgeLabelRenderer>
+      )}
+    </>
+  );
+}
+
 const NODE_TYPES = { box: Box };
+const EDGE_TYPES = { line: Line };
 
 export default function Graph({ label, nodes, edges, selected = null, onSelect }: Props) {
   const scheme = useComputedColorScheme('light');
-  const places = useMemo(() => placed(nodes, edges), [nodes, edges]);
-  const lines: Edge[] = edges.map(({ id, from, to, label: text, isWeak }) => ({
-    id,
-    source: from,
-    target: to,
+  const layout = useMemo(() => arranged(nodes, edges), [nodes, edges]);
+  const boxes = layout.nodes.map(({ node, position }): DrawnNode => ({
+    id: node.id,
+    type: 'box',
+    position,
+    data: { node },
+    selected: node.id === selected,
+  }));
+  const lines = layout.edges.map(({ edge, points, middle }): DrawnEdge => ({
+    id: edge.id,
+    type: 'line',
+    source: edge.from,
+    target: edge.to,
     markerEnd: { type: MarkerType.ArrowClosed },
-    className: isWeak ? (classes.weak ?? '') : '',
-    ...(text === undefined ? {} : { label: text }),
+    className: edge.isWeak ? (classes.weak ?? '') : '',
+    data: { points, middle, text: edge.label ?? '' },
   }));
   return (
-    <div className={classes.frame} role="img" aria-label={label}>
+    <div className={classes.frame} role="group" aria-label={label}>
       <ReactFlow
-        nodes={places.map((place) => ({ ...place, selected: place.id === selected }))}
+        nodes={boxes}
         edges={lines}
         nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
         colorMode={scheme}
         fitView
-        fitViewOptions={{ maxZoom: 1.1, padding: 0.12 }}
+        fitViewOptions={{ minZoom: 0.5, maxZoom: 1.1, padding: 0.12 }}
         minZoom={0.2}
+        nodesDraggable={false}
         nodesConnectable={false}
         nodesFocusable={false}
         edgesFocusable={false}

@@ -36,6 +36,10 @@ export default function DatasetsPage() {
     dialog.open();
   };
   const isOver = useFileDrop(add, mayLoad);
+  const leave = (id: string) => {
+    setFiles((known) => known.filter((pending) => pending.id !== id));
+    if (files.length === 1) dialog.close();
+  };
   const close = (unfinished: boolean) => {
     if (!unfinished) setFiles([]);
     dialog.close();
@@ -61,6 +65,7 @@ export default function DatasetsPage() {
             taken={itemsOf(query.data).map(({ name }) => name)}
             opened={dialog.opened}
             onFiles={add}
+            onLeave={leave}
             onClose={close}
           />
         </Suspense>

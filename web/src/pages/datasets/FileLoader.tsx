@@ -20,16 +20,27 @@ interface Props {
   /** Names that are taken: loading under one makes its next version. */
   taken: string[];
   onStage: (stage: Stage | 'failed') => void;
+  /** The person gives this file up. */
+  onLeave: () => void;
 }
 
-export function FileLoader({ projectId, file, taken, onStage }: Props) {
+export function FileLoader({ projectId, file, taken, onStage, onLeave }: Props) {
   const load = useFileLoad(projectId, file);
   const shown = load.error ? 'failed' : load.stage;
   useEffect(() => onStage(shown), [onStage, shown]);
   const formats = useFormats();
+  const leave = () => {
+    load.abandon();
+    onLeave();
+  };
   if (load.result) return <Outcome projectId={projectId} result={load.result} />;
   if (load.error && !load.inspection) {
-    return <ErrorState error={load.error} retry={load.retry} />;
+    const giveUp = (
+      <Button variant="subtle" color="gray" onClick={leave}>
+        Leave this file out
+      </Button>
+    );
+    return <ErrorState error={load.error} retry={load.retry} action={giveUp} />;
   }
   if (load.stage === 'sending') {
     return (
@@ -38,13 +49,14 @@ export function FileLoader({ projectId, file, taken, onStage }: Props) {
         done={load.sent}
         total={file.size}
         format={formats.bytes}
+        onCancel={leave}
       />
     );
   }
   if (!load.inspection) {
     return <TaskProgress doing="Looking at the file" done={0} total={null} />;
   }
-  return <Review {...{ load, inspection: load.inspection, file, taken }} />;
+  return <Review {...{ load, inspection: load.inspection, file, taken, onLeave: leave }} />;
 }
 
 interface ReviewProps {
@@ -52,9 +64,10 @@ interface ReviewProps {
   inspection: Inspection;
   file: File;
   taken: string[];
+  onLeave: () => void;
 }
 
-function Review({ load, inspection, file, taken }: ReviewProps) {
+function Review({ load, inspection, file, taken, onLeave }: ReviewProps) {
   const formats = useFormats();
   const [name, setName] = useState(() => datasetName(file.name));
   const isBusy = load.stage !== 'ready';
@@ -98,9 +111,13 @@ function Review({ load, inspection, file, taken }: ReviewProps) {
             doing={load.task?.doing ?? 'Waiting'}
             done={load.task?.done ?? 0}
             total={load.task?.total ?? null}
+            onCancel={load.cancel}
           />
         ) : (
-          <Group justify="flex-end">
+          <Group justify="flex-end" gap="xs">
+            <Button variant="subtle" color="gray" onClick={onLeave}>
+              Leave this file out
+            </Button>
             <Button type="submit" loading={load.stage === 'inspecting'} disabled={!name.trim()}>
               Load
             </Button>

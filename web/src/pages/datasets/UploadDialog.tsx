@@ -26,14 +26,15 @@ interface Props {
   taken: string[];
   opened: boolean;
   onFiles: (files: File[]) => void;
+  onLeave: (id: string) => void;
   onClose: (unfinished: boolean) => void;
 }
 
 export default function UploadDialog(props: Props) {
-  const { projectId, files, taken, opened, onFiles, onClose } = props;
+  const { projectId, files, taken, opened, onFiles, onLeave, onClose } = props;
   const [stages, setStages] = useState<Record<string, Stage | 'failed'>>({});
   const [chosen, setChosen] = useState<string | null>(null);
-  const current = chosen ?? files[0]?.id ?? null;
+  const current = files.find(({ id }) => id === chosen)?.id ?? files[0]?.id ?? null;
   const note = useCallback(
     (id: string, stage: Stage | 'failed') => setStages((known) => ({ ...known, [id]: stage })),
     [],
@@ -65,7 +66,7 @@ export default function UploadDialog(props: Props) {
           )}
           {files.map(({ id, file }) => (
             <Tabs.Panel key={id} value={id}>
-              <NotedLoader {...{ id, file, projectId, taken, note }} />
+              <NotedLoader {...{ id, file, projectId, taken, note }} onLeave={() => onLeave(id)} />
             </Tabs.Panel>
           ))}
         </Tabs>
@@ -78,6 +79,7 @@ interface NotedProps extends PendingFile {
   projectId: string;
   taken: string[];
   note: (id: string, stage: Stage | 'failed') => void;
+  onLeave: () => void;
 }
 
 function NotedLoader({ id, note, ...rest }: NotedProps) {

@@ -3,8 +3,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { IngestOptions, Task } from '@/api/data-types';
 import { projectKey } from '@/api/keys';
-import { isOver, taskError, taskQuery } from '@/api/tasks';
+import { cancelTask, isOver, taskError, taskQuery } from '@/api/tasks';
 import {
+  abandonUpload,
   ingestUpload,
   type Inspection,
   inspectUpload,
@@ -29,6 +30,10 @@ export interface FileLoad {
   retry: () => void;
   correct: (options: LoadOptions) => void;
   load: (dataset: string) => void;
+  /** Stops loading; the file stays, as it was looked at. */
+  cancel: () => void;
+  /** Gives the file up, here and on the server. */
+  abandon: () => void;
 }
 
 export function useFileLoad(projectId: string, file: File): FileLoad {
@@ -118,5 +123,15 @@ export function useFileLoad(projectId: string, file: File): FileLoad {
     },
     correct: (wanted) => void inspect(wanted),
     load: (dataset) => void load(dataset),
+    cancel: () => {
+      if (started) void cancelTask(projectId, started.id);
+    },
+    abandon: () => {
+      stop.current.abort();
+      // One that is gone already needs no giving up; others expire by themselves.
+      if (uploadId.current !== undefined) {
+        abandonUpload(projectId, uploadId.current).catch(() => undefined);
+      }
+    },
   };
 }

@@ -40,7 +40,7 @@ export default function HomePage() {
                 : undefined
             }
             actions={
-              <Anchor component={Link} to={listed} size="xs">
+              <Anchor component={Link} to={listed} size="xs" flex="none">
                 See all
               </Anchor>
             }

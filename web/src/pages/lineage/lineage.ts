@@ -1,7 +1,7 @@
 /** Lineage as a graph to draw and as steps to read. */
 import type { Lineage, LineageNode } from '@/api/data-types';
 import { fileName } from '@/api/files';
-import type { GraphEdge, GraphNode } from '@/components/Graph';
+import type { GraphEdge, GraphNode } from '@/components/graph-layout';
 import { operationName } from '@/components/operation-name';
 
 export interface Step {
@@ -17,16 +17,29 @@ export function labelOf({ kind, label }: LineageNode): string {
   return kind === 'operation' ? operationName(label) : label;
 }
 
+/** A dataset that was changed in place is both read and made: its earlier state gets a box of its own. */
+function earlier(id: string): string {
+  return `${id} before`;
+}
+
 export function drawn({ nodes, edges }: Lineage): { nodes: GraphNode[]; edges: GraphEdge[] } {
-  return {
-    nodes: nodes.map((node) => ({
-      id: node.id,
-      label: labelOf(node),
-      kind: node.kind,
-      details: [node.kind],
-    })),
-    edges: edges.map(({ from, to }) => ({ id: `${from} ${to}`, from, to })),
-  };
+  const datasets = new Set(nodes.filter(({ kind }) => kind === 'dataset').map(({ id }) => id));
+  const isMadeBy = (step: string, source: string) =>
+    datasets.has(source) && edges.some(({ from, to }) => from === step && to === source);
+  const boxes = nodes.map((node): GraphNode => ({
+    id: node.id,
+    label: labelOf(node),
+    kind: node.kind,
+    details: [node.kind],
+  }));
+  const lines = edges.map(({ from, to }): GraphEdge => {
+    const source = isMadeBy(to, from) ? earlier(from) : from;
+    return { id: `${source} ${to}`, from: source, to };
+  });
+  const added = boxes
+    .filter(({ id }) => lines.some(({ from }) => from === earlier(id)))
+    .map((box) => ({ ...box, id: earlier(box.id), details: ['earlier version'] }));
+  return { nodes: [...boxes, ...added], edges: lines };
 }
 
 /** Every operation with what it read and what it made. */
@@ -53,6 +66,6 @@ export function stepFor(steps: Step[], nodeId: string | null): Step | undefined 
   return (
     steps.find(({ id }) => id === nodeId) ??
     steps.find(({ output }) => output.id === nodeId) ??
-    steps.find(({ inputs }) => inputs.some(({ id }) => id === nodeId))
+    steps.find(({ inputs }) => inputs.some(({ id }) => id === nodeId || earlier(id) === nodeId))
   );
 }

@@ -1,6 +1,6 @@
 /** Relations between datasets as the server found them, and the join that follows from one. */
 import type { ChangeRequest } from '@/api/changes';
-import type { GraphEdge, GraphNode } from '@/components/Graph';
+import type { GraphEdge, GraphNode } from '@/components/graph-layout';
 
 export interface Relationship {
   kind: string;

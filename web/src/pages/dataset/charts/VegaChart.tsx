@@ -1,7 +1,7 @@
 /** Draws a Vega-Lite specification. It is interpreted, not compiled, and may load nothing from anywhere. */
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import embed, { type EmbedOptions, type Result, type VisualizationSpec } from 'vega-embed';
+import embed, { type EmbedOptions, type Result } from 'vega-embed';
 import { expressionInterpreter } from 'vega-interpreter';
 import { FormError } from '@/components/FormError';
 import classes from './charts.module.css';
@@ -11,11 +11,19 @@ const refuse = () => Promise.reject(new Error('A chart brings its own data and l
 /** Specifications can come from anyone; no address in them is ever followed. */
 const closedLoader = { load: refuse, sanitize: refuse, http: refuse, file: refuse };
 
-const LIGHT = { background: 'transparent' };
-const DARK = {
+const BOTH = {
   background: 'transparent',
-  title: { color: '#e1e5ea', subtitleColor: '#9aa4b0' },
+  font: "'Inter Variable', sans-serif",
+  axis: { labelFontSize: 11, titleFontWeight: 500 },
+  title: { fontSize: 13, fontWeight: 600, anchor: 'start' },
+};
+const LIGHT = { ...BOTH, mark: { color: '#127a75' } };
+const DARK = {
+  ...BOTH,
+  mark: { color: '#31a59e' },
+  title: { ...BOTH.title, color: '#e1e5ea', subtitleColor: '#9aa4b0' },
   axis: {
+    ...BOTH.axis,
     labelColor: '#bcc4ce',
     titleColor: '#e1e5ea',
     gridColor: '#2a3038',
@@ -47,12 +55,15 @@ export default function VegaChart({ spec, description, onDrawn }: Props) {
       loader: closedLoader,
       actions: false,
       renderer: 'svg',
-      config: scheme === 'dark' ? DARK : LIGHT,
+      config: (scheme === 'dark' ? DARK : LIGHT) as NonNullable<EmbedOptions['config']>,
     };
-    const fitted = { ...spec, width: 'container', autosize: { type: 'fit', contains: 'padding' } };
+    // Charts made of several views have no width of their own.
+    const isSingle = 'mark' in spec || 'layer' in spec;
+    const size = { width: 'container', autosize: { type: 'fit-x', contains: 'padding' } };
+    const fitted = isSingle ? { ...spec, ...size } : spec;
     void (async () => {
       try {
-        result = await embed(element, fitted as unknown as VisualizationSpec, options);
+        result = await embed(element, fitted, options);
         setError(null);
         if (left.signal.aborted) result.finalize();
         else onDrawn(result.view);

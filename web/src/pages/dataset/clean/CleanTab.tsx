@@ -14,6 +14,7 @@ import { useFormats } from '@/components/format';
 import { InsightState } from '@/components/InsightState';
 import { operationName } from '@/components/operation-name';
 import { Section } from '@/components/Section';
+import { useSearchParam } from '@/components/use-search-param';
 import classes from './clean.module.css';
 import { OperationForm } from './OperationForm';
 
@@ -34,11 +35,12 @@ export default function CleanTab({ dataset }: { dataset: Dataset }) {
   const mayChange = useMay('editor');
   const operations = useQuery(operationsQuery(project.id));
   const [change, setChange] = useState<ChangeRequest | null>(null);
+  const [chosen] = useSearchParam('operation');
   const known = operations.data?.items ?? [];
   const titleOf = (name: string) =>
     known.find((operation) => operation.name === name)?.title ?? operationName(name);
   return (
-    <div className={classes.columns}>
+    <div className={classes.columns} data-chosen={chosen !== null}>
       <Section
         title="Suggestions"
         description="Found by looking at every value. Nothing changes before you have seen it, and everything can be undone."

@@ -11,7 +11,10 @@ const PATTERNS_SHOWN = 3;
 
 export function ColumnCard({ column }: { column: ColumnProfile }) {
   const formats = useFormats();
-  const { name, type, filled, rows, histogram, top, text, notes, pii, meanings } = column;
+  const { name, type, filled, rows, histogram, top, text, notes, pii } = column;
+  const meanings = column.meanings.filter(({ label }) =>
+    pii.every((found) => found.label !== label),
+  );
   return (
     <article className={classes.card} aria-label={name}>
       <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
