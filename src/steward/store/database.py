@@ -69,6 +69,15 @@ class Transaction:
         """For statements that name their scope themselves: outer joins, locks. Tests list the callers."""
         return self._connection.execute(statement, parameters)
 
+    def execute_raw(
+        self, statement: str, parameters: Sequence[Any] | list[tuple[Any, ...]] = ()
+    ) -> CursorResult[Any]:
+        """Fixed text with `?` for values, for the hot paths of the journal alone. Tests list the callers."""
+        if self.dialect == "postgresql":
+            statement = statement.replace("?", "%s")
+        given: Any = parameters if isinstance(parameters, list) else tuple(parameters)
+        return self._connection.exec_driver_sql(statement, given)
+
     def rows(self, statement: Executable) -> Sequence[sa.Row[Any]]:
         return self.execute(statement).all()
 

@@ -1,0 +1,152 @@
+"""What a tool is: a function with a schema, a risk class, effects, and what makes it safe to undo and repeat."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from steward.core.plugins import Registry
+from steward.runs import Json, Reconciled, Ticket
+from steward.store import Scope
+
+
+class Risk(StrEnum):
+    """What a call can do at worst, from harmless to grave; `at_most` compares by this order."""
+
+    read = "read"
+    compute = "compute"
+    write = "write"
+    external_send = "external_send"
+    destructive = "destructive"
+    admin = "admin"
+    secret = "secret"  # noqa: S105
+
+    @property
+    def rank(self) -> int:
+        return list(Risk).index(self)
+
+    def at_most(self, other: "Risk") -> bool:
+        return self.rank <= other.rank
+
+
+class Arguments(BaseModel):
+    """Base of every tool's arguments: unknown names are refused, nothing is converted by guess."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a tool touches, for policies and for people."""
+
+    reads: bool = False
+    writes: bool = False
+    network: bool = False
+    spends: bool = False
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A file that a call made; its bytes are a blob."""
+
+    name: str
+    media_type: str
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a call uses up of a budget."""
+
+    usd: Decimal = Decimal(0)
+    tokens: int = 0
+    rows: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a call would do, found out without doing it: shown before anybody approves."""
+
+    summary: str
+    details: Json = None
+    """Counts, a diff, a page of rows: whatever the tool's card shows."""
+    irreversible: str | None = None
+    """Why this cannot be taken back; None when it can."""
+    payload: Json = None
+    """What exactly will be sent or written, when that is more than the arguments."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call did."""
+
+    value: Json
+    summary: str = ""
+    artifacts: tuple[Artifact, ...] = ()
+    commits: tuple[str, ...] = ()
+    """Commits it made, newest last; undo goes by them."""
+    inverse: Json = None
+    """What the tool's `undo` needs to take the call back, when no commit does it."""
+    sources: tuple[str, ...] = ()
+    """Where the value comes from, such as `dataset:orders@ver_…` or `url:https://…`."""
+    trusted: bool = True
+    """False for text that people outside wrote: rows, files, web pages, messages."""
+    cost: Cost = field(default_factory=Cost)
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """For whom and where a call is made."""
+
+    scope: Scope
+    run_id: str
+    author: str
+    branch: str
+    services: Mapping[str, Any]
+    """What tools may use, by name: `workbench`, `secrets`, `blobs`, `http`, `mail` … Tools open nothing themselves."""
+    settings: Mapping[str, Any]
+    """What the project allows the tool, such as the addresses it may call."""
+    ticket: Ticket | None = None
+    """Present when the effect is being committed."""
+    approval: Json = None
+    """The approval that allowed it, when one was needed."""
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+@dataclass(frozen=True)
+class Tool(Generic[A]):
+    name: str
+    title: str
+    description: str
+    arguments: type[A]
+    risk: Risk
+    run: Callable[[ToolContext, A], Awaitable[Outcome]]
+    effects: Effects = Effects()
+    dry_run: Callable[[ToolContext, A], Awaitable[Preview]] | None = None
+    undo: Callable[[ToolContext, A, Json], Awaitable[Outcome]] | None = None
+    """Takes a call back by its `Outcome.inverse`; calls that made commits need none."""
+    undo_is_compensation: bool = False
+    """True when undoing sends something further instead of making it unhappen."""
+    idempotent: bool = False
+    reconcile: Callable[[ToolContext, A, Ticket], Awaitable[Reconciled]] | None = None
+    timeout: timedelta = timedelta(minutes=10)
+    attempts: int = 1
+    """How often a read or compute call is tried when something is unavailable."""
+    estimate: Callable[[ToolContext, A], Cost] | None = None
+    destination: Callable[[A], str] | None = None
+    """To whom an external send goes, for policies and approval cards."""
+
+    def schema(self) -> dict[str, Any]:
+        return self.arguments.model_json_schema()
+
+
+TOOLS: Registry[Tool[Any]] = Registry("tool")

@@ -1,0 +1,109 @@
+"""The tables of the runs room."""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+
+runs = Table(
+    "runs",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("title", String(200), nullable=False),
+    Column("program", String(40), nullable=False),
+    Column("subject", String(200)),
+    Column("status", String(30), nullable=False),
+    # Why a run does not go on, for people: "paused", "3 approvals", "a question".
+    Column("reason", String(400)),
+    Column("queue", String(20), nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("control", String(10)),
+    Column("control_by", String(40)),
+    Column("created_by", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("started_at", Moment),
+    Column("ended_at", Moment),
+    Column("parent_id", String(40)),
+    Column("parent_key", String(400)),
+    Column("root_id", String(40), nullable=False),
+    Column("forked_from", String(40)),
+    # The lease: whoever holds the highest epoch may append; everyone else is fenced off.
+    Column("epoch", BigInteger, nullable=False),
+    Column("holder", String(80)),
+    Column("lease_until", Moment),
+    Column("wake_at", Moment),
+    Column("head_seq", BigInteger, nullable=False),
+    Column("head_hash", String(64), nullable=False),
+    Column("progress", Json),
+    UniqueConstraint("parent_id", "parent_key"),
+    Index("ix_runs_queue_wake_at", "queue", "wake_at"),
+    Index("ix_runs_lease_until", "lease_until"),
+    Index("ix_runs_project_id_created_at", "project_id", "created_at"),
+)
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("run_id", String(40), ForeignKey("runs.id"), nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("key", String(400), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("hash", String(64), nullable=False),
+    PrimaryKeyConstraint("run_id", "seq"),
+    # Entries of a run lie together on disk, in order.
+    sqlite_with_rowid=False,
+)
+
+signals = Table(
+    "run_signals",
+    metadata,
+    *scope_columns(),
+    Column("run_id", String(40), ForeignKey("runs.id"), nullable=False),
+    # One signal a key: of two people who decide at once, the first one did.
+    Column("key", String(400), nullable=False),
+    Column("data", Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("run_id", "key"),
+)
+
+run_blobs = Table(
+    "run_blobs",
+    metadata,
+    *scope_columns(),
+    Column("run_id", String(40), ForeignKey("runs.id"), nullable=False),
+    # The sweep keeps every blob that some table names in a column called so.
+    Column("digest", String(64), nullable=False, index=True),
+    PrimaryKeyConstraint("run_id", "digest"),
+)
+
+schedules = Table(
+    "schedules",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("name", String(200), nullable=False),
+    Column("cron", String(200), nullable=False),
+    Column("time_zone", String(80), nullable=False),
+    Column("missed", String(10), nullable=False),
+    Column("request", Json, nullable=False),
+    Column("enabled", Integer, nullable=False),
+    Column("next_at", Moment, index=True),
+    Column("last_at", Moment),
+    Column("created_by", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("revision", Integer, nullable=False),
+)

@@ -1,0 +1,261 @@
+"""Drives one run as far as it goes: reads the journal, runs the program, and leaves the run done, parked or failed."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+import sqlalchemy as sa
+import structlog
+
+from steward.core.clock import Clock
+from steward.core.errors import StewardError
+from steward.core.faults import fault
+from steward.runs import _tables as tables
+from steward.runs._commit import Fenced, GroupCommit, Unit
+from steward.runs.canonical import Json, canonical, plain
+from steward.runs.entries import Entry, Kind, Link, made
+from steward.runs.execution import Execution, Memory
+from steward.runs.journal import Journal
+from steward.runs.model import (
+    Abandoned,
+    Cancelled,
+    Parked,
+    Paused,
+    Run,
+    RunRequest,
+    Status,
+    StepFailed,
+)
+from steward.runs.records import Records, ended
+from steward.store import BlobStore, Database, Scope, Transaction
+
+LARGE = 16 * 1024
+"""Payloads above so many bytes live as blobs beside the journal."""
+
+_log = structlog.get_logger("steward.runs")
+
+
+class Program(Protocol):
+    """An interpreter of runs: deterministic but for what it does through the execution."""
+
+    async def __call__(self, execution: Execution) -> Json: ...
+
+
+Scrub = Callable[[Scope, Json], Json]
+
+
+class Parts:
+    """What every drive needs; one per process."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: BlobStore,
+        clock: Clock,
+        records: Records,
+        journal: Journal,
+        commit: GroupCommit,
+        scrub: Scrub,
+    ) -> None:
+        self.database = database
+        self.blobs = blobs
+        self.clock = clock
+        self.records = records
+        self.journal = journal
+        self.commit = commit
+        self.scrub = scrub
+
+
+class JournalScribe:
+    """Writes a driven run's entries; the only writer while its epoch lasts."""
+
+    def __init__(self, parts: Parts, run: Run, link: Link) -> None:
+        self._parts = parts
+        self._run = run
+        self.link = link
+        self._blobs: list[str] = []
+
+    async def append(self, kind: Kind, key: str, data: Json) -> Entry:
+        entry = self.make(kind, key, data)
+        await self.write([entry])
+        return entry
+
+    def make(self, kind: Kind, key: str, data: Json) -> Entry:
+        scrubbed = plain(self._parts.scrub(self._run.scope, data))
+        entry = made(self._run.id, self.link, kind, key, self._parts.clock.now(), scrubbed)
+        self.link = Link(entry.seq, entry.hash)
+        return entry
+
+    async def write(
+        self, entries: list[Entry], also: Callable[[Transaction], None] | None = None
+    ) -> None:
+        blobs, self._blobs = self._blobs, []
+        unit = Unit(self._run.id, self._run.epoch, self._run.scope, entries, also, blobs)
+        try:
+            await self._parts.commit.write(unit)
+        except StewardError as problem:
+            raise Abandoned from problem
+
+    async def stored(self, value: Json) -> Json:
+        """The value, or a reference to it when it is large."""
+        scrubbed = self._parts.scrub(self._run.scope, value)
+        text = canonical(scrubbed)
+        if len(text) <= LARGE:
+            return scrubbed
+        content = text.encode("utf-8", "surrogatepass")
+        blob = await asyncio.to_thread(self._parts.blobs.put, [content])
+        self._blobs.append(blob.digest)
+        return {"$blob": blob.digest, "bytes": blob.size}
+
+    async def loaded(self, value: Json) -> Json:
+        return await loaded(self._parts.blobs, value)
+
+    async def start_child(self, key: str, request: RunRequest) -> str:
+        child = await asyncio.to_thread(self._parts.records.start_child, self._run, key, request)
+        return child.id
+
+    async def pause_for(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def now(self) -> datetime:
+        return self._parts.clock.now()
+
+
+async def loaded(blobs: BlobStore, value: Json) -> Json:
+    """The payload behind a reference; anything else as it is."""
+    if isinstance(value, dict) and len(value) == 2 and "$blob" in value and "bytes" in value:
+        content = await asyncio.to_thread(lambda: b"".join(blobs.read(value["$blob"])))
+        return json.loads(content.decode("utf-8", "surrogatepass"))
+    return value
+
+
+class Drive:
+    """One claimed run on its way; `control` may be changed from outside while it goes."""
+
+    def __init__(self, parts: Parts, run: Run, program: Program) -> None:
+        self._parts = parts
+        self.run = run
+        self._program = program
+        self.execution: Execution | None = None
+        self._asked_by = run.control_by
+
+    def tell(self, control: str | None, by: str | None) -> None:
+        """Passes on that somebody paused or cancelled the run; it stops before its next step."""
+        self._asked_by = by
+        if self.execution is not None:
+            self.execution.control = control
+
+    async def go(self) -> None:
+        run, parts = self.run, self._parts
+        entries = await asyncio.to_thread(lambda: list(parts.journal.entries(run.scope, run.id)))
+        scribe = JournalScribe(parts, run, Link(entries[-1].seq, entries[-1].hash))
+        signals = await asyncio.to_thread(parts.records.signals, run.scope, run.id)
+        request = RunRequest(**entries[0].data["request"])
+        self.execution = Execution(run, request, Memory.of(entries), scribe, signals)
+        fault("runs.drive.loaded")
+        try:
+            await self._follow(self.execution, scribe, entries)
+        except Fenced:
+            _log.warning("run_taken_over", run_id=run.id)
+        except Abandoned as abandoned:
+            _log.warning("run_abandoned", run_id=run.id, error=str(abandoned.__cause__))
+
+    async def _follow(
+        self, execution: Execution, scribe: JournalScribe, entries: list[Entry]
+    ) -> None:
+        await self._note_resumed(scribe, entries)
+        try:
+            output = await self._program(execution)
+        except Parked:
+            await self._park(execution, scribe)
+        except Paused:
+            await self._pause(scribe)
+        except Cancelled:
+            by = {"by": self._asked_by}
+            await self._finish(scribe, Status.cancelled, Kind.cancelled, by)
+        except StepFailed as failure:
+            described = {"code": failure.code, "message": failure.message, "at": failure.key}
+            await self._finish(scribe, Status.failed, Kind.failed, {"error": described})
+        except StewardError as problem:
+            described = {"code": problem.specific_code, "message": problem.message}
+            await self._finish(scribe, Status.failed, Kind.failed, {"error": described})
+        except Exception:  # noqa: BLE001
+            # A program that breaks is our bug: the run says so, the log says where.
+            _log.exception("program_failed", run_id=self.run.id, program=self.run.program)
+            described = {"code": "bug", "message": "Steward met an unexpected error in this run."}
+            await self._finish(scribe, Status.failed, Kind.failed, {"error": described})
+        else:
+            stored = await scribe.stored(output)
+            await self._finish(scribe, Status.done, Kind.done, {"output": stored})
+
+    async def _note_resumed(self, scribe: JournalScribe, entries: list[Entry]) -> None:
+        said = [entry.data for entry in entries if entry.kind == Kind.control]
+        if said and said[-1]["action"] == "paused" and self.run.control is None:
+            await scribe.append(
+                Kind.control, "control", {"action": "resumed", "by": self.run.control_by}
+            )
+
+    async def _pause(self, scribe: JournalScribe) -> None:
+        entry = scribe.make(Kind.control, "control", {"action": "paused", "by": self._asked_by})
+        await scribe.write([entry], self._leave(scribe, Status.blocked, "paused", None))
+
+    async def _park(self, execution: Execution, scribe: JournalScribe) -> None:
+        waits = list(execution.open_waits.values())
+        status = min((wait.status for wait in waits), key=_RANK.index, default=Status.blocked)
+        reasons = sorted({wait.reason for wait in waits if wait.reason})
+        moments = [wait.expires_at for wait in waits if wait.expires_at is not None]
+        wake = min(moments, default=None)
+        await scribe.write([], self._leave(scribe, status, "; ".join(reasons)[:400], wake))
+        fault("runs.drive.parked")
+
+    def _leave(
+        self, scribe: JournalScribe, status: Status, reason: str, wake: datetime | None
+    ) -> Callable[[Transaction], None]:
+        run, link = self.run, scribe.link
+        progress = self.execution.progress if self.execution else None
+
+        def change(tx: Transaction) -> None:
+            statement = (
+                sa.update(tables.runs)
+                .where(tables.runs.c.id == run.id)
+                .values(
+                    status=status.value,
+                    reason=reason or None,
+                    # A signal that came meanwhile has set a time of its own.
+                    wake_at=sa.func.coalesce(tables.runs.c.wake_at, wake),
+                    lease_until=None,
+                    holder=None,
+                    head_seq=link.seq,
+                    head_hash=link.hash,
+                    progress=progress,
+                )
+            )
+            tx.narrowed(run.scope).execute(statement)
+            self._parts.records.announce(tx, run, status)
+
+        return change
+
+    async def _finish(
+        self, scribe: JournalScribe, status: Status, kind: Kind, data: dict[str, Any]
+    ) -> None:
+        entry = scribe.make(kind, "run", data)
+        now, run, link = self._parts.clock.now(), self.run, scribe.link
+        progress = self.execution.progress if self.execution else None
+
+        def change(tx: Transaction) -> None:
+            ended(tx, run, status, link, now, progress, _reason(data))
+            self._parts.records.tell_parent(tx, run, status, data)
+            self._parts.records.announce(tx, run, status)
+
+        await scribe.write([entry], change)
+        fault("runs.drive.finished")
+
+
+_RANK = (Status.waiting_for_approval, Status.reviewing, Status.blocked, Status.running)
+
+
+def _reason(data: Mapping[str, Any]) -> str | None:
+    error = data.get("error")
+    return str(error["message"])[:400] if isinstance(error, Mapping) else None

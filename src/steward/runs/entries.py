@@ -1,0 +1,141 @@
+"""Journal entries: their kinds, their bytes, and the chain that no bit can leave unnoticed."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from steward.runs.canonical import GENESIS, Json, canonical, chained
+
+SCHEMA_VERSION = 1
+
+
+class Kind(StrEnum):
+    created = "run.created"
+    step = "step.outcome"
+    retry = "step.retry"
+    intent = "effect.intent"
+    outcome = "effect.outcome"
+    opened = "wait.opened"
+    closed = "wait.closed"
+    note = "note"
+    control = "run.control"
+    done = "run.done"
+    failed = "run.failed"
+    cancelled = "run.cancelled"
+    undone = "undo"
+    redone = "redo"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    seq: int
+    kind: str
+    key: str
+    at: str
+    data: dict[str, Any]
+    hash: str
+    body: str
+
+
+def made(run_id: str, previous: "Link", kind: Kind, key: str, at: datetime, data: Json) -> Entry:
+    """The entry that follows `previous`."""
+    seq = previous.seq + 1
+    moment = at.isoformat()
+    body = canonical(
+        {
+            "at": moment,
+            "data": data,
+            "key": key,
+            "kind": kind.value,
+            "run": run_id,
+            "seq": seq,
+            "v": SCHEMA_VERSION,
+        }
+    )
+    return Entry(seq, kind.value, key, moment, data, chained(previous.hash, body), body)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where a chain stands."""
+
+    seq: int = 0
+    hash: str = GENESIS
+
+
+def read(body: str, hash_: str) -> Entry:
+    """An entry from its stored bytes."""
+    found = json.loads(body)
+    return Entry(found["seq"], found["kind"], found["key"], found["at"], found["data"], hash_, body)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A row of the journal as the database has it: nothing of it is believed before it is checked."""
+
+    run_id: str
+    seq: int
+    kind: str
+    key: str
+    body: str
+    hash: str
+
+
+@dataclass(frozen=True)
+class Damage:
+    """The first place at which a journal is not what was written."""
+
+    seq: int
+    reason: str
+
+
+def first_damage(run_id: str, rows: Iterable[Stored], head: Link) -> Damage | None:
+    """The first altered, missing or added entry of a run, or None if all is as it was written."""
+    link = Link()
+    for row in rows:
+        expected = link.seq + 1
+        if row.seq != expected:
+            return Damage(expected, f"entry {expected} is missing")
+        reason = _mismatch(run_id, row, link)
+        if reason is not None:
+            return Damage(row.seq, reason)
+        link = Link(row.seq, row.hash)
+    if link.seq < head.seq:
+        return Damage(link.seq + 1, f"entry {link.seq + 1} is missing: the journal is cut short")
+    if link.seq == head.seq and link.hash != head.hash:
+        return Damage(head.seq, "the run's own record names another last entry")
+    return None
+
+
+def _mismatch(run_id: str, row: Stored, link: Link) -> str | None:
+    if chained(link.hash, row.body) != row.hash:
+        return "its hash does not cover its content and the entry before it"
+    try:
+        found = json.loads(row.body)
+        same = (
+            canonical(found) == row.body
+            and found["run"] == run_id == row.run_id
+            and found["seq"] == row.seq
+            and found["kind"] == row.kind
+            and found["key"] == row.key
+        )
+    except (ValueError, KeyError, TypeError):
+        return "its content cannot be read"
+    return None if same else "its columns do not agree with its content"
+
+
+def blob_references(data: Json) -> Iterator[str]:
+    """Digests of payloads that were too large to stand in the journal itself."""
+    if isinstance(data, dict):
+        reference = data.get("$blob")
+        if isinstance(reference, str) and len(data) == 2 and "bytes" in data:
+            yield reference
+            return
+        for value in data.values():
+            yield from blob_references(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from blob_references(value)

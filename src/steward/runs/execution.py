@@ -1,0 +1,365 @@
+"""What a program sees of its run: keyed steps whose outcomes are remembered, effects that happen once, waits that park.
+
+A program is ordinary deterministic code. Everything that could come out differently the next time goes through here
+under a key. The first time it is done and recorded; ever after, the record answers.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from steward.core.errors import StewardError, Unavailable
+from steward.core.faults import fault
+from steward.runs.canonical import Json, digest, plain
+from steward.runs.entries import Entry, Kind
+from steward.runs.model import (
+    ONCE,
+    Cancelled,
+    Diverged,
+    Parked,
+    Paused,
+    Retries,
+    Run,
+    RunRequest,
+    Status,
+    StepFailed,
+)
+
+Perform = Callable[[], Awaitable[Json]]
+
+
+class Scribe(Protocol):
+    """Where entries go and payloads come from: the journal when a run is driven, nothing when it is replayed."""
+
+    async def append(self, kind: Kind, key: str, data: Json) -> Entry: ...
+    async def stored(self, value: Json) -> Json: ...
+    async def loaded(self, value: Json) -> Json: ...
+    async def start_child(self, key: str, request: RunRequest) -> str: ...
+    async def pause_for(self, seconds: float) -> None: ...
+    def now(self) -> datetime: ...
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """Identifies one side effect for good: a second try carries the same key."""
+
+    idempotency_key: str
+    body_hash: str
+    request: Json
+
+
+class Found(StrEnum):
+    happened = "happened"
+    not_happened = "not_happened"
+    unknown = "unknown"
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """What a tool found out about an effect whose outcome was lost."""
+
+    found: Found
+    result: Json = None
+
+
+@dataclass(frozen=True)
+class Effect:
+    perform: Callable[[Ticket], Awaitable[Json]]
+    reconcile: Callable[[Ticket], Awaitable[Reconciled]] | None = None
+    idempotent: bool = False
+    """Whether the receiver ignores a second one with the same idempotency key."""
+
+
+@dataclass
+class Memory:
+    """What the journal already knows, by key."""
+
+    outcomes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    intents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    retries: dict[str, int] = field(default_factory=dict)
+    opened: dict[str, dict[str, Any]] = field(default_factory=dict)
+    closed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> "Memory":
+        memory = cls()
+        for entry in entries:
+            memory.take(entry)
+        return memory
+
+    def take(self, entry: Entry) -> None:
+        match entry.kind:
+            case Kind.step | Kind.outcome:
+                self.outcomes[entry.key] = entry.data
+            case Kind.intent:
+                self.intents[entry.key] = entry.data
+            case Kind.retry:
+                self.retries[entry.key] = entry.data["attempt"]
+            case Kind.opened:
+                self.opened[entry.key] = entry.data
+            case Kind.closed:
+                self.closed[entry.key] = entry.data
+            case Kind.note:
+                self.notes.add(entry.key)
+            case _:
+                pass
+
+
+@dataclass(frozen=True)
+class OpenWait:
+    status: Status
+    reason: str
+    expires_at: datetime | None
+
+
+class Execution:
+    """One pass of a program over its run."""
+
+    def __init__(
+        self,
+        run: Run,
+        request: RunRequest,
+        memory: Memory,
+        scribe: Scribe,
+        signals: dict[str, Json],
+        *,
+        replaying: bool = False,
+    ) -> None:
+        self.run = run
+        self.request = request
+        self.replaying = replaying
+        self.control: str | None = run.control
+        self.open_waits: dict[str, OpenWait] = {}
+        self.progress: dict[str, Any] | None = run.progress
+        """How far the program is, for people: `{"done": 3, "total": 7}`."""
+        self.used: set[str] = set()
+        self.differences: list[Diverged] = []
+        self._memory = memory
+        self._scribe = scribe
+        self._signals = signals
+        self._steps = len(memory.outcomes)
+
+    async def step(
+        self, key: str, request: Json, perform: Perform, retries: Retries = ONCE
+    ) -> Json:
+        """The outcome of `perform`, which may be done again after a crash: it must change nothing outside."""
+        recorded = self._recall(key, request, self._memory.outcomes)
+        if recorded is not None:
+            return await self._outcome(key, recorded)
+        self._may_go_on()
+        outcome = await self._tried(key, perform, retries)
+        return await self._record(Kind.step, key, request, outcome)
+
+    async def effect(self, key: str, request: Json, effect: Effect) -> Json:
+        """Does something outside exactly once as far as that can be known; asks a person where it cannot."""
+        recorded = self._recall(key, request, self._memory.outcomes)
+        if recorded is not None:
+            return await self._outcome(key, recorded)
+        ticket = Ticket(digest([self.run.id, key]), digest(request), request)
+        intent = self._recall(key, request, self._memory.intents)
+        if intent is None:
+            self._may_go_on()
+            intended = {"request": request, "idempotency_key": ticket.idempotency_key}
+            await self._append(Kind.intent, key, intended | {"body_hash": ticket.body_hash})
+            fault("runs.effect.intended")
+            outcome = await self._done(effect, ticket)
+        else:
+            outcome = await self._settled(key, effect, ticket)
+        fault("runs.effect.done")
+        return await self._record(Kind.outcome, key, request, outcome)
+
+    async def wait(
+        self,
+        key: str,
+        request: Json,
+        *,
+        status: Status = Status.blocked,
+        reason: str = "",
+        expires_at: datetime | None = None,
+    ) -> Json:
+        """What answered the wait: the data of its signal, or `{"expired": true}`. Parks until there is one."""
+        closed = self._memory.closed.get(key)
+        opened = self._recall(key, request, self._memory.opened)
+        if closed is not None:
+            self.used.add(key)
+            return await self._scribe.loaded(closed["answer"])
+        if opened is None:
+            self._may_go_on()
+            until = expires_at.isoformat() if expires_at else None
+            opened = {"request": request, "expires_at": until}
+            await self._append(Kind.opened, key, opened)
+        answer = self._answer(key, opened)
+        if answer is None:
+            until = opened["expires_at"]
+            moment = datetime.fromisoformat(until) if until else None
+            self.open_waits[key] = OpenWait(status, reason, moment)
+            raise Parked
+        await self._append(Kind.closed, key, {"answer": answer})
+        return await self._scribe.loaded(answer)
+
+    async def child(self, key: str, request: RunRequest) -> Json:
+        """Starts another run under this one and waits for its end: `{"run_id", "status", "output" | "error"}`."""
+
+        async def start() -> Json:
+            return await self._scribe.start_child(key, request)
+
+        asked = {"title": request.title, "program": request.program, "inputs": request.inputs}
+        child_id = await self.step(f"{key}/start", asked, start)
+        answer: dict[str, Any] = await self.wait(
+            key, {"child": child_id}, status=Status.blocked, reason=f"sub-run {request.title}"
+        )
+        if "output" in answer:
+            answer = {**answer, "output": await self._scribe.loaded(answer["output"])}
+        return answer
+
+    async def now(self, key: str) -> datetime:
+        """The time, recorded: a program that looks at a clock looks at this one."""
+
+        async def look() -> Json:
+            return self._scribe.now().isoformat()
+
+        return datetime.fromisoformat(await self.step(key, {"clock": "now"}, look))
+
+    async def note(self, key: str, data: Json) -> None:
+        """A line of the run's log; written once."""
+        self.used.add(key)
+        if key not in self._memory.notes and not self.replaying:
+            await self._append(Kind.note, key, data)
+
+    async def together(self, branches: Iterable[Coroutine[Any, Any, Json]]) -> list[Json]:
+        """Runs branches at the same time; a parked one holds up no other. The first failure in order counts."""
+        tasks = [asyncio.ensure_future(branch) for branch in branches]
+        try:
+            found = await asyncio.gather(*tasks, return_exceptions=True)
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+        problems = [item for item in found if isinstance(item, BaseException)]
+        # What leaves the program outranks an error: the error may look different once all is known.
+        for problem in sorted(problems, key=lambda item: isinstance(item, Exception)):
+            raise problem
+        return list(found)
+
+    def _recall(
+        self, key: str, request: Json, where: dict[str, dict[str, Any]]
+    ) -> dict[str, Any] | None:
+        recorded = where.get(key)
+        self.used.add(key)
+        if self.replaying:
+            asked = plain(request)
+            if recorded is None:
+                if where is self._memory.outcomes and key in self._memory.intents:
+                    # The recorded run never learnt the outcome; nor does its replay.
+                    raise Parked
+                raise Diverged(key, asked, None)
+            if recorded["request"] != asked:
+                self.differences.append(Diverged(key, asked, recorded["request"]))
+        return recorded
+
+    def _answer(self, key: str, opened: dict[str, Any]) -> Json:
+        if self.replaying:
+            return None
+        if key in self._signals:
+            return self._signals[key]
+        until = opened["expires_at"]
+        if until is not None and self._scribe.now() >= datetime.fromisoformat(until):
+            return {"expired": True}
+        return None
+
+    def _may_go_on(self) -> None:
+        """Looked at before anything new is begun; what has begun is finished and recorded."""
+        if self.control == "cancel":
+            raise Cancelled
+        if self.control == "pause":
+            raise Paused
+        self._steps += 1
+        if self._steps > self.request.max_steps:
+            raise StepFailed(
+                "run",
+                "too-many-steps",
+                f"The run reached its limit of {self.request.max_steps:,} steps.",
+            )
+
+    async def _tried(self, key: str, perform: Perform, retries: Retries) -> dict[str, Any]:
+        failed = self._memory.retries.get(key, 0)
+        while True:
+            outcome, may_retry = await _outcome_of(perform(), retries)
+            failed += 1
+            if not may_retry or failed >= retries.attempts:
+                return outcome
+            wait = retries.delay(failed)
+            error = outcome["error"]
+            await self._append(
+                Kind.retry, key, {"attempt": failed, "error": error, "delay_s": wait}
+            )
+            await self._scribe.pause_for(wait)
+            self._may_go_on()
+
+    async def _done(self, effect: Effect, ticket: Ticket) -> dict[str, Any]:
+        outcome, _ = await _outcome_of(effect.perform(ticket), ONCE)
+        return outcome
+
+    async def _settled(self, key: str, effect: Effect, ticket: Ticket) -> dict[str, Any]:
+        """An intent without an outcome: find out, do it again where that is harmless, or ask."""
+        found = Reconciled(Found.unknown)
+        if effect.reconcile is not None:
+            found = await effect.reconcile(ticket)
+        if found.found is Found.happened:
+            return {"result": found.result}
+        if found.found is Found.not_happened or effect.idempotent:
+            return await self._done(effect, ticket)
+        answer = await self.wait(
+            f"{key}/uncertain",
+            {"kind": "uncertain", "request": ticket.request},
+            status=Status.blocked,
+            reason="An action may or may not have happened; somebody has to look.",
+        )
+        match answer.get("decision"):
+            case "happened":
+                return {"result": answer.get("result")}
+            case "retry":
+                return await self._done(effect, ticket)
+            case _:
+                message = "It was decided that this action did not happen and is not tried again."
+                return {"error": {"code": "given-up", "message": message}}
+
+    async def _record(self, kind: Kind, key: str, request: Json, outcome: dict[str, Any]) -> Json:
+        if "result" in outcome:
+            outcome["result"] = await self._scribe.stored(outcome["result"])
+        entry = await self._append(kind, key, {"request": request, **outcome})
+        return await self._outcome(key, entry.data)
+
+    async def _append(self, kind: Kind, key: str, data: Json) -> Entry:
+        if self.replaying:
+            raise Diverged(key, data, None)
+        entry = await self._scribe.append(kind, key, data)
+        self._memory.take(entry)
+        return entry
+
+    async def _outcome(self, key: str, recorded: dict[str, Any]) -> Json:
+        error = recorded.get("error")
+        if error is not None:
+            raise StepFailed(key, error["code"], error["message"])
+        return await self._scribe.loaded(recorded["result"])
+
+
+async def _outcome_of(work: Awaitable[Json], retries: Retries) -> tuple[dict[str, Any], bool]:
+    """The result or the error as data, and whether another try could help."""
+    limit = retries.timeout.total_seconds() if retries.timeout else None
+    try:
+        async with asyncio.timeout(limit):
+            return {"result": await work}, False
+    except TimeoutError:
+        message = f"It took longer than the allowed {limit:g} seconds."
+        return {"error": {"code": "timeout", "message": message}}, True
+    except StepFailed as failure:
+        return {"error": {"code": failure.code, "message": failure.message}}, False
+    except StewardError as problem:
+        described = {"code": problem.specific_code, "message": problem.message}
+        return {"error": described}, isinstance(problem, Unavailable)

@@ -1,0 +1,107 @@
+"""Journals in the database: read whole, read from a place on, checked from end to end."""
+
+import hashlib
+from collections.abc import Iterator
+
+import sqlalchemy as sa
+
+from steward.core.errors import NotFound
+from steward.runs import _tables as tables
+from steward.runs.entries import (
+    Damage,
+    Entry,
+    Link,
+    Stored,
+    blob_references,
+    first_damage,
+    read,
+)
+from steward.store import BlobStore, Database, Scope
+
+_PAGE = 5_000
+_READ = (
+    "SELECT seq, body, hash FROM journal WHERE run_id = ? AND project_id = ? AND seq > ?"
+    " ORDER BY seq LIMIT ?"
+)
+
+
+class Journal:
+    def __init__(self, database: Database, blobs: BlobStore) -> None:
+        self._database = database
+        self._blobs = blobs
+
+    def entries(self, scope: Scope, run_id: str, after: int = 0) -> Iterator[Entry]:
+        """Entries in order, fetched page by page."""
+        while True:
+            page = self.page(scope, run_id, after, _PAGE)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].seq
+
+    def page(self, scope: Scope, run_id: str, after: int, limit: int) -> list[Entry]:
+        with self._database.read(scope) as tx:
+            rows = tx.execute_raw(_READ, (run_id, scope.project_id, after, limit)).all()
+        return [read(row.body, row.hash) for row in rows]
+
+    def head(self, scope: Scope, run_id: str) -> Link:
+        statement = (
+            sa.select(tables.journal.c.seq, tables.journal.c.hash)
+            .where(tables.journal.c.run_id == run_id)
+            .order_by(tables.journal.c.seq.desc())
+            .limit(1)
+        )
+        with self._database.read(scope) as tx:
+            row = tx.first(statement)
+        return Link(row.seq, row.hash) if row else Link()
+
+    def verify(self, scope: Scope, run_id: str) -> Damage | None:
+        """The first altered entry or payload, or None."""
+        damage = first_damage(run_id, self._stored(scope, run_id), self._recorded(scope, run_id))
+        limit = damage.seq if damage else None
+        for entry in self.entries(scope, run_id):
+            if limit is not None and entry.seq >= limit:
+                break
+            for reference in blob_references(entry.data):
+                reason = self._payload_damage(reference)
+                if reason is not None:
+                    return Damage(entry.seq, reason)
+        return damage
+
+    def _stored(self, scope: Scope, run_id: str) -> Iterator[Stored]:
+        after = 0
+        while True:
+            statement = (
+                sa.select(tables.journal)
+                .where(tables.journal.c.run_id == run_id, tables.journal.c.seq > after)
+                .order_by(tables.journal.c.seq)
+                .limit(_PAGE)
+            )
+            with self._database.read(scope) as tx:
+                rows = tx.rows(statement)
+            for row in rows:
+                yield Stored(row.run_id, row.seq, row.kind, row.key, row.body, row.hash)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1].seq
+
+    def _recorded(self, scope: Scope, run_id: str) -> Link:
+        columns = tables.runs.c
+        with self._database.read(scope) as tx:
+            row = tx.first(
+                sa.select(columns.head_seq, columns.head_hash).where(columns.id == run_id)
+            )
+        if row is None:
+            raise NotFound(f"There is no run {run_id!r} in this project.")
+        return Link(row.head_seq, row.head_hash)
+
+    def _payload_damage(self, reference: str) -> str | None:
+        hasher = hashlib.sha256()
+        try:
+            for chunk in self._blobs.read(reference):
+                hasher.update(chunk)
+        except NotFound:
+            return "a payload it refers to is missing"
+        if hasher.hexdigest() != reference:
+            return "a payload it refers to was altered"
+        return None

@@ -1,0 +1,359 @@
+"""The rows of runs: who may drive which one, what was asked of it from outside, and what became of it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from steward.core.clock import Clock
+from steward.core.errors import Conflict, Invalid, NotFound
+from steward.core.ids import Ids
+from steward.runs import _tables as tables
+from steward.runs.canonical import Json, plain
+from steward.runs.entries import Kind, Link, made
+from steward.runs.model import Run, RunRequest, Status
+from steward.store import EVERYWHERE, Bus, Database, EventLog, Scope, Transaction
+
+_COLUMNS = tables.runs.c
+_LIVE = [status.value for status in Status if not status.is_final]
+_MOST_KEY = 400
+
+
+class Records:
+    def __init__(
+        self, database: Database, bus: Bus, events: EventLog, clock: Clock, ids: Ids
+    ) -> None:
+        self._database = database
+        self._bus = bus
+        self._events = events
+        self._clock = clock
+        self._ids = ids
+
+    def start(
+        self,
+        scope: Scope,
+        author: str,
+        request: RunRequest,
+        *,
+        run_id: str | None = None,
+        forked_from: str | None = None,
+    ) -> Run:
+        """Puts a run in the queue; it is durable when this returns."""
+        with self._database.write(scope) as tx:
+            return self.start_within(tx, author, request, run_id=run_id, forked_from=forked_from)
+
+    def start_within(
+        self,
+        tx: Transaction,
+        author: str,
+        request: RunRequest,
+        *,
+        run_id: str | None = None,
+        parent: Run | None = None,
+        parent_key: str | None = None,
+        forked_from: str | None = None,
+    ) -> Run:
+        """The same inside a transaction of the caller: a schedule moves on and starts its run in one."""
+        run_id = run_id or self._ids.new("run")
+        now = self._clock.now()
+        data = {"request": plain(asdict(request)), "author": author}
+        if parent is not None:
+            data["parent"] = parent.id
+        if forked_from is not None:
+            data["forked_from"] = forked_from
+        entry = made(run_id, Link(), Kind.created, "run", now, data)
+        scope = tx.project
+        tx.execute(
+            sa.insert(tables.runs).values(
+                id=run_id,
+                title=request.title[:200],
+                program=request.program,
+                subject=request.subject,
+                status=Status.queued.value,
+                queue=request.queue,
+                priority=request.priority,
+                created_by=author,
+                created_at=now,
+                parent_id=parent.id if parent else None,
+                parent_key=parent_key,
+                root_id=parent.root_id if parent else run_id,
+                forked_from=forked_from,
+                epoch=0,
+                wake_at=now,
+                head_seq=entry.seq,
+                head_hash=entry.hash,
+            )
+        )
+        tx.execute(
+            sa.insert(tables.journal).values(
+                run_id=run_id,
+                seq=entry.seq,
+                kind=entry.kind,
+                key=entry.key,
+                body=entry.body,
+                hash=entry.hash,
+            )
+        )
+        self._events.append(tx, "run.queued", run_id, {"title": request.title})
+        self._bus.ring(tx, queue_topic(request.queue))
+        row = tx.first(sa.select(tables.runs).where(_COLUMNS.id == run_id))
+        if row is None:
+            raise NotFound(f"There is no run {run_id!r} in this project.")
+        return run_of(row, scope)
+
+    def start_child(self, parent: Run, key: str, request: RunRequest) -> Run:
+        """Starts a run under another one; asked again after a crash, it finds the one it started."""
+        with self._database.write(parent.scope) as tx:
+            row = tx.first(
+                sa.select(tables.runs).where(
+                    _COLUMNS.parent_id == parent.id, _COLUMNS.parent_key == key
+                )
+            )
+            if row is not None:
+                return run_of(row, parent.scope)
+            return self.start_within(tx, parent.created_by, request, parent=parent, parent_key=key)
+
+    def get(self, scope: Scope, run_id: str) -> Run:
+        with self._database.read(scope) as tx:
+            return _existing(tx, run_id)
+
+    def listed(
+        self,
+        scope: Scope,
+        *,
+        statuses: Sequence[str] = (),
+        subject: str | None = None,
+        author: str | None = None,
+        parent: str | None = None,
+        text: str | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> list[Run]:
+        """Runs of a project, newest first; ids are ordered by time."""
+        statement = sa.select(tables.runs)
+        if statuses:
+            statement = statement.where(_COLUMNS.status.in_(list(statuses)))
+        if subject is not None:
+            statement = statement.where(_COLUMNS.subject == subject)
+        if author is not None:
+            statement = statement.where(_COLUMNS.created_by == author)
+        if parent is not None:
+            statement = statement.where(_COLUMNS.parent_id == parent)
+        if text:
+            statement = statement.where(_COLUMNS.title.icontains(text, autoescape=True))
+        if before is not None:
+            statement = statement.where(_COLUMNS.id < before)
+        with self._database.read(scope) as tx:
+            rows = tx.rows(statement.order_by(_COLUMNS.id.desc()).limit(limit))
+        return [run_of(row, scope) for row in rows]
+
+    def signal(self, scope: Scope, run_id: str, key: str, data: Json) -> None:
+        """Answers a wait; the first answer counts, a second one is told so."""
+        with self._database.write(scope) as tx:
+            self.signal_within(tx, run_id, key, data)
+
+    def signal_within(self, tx: Transaction, run_id: str, key: str, data: Json) -> None:
+        if len(key) > _MOST_KEY:
+            raise Invalid("The key of a wait is too long.")
+        run = _existing(tx, run_id, lock=True)
+        if run.status.is_final:
+            raise Conflict(f"The run is {run.status.value}; it waits for nothing any more.")
+        taken = tx.first(
+            sa.select(tables.signals.c.key).where(
+                tables.signals.c.run_id == run_id, tables.signals.c.key == key
+            )
+        )
+        if taken is not None:
+            raise Conflict("This was answered already; the first answer counts.")
+        tx.execute(
+            sa.insert(tables.signals).values(
+                run_id=run_id, key=key, data=plain(data), created_at=self._clock.now()
+            )
+        )
+        self._wake(tx, run)
+
+    def signals(self, scope: Scope, run_id: str) -> dict[str, Json]:
+        statement = sa.select(tables.signals).where(tables.signals.c.run_id == run_id)
+        with self._database.read(scope) as tx:
+            return {row.key: row.data for row in tx.rows(statement)}
+
+    def control(self, scope: Scope, run_id: str, action: str, by: str) -> Run:
+        """Asks a run to pause, to go on, or to end; it does so before its next step."""
+        word = {"pause": "pause", "resume": None, "cancel": "cancel"}[action]
+        with self._database.write(scope) as tx:
+            run = _existing(tx, run_id, lock=True)
+            if run.status.is_final:
+                raise Conflict(f"The run is {run.status.value} already.")
+            if run.control == "cancel" and action != "cancel":
+                raise Conflict("The run is being cancelled.")
+            for each in [run, *_descendants(tx, run)]:
+                if each.status.is_final:
+                    continue
+                tx.execute(
+                    sa.update(tables.runs)
+                    .where(_COLUMNS.id == each.id)
+                    .values(control=word, control_by=by)
+                )
+                self._wake(tx, each)
+            self._events.append(tx, f"run.{action}_asked", run_id, {"by": by})
+        return self.get(scope, run_id)
+
+    def claim(self, holder: str, queues: Sequence[str], limit: int, lease: timedelta) -> list[Run]:
+        """Takes runs that are due or whose holder has gone; each claim has a new epoch."""
+        now = self._clock.now()
+        with self._database.write(EVERYWHERE) as tx:
+            free = sa.or_(_COLUMNS.lease_until.is_(None), _COLUMNS.lease_until < now)
+            due = sa.or_(_COLUMNS.wake_at <= now, _COLUMNS.lease_until < now)
+            statement = (
+                sa.select(tables.runs)
+                .where(_COLUMNS.queue.in_(list(queues)), _COLUMNS.status.in_(_LIVE), free, due)
+                .order_by(_COLUMNS.priority.desc(), _COLUMNS.wake_at, _COLUMNS.id)
+                .limit(limit)
+                .with_for_update(skip_locked=True)
+            )
+            rows = tx.rows(statement)
+            for row in rows:
+                tx.execute(
+                    sa.update(tables.runs)
+                    .where(_COLUMNS.id == row.id)
+                    .values(
+                        epoch=row.epoch + 1,
+                        holder=holder,
+                        lease_until=now + lease,
+                        wake_at=None,
+                        status=Status.running.value,
+                        reason=None,
+                        started_at=row.started_at or now,
+                    )
+                )
+                run = run_of(row, Scope(row.org_id, row.project_id))
+                if run.status is not Status.running:
+                    self.announce(tx, run, Status.running)
+        return [
+            run_of(row, Scope(row.org_id, row.project_id), epoch=row.epoch + 1, holder=holder)
+            for row in rows
+        ]
+
+    def renew(
+        self, holder: str, lease: timedelta
+    ) -> dict[tuple[str, int], tuple[str | None, str | None]]:
+        """Prolongs all leases of a holder; returns those it still has, with what was asked of them."""
+        until = self._clock.now() + lease
+        mine = sa.and_(_COLUMNS.holder == holder, _COLUMNS.lease_until.is_not(None))
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(sa.update(tables.runs).where(mine).values(lease_until=until))
+            rows = tx.rows(
+                sa.select(_COLUMNS.id, _COLUMNS.epoch, _COLUMNS.control, _COLUMNS.control_by).where(
+                    mine
+                )
+            )
+        return {(row.id, row.epoch): (row.control, row.control_by) for row in rows}
+
+    def release(self, holder: str) -> None:
+        """Gives every lease of a holder back at once, as on an orderly stop."""
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(
+                sa.update(tables.runs)
+                .where(_COLUMNS.holder == holder)
+                .values(lease_until=None, holder=None, wake_at=self._clock.now())
+            )
+
+    def next_due(self, queues: Sequence[str]) -> datetime | None:
+        """When the next run becomes due by itself."""
+        statement = sa.select(sa.func.min(_COLUMNS.wake_at)).where(
+            _COLUMNS.queue.in_(list(queues)), _COLUMNS.status.in_(_LIVE)
+        )
+        with self._database.read(EVERYWHERE) as tx:
+            moment: datetime | None = tx.execute(statement).scalar()
+        return moment
+
+    def tell_parent(self, tx: Transaction, run: Run, status: Status, data: dict[str, Any]) -> None:
+        """A run that ends answers the wait of the run that started it."""
+        if run.parent_id is None or run.parent_key is None:
+            return
+        inside = tx.narrowed(run.scope)
+        parent = _existing(inside, run.parent_id)
+        inside.execute(
+            sa.insert(tables.signals).values(
+                run_id=parent.id,
+                key=run.parent_key,
+                data={"run_id": run.id, "status": status.value, **data},
+                created_at=self._clock.now(),
+            )
+        )
+        self._wake(inside, parent)
+
+    def announce(self, tx: Transaction, run: Run, status: Status) -> None:
+        inside = tx.narrowed(run.scope)
+        self._events.append(inside, f"run.{status.value}", run.id, {"title": run.title})
+        self._bus.ring(inside, run_topic(run.id))
+
+    def _wake(self, tx: Transaction, run: Run) -> None:
+        tx.execute(
+            sa.update(tables.runs).where(_COLUMNS.id == run.id).values(wake_at=self._clock.now())
+        )
+        self._bus.ring(tx, queue_topic(run.queue))
+        self._bus.ring(tx, run_topic(run.id))
+
+
+def ended(
+    tx: Transaction,
+    run: Run,
+    status: Status,
+    link: Link,
+    now: datetime,
+    progress: dict[str, Any] | None,
+    reason: str | None,
+) -> None:
+    tx.narrowed(run.scope).execute(
+        sa.update(tables.runs)
+        .where(_COLUMNS.id == run.id)
+        .values(
+            status=status.value,
+            reason=reason,
+            ended_at=now,
+            lease_until=None,
+            holder=None,
+            wake_at=None,
+            head_seq=link.seq,
+            head_hash=link.hash,
+            progress=progress,
+        )
+    )
+
+
+def queue_topic(queue: str) -> str:
+    return f"queue/{queue}"
+
+
+def run_topic(run_id: str) -> str:
+    return f"run/{run_id}"
+
+
+def run_of(row: sa.Row[Any], scope: Scope, **changes: Any) -> Run:
+    fields = {
+        name: getattr(row, name)
+        for name in Run.__dataclass_fields__
+        if name not in {"scope", "status"}
+    }
+    return Run(scope=scope, status=Status(row.status), **(fields | changes))
+
+
+def _existing(tx: Transaction, run_id: str, *, lock: bool = False) -> Run:
+    statement = sa.select(tables.runs).where(_COLUMNS.id == run_id)
+    row = tx.first(statement.with_for_update() if lock else statement)
+    if row is None:
+        raise NotFound(f"There is no run {run_id!r} in this project.")
+    return run_of(row, tx.project)
+
+
+def _descendants(tx: Transaction, run: Run) -> list[Run]:
+    found: list[Run] = []
+    level = [run.id]
+    while level:
+        rows = tx.rows(sa.select(tables.runs).where(_COLUMNS.parent_id.in_(level)))
+        found += [run_of(row, tx.project) for row in rows]
+        level = [row.id for row in rows]
+    return found

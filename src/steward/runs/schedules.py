@@ -1,0 +1,224 @@
+"""Schedules: cron rows with a time zone; each moment fires once, however many workers look."""
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import sqlalchemy as sa
+from cronsim import CronSim, CronSimError
+
+from steward.core.clock import Clock
+from steward.core.errors import Invalid, NotFound, Problem, Stale
+from steward.core.ids import Ids
+from steward.runs import _tables as tables
+from steward.runs.canonical import plain
+from steward.runs.model import RunRequest
+from steward.runs.records import Records
+from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
+
+_COLUMNS = tables.schedules.c
+_LATE: Final = timedelta(minutes=2)
+"""A moment that is later than this was missed: no worker was there."""
+_MOST_MISSED: Final = 1000
+
+
+class Missed(StrEnum):
+    """What to do about moments at which no worker ran."""
+
+    skip = "skip"
+    once = "once"
+    all = "all"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    id: str
+    name: str
+    cron: str
+    time_zone: str
+    missed: Missed
+    enabled: bool
+    next_at: datetime | None
+    last_at: datetime | None
+    created_by: str
+    created_at: datetime
+    revision: int
+    request: RunRequest
+
+
+class Schedules:
+    def __init__(
+        self, database: Database, records: Records, events: EventLog, clock: Clock, ids: Ids
+    ) -> None:
+        self._database = database
+        self._records = records
+        self._events = events
+        self._clock = clock
+        self._ids = ids
+
+    def create(
+        self,
+        scope: Scope,
+        author: str,
+        name: str,
+        cron: str,
+        time_zone: str,
+        request: RunRequest,
+        missed: Missed = Missed.once,
+    ) -> Schedule:
+        now = self._clock.now()
+        row = {
+            "id": self._ids.new("sch"),
+            "name": name[:200],
+            "cron": cron,
+            "time_zone": time_zone,
+            "missed": missed.value,
+            "request": plain(asdict(request)),
+            "enabled": 1,
+            "next_at": next_moment(cron, time_zone, now),
+            "created_by": author,
+            "created_at": now,
+            "revision": 1,
+        }
+        with self._database.write(scope) as tx:
+            tx.execute(sa.insert(tables.schedules).values(**row))
+            self._events.append(tx, "schedule.created", str(row["id"]), {"name": name})
+            return _existing(tx, str(row["id"]))
+
+    def listed(self, scope: Scope, before: str | None = None, limit: int = 50) -> list[Schedule]:
+        statement = sa.select(tables.schedules)
+        if before is not None:
+            statement = statement.where(_COLUMNS.id < before)
+        with self._database.read(scope) as tx:
+            rows = tx.rows(statement.order_by(_COLUMNS.id.desc()).limit(limit))
+        return [_schedule(row) for row in rows]
+
+    def get(self, scope: Scope, schedule_id: str) -> Schedule:
+        with self._database.read(scope) as tx:
+            return _existing(tx, schedule_id)
+
+    def change(
+        self, scope: Scope, schedule_id: str, revision: int, changes: dict[str, Any]
+    ) -> Schedule:
+        """Changes name, cron, time_zone, missed or enabled; the next moment is counted from now."""
+        with self._database.write(scope) as tx:
+            found = _existing(tx, schedule_id)
+            if found.revision != revision:
+                raise Stale("The schedule has changed since you read it. Read it again.")
+            cron = str(changes.get("cron", found.cron))
+            zone = str(changes.get("time_zone", found.time_zone))
+            enabled = bool(changes.get("enabled", found.enabled))
+            moment = next_moment(cron, zone, self._clock.now()) if enabled else None
+            values = {**changes, "enabled": int(enabled), "next_at": moment}
+            values["revision"] = revision + 1
+            tx.execute(
+                sa.update(tables.schedules).where(_COLUMNS.id == schedule_id).values(**values)
+            )
+            self._events.append(tx, "schedule.changed", schedule_id, {"name": found.name})
+            return _existing(tx, schedule_id)
+
+    def delete(self, scope: Scope, schedule_id: str) -> None:
+        with self._database.write(scope) as tx:
+            found = _existing(tx, schedule_id)
+            tx.execute(sa.delete(tables.schedules).where(_COLUMNS.id == schedule_id))
+            self._events.append(tx, "schedule.deleted", schedule_id, {"name": found.name})
+
+    def fire_due(self) -> int:
+        """Starts what is due; the row moves on in the transaction that starts the runs."""
+        now = self._clock.now()
+        due = sa.select(_COLUMNS.id, _COLUMNS.org_id, _COLUMNS.project_id).where(
+            _COLUMNS.next_at <= now
+        )
+        with self._database.read(EVERYWHERE) as tx:
+            rows = tx.rows(due.limit(100))
+        return sum(self._fire(Scope(row.org_id, row.project_id), row.id, now) for row in rows)
+
+    def _fire(self, scope: Scope, schedule_id: str, now: datetime) -> int:
+        with self._database.write(scope) as tx:
+            row = tx.first(
+                sa.select(tables.schedules)
+                .where(_COLUMNS.id == schedule_id, _COLUMNS.next_at <= now)
+                .with_for_update(skip_locked=True)
+            )
+            if row is None:
+                return 0
+            found = _schedule(row)
+            moments = _moments(found, now)
+            for moment in moments:
+                inputs = {**found.request.inputs, "scheduled_at": moment.isoformat()}
+                request = RunRequest(**{**asdict(found.request), "inputs": inputs})
+                self._records.start_within(tx, found.created_by, request)
+            tx.execute(
+                sa.update(tables.schedules)
+                .where(_COLUMNS.id == schedule_id)
+                .values(
+                    next_at=next_moment(found.cron, found.time_zone, now),
+                    last_at=moments[-1] if moments else found.last_at,
+                )
+            )
+            return len(moments)
+
+
+def _moments(schedule: Schedule, now: datetime) -> list[datetime]:
+    """The moments to run for, oldest first: the one that is due, and missed ones as the policy says."""
+    if schedule.next_at is None:
+        return []
+    moments = [schedule.next_at]
+    while len(moments) < _MOST_MISSED:
+        following = next_moment(schedule.cron, schedule.time_zone, moments[-1])
+        if following > now:
+            break
+        moments.append(following)
+    on_time = [moment for moment in moments if now - moment <= _LATE]
+    match schedule.missed:
+        case Missed.all:
+            return moments
+        case Missed.once:
+            return moments[-1:]
+        case _:
+            return on_time[-1:]
+
+
+def next_moment(cron: str, time_zone: str, after: datetime) -> datetime:
+    """The first moment of a cron expression after another, in UTC."""
+    try:
+        zone = ZoneInfo(time_zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise Invalid(
+            f"There is no time zone {time_zone!r}; use a name such as Europe/Berlin.",
+            problems=[Problem("/time_zone", "unknown time zone")],
+        ) from None
+    try:
+        found = next(CronSim(cron, after.astimezone(zone)))
+    except (CronSimError, StopIteration):
+        raise Invalid(
+            f"{cron!r} is not a cron expression of five fields that ever comes true.",
+            problems=[Problem("/cron", "not a cron expression")],
+        ) from None
+    return found.astimezone(UTC)
+
+
+def _existing(tx: Transaction, schedule_id: str) -> Schedule:
+    row = tx.first(sa.select(tables.schedules).where(_COLUMNS.id == schedule_id))
+    if row is None:
+        raise NotFound(f"There is no schedule {schedule_id!r} in this project.")
+    return _schedule(row)
+
+
+def _schedule(row: sa.Row[Any]) -> Schedule:
+    return Schedule(
+        id=row.id,
+        name=row.name,
+        cron=row.cron,
+        time_zone=row.time_zone,
+        missed=Missed(row.missed),
+        enabled=bool(row.enabled),
+        next_at=row.next_at,
+        last_at=row.last_at,
+        created_by=row.created_by,
+        created_at=row.created_at,
+        revision=row.revision,
+        request=RunRequest(**row.request),
+    )

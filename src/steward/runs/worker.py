@@ -1,0 +1,202 @@
+"""A worker: claims runs that are due, drives them side by side, keeps their leases, and lets go when it stops."""
+
+import asyncio
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from steward.core.errors import StewardError, Unavailable
+from steward.runs.canonical import Json
+from steward.runs.driver import Drive, Parts, Program
+from steward.runs.execution import Execution
+from steward.runs.model import Run
+from steward.runs.records import queue_topic, run_topic
+from steward.runs.schedules import Schedules
+from steward.store import Bus
+
+LEASE: Final = timedelta(seconds=6)
+QUEUES: Final = ("cpu", "llm")
+
+_log = structlog.get_logger("steward.worker")
+
+
+class Worker:
+    """Serves queues within one event loop; SQL says what is due, the bell only says when to look."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        programs: Mapping[str, Program],
+        bus: Bus,
+        schedules: Schedules,
+        *,
+        queues: Sequence[str] = QUEUES,
+        concurrency: int = 16,
+        lease: timedelta = LEASE,
+    ) -> None:
+        self._parts = parts
+        self._programs = programs
+        self._bus = bus
+        self._schedules = schedules
+        self._queues = tuple(queues)
+        self._concurrency = concurrency
+        self._lease = lease
+        self.holder = f"{socket.gethostname()[:40]}/{os.getpid()}/{secrets.token_hex(4)}"
+        self._drives: dict[str, tuple[Drive, asyncio.Task[None]]] = {}
+        self._errands: set[asyncio.Task[None]] = set()
+        self._bell: asyncio.Event | None = None
+        self._stopping = False
+
+    async def serve(self) -> None:
+        """Works until `stop`; runs that are under way then are left as they are for the next worker."""
+        self._bell = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        with ExitStack() as listening:
+            for queue in self._queues:
+                listening.enter_context(
+                    self._bus.listening(queue_topic(queue), lambda: self._ring(loop))
+                )
+            keeping = asyncio.create_task(self._keep_leases())
+            try:
+                while not self._stopping:
+                    self._bell.clear()
+                    await self._look()
+                    await self._rest()
+            finally:
+                keeping.cancel()
+                await self._let_go()
+
+    def stop(self) -> None:
+        """May be called from the loop only."""
+        self._stopping = True
+        if self._bell is not None:
+            self._bell.set()
+
+    def _ring(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._bell is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._bell.set)
+
+    async def _look(self) -> None:
+        try:
+            await asyncio.to_thread(self._schedules.fire_due)
+            free = self._concurrency - len(self._drives)
+            if free <= 0:
+                return
+            runs = await asyncio.to_thread(
+                self._parts.records.claim, self.holder, self._queues, free, self._lease
+            )
+        except Unavailable as problem:
+            _log.warning("claim_failed", error=problem.message)
+            return
+        for run in runs:
+            self._begin(run)
+
+    async def _rest(self) -> None:
+        """Until the bell rings, something is due, or at most a second, in case a ring was lost."""
+        if self._bell is None:
+            return
+        try:
+            async with asyncio.timeout(1.0):
+                await self._bell.wait()
+        except TimeoutError:
+            pass
+
+    def _begin(self, run: Run) -> None:
+        program = self._programs.get(run.program)
+        drive = Drive(self._parts, run, program or _unknown)
+        task = asyncio.create_task(self._drive(drive), name=f"drive {run.id}")
+        self._drives[run.id] = (drive, task)
+
+    async def _drive(self, drive: Drive) -> None:
+        loop = asyncio.get_running_loop()
+
+        def rung() -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._asked, drive)
+
+        try:
+            with self._bus.listening(run_topic(drive.run.id), rung):
+                await drive.go()
+        except StewardError as problem:
+            _log.warning("drive_failed", run_id=drive.run.id, error=problem.message)
+        finally:
+            self._drives.pop(drive.run.id, None)
+            if self._bell is not None:
+                self._bell.set()
+
+    def _asked(self, drive: Drive) -> None:
+        """Somebody rang at a run that is under way: look what they want."""
+        task = asyncio.create_task(self._pass_on(drive))
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
+    async def _pass_on(self, drive: Drive) -> None:
+        try:
+            run = await asyncio.to_thread(self._parts.records.get, drive.run.scope, drive.run.id)
+        except StewardError as problem:
+            _log.warning("control_not_read", run_id=drive.run.id, error=problem.message)
+            return
+        drive.tell(run.control, run.control_by)
+
+    async def _keep_leases(self) -> None:
+        """Prolongs leases, passes on what people asked for, and drops runs that others took over."""
+        while True:
+            await asyncio.sleep(self._lease.total_seconds() / 3)
+            if not self._drives:
+                continue
+            try:
+                held = await asyncio.to_thread(self._parts.records.renew, self.holder, self._lease)
+            except Unavailable as problem:
+                _log.warning("lease_not_renewed", error=problem.message)
+                continue
+            for run_id, (drive, _) in list(self._drives.items()):
+                if (run_id, drive.run.epoch) in held:
+                    drive.tell(*held[run_id, drive.run.epoch])
+
+    async def _let_go(self) -> None:
+        tasks = [task for _, task in self._drives.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            await asyncio.to_thread(self._parts.records.release, self.holder)
+        except Unavailable as problem:
+            _log.warning("leases_not_released", error=problem.message)
+
+
+async def _unknown(execution: Execution) -> Json:  # noqa: ARG001 - the name is the protocol's
+    raise Unavailable("No worker knows how to drive this kind of run; is a package missing?")
+
+
+class WorkerThread:
+    """A worker with an event loop of its own, so that driving runs never holds up the server's."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="steward-worker", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        self._ready.wait()
+
+    def stop(self) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._worker.stop)
+        self._thread.join(timeout=30)
+
+    def _run(self) -> None:
+        async def main() -> None:
+            self._loop = asyncio.get_running_loop()
+            self._ready.set()
+            await self._worker.serve()
+
+        asyncio.run(main())
