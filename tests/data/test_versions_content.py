@@ -263,22 +263,28 @@ def test_cells_rows_and_upserts(kit: Kit) -> None:
             (
                 CellValue(ids[3], "name", "it's; --"),
                 CellValue(ids[3], "n", "42"),
+                CellValue(ids[4], "name", "nul \0 in it"),
                 CellValue(ids[180], "name", None),
             )
         ),
+        InsertRows(({"id": "778", "name": "\0"},)),
         DeleteRows((ids[5], ids[6])),
         Upsert("SELECT 7 AS id, 'seven' AS name UNION ALL SELECT 777, 'new'", ("id",)),
     )
     rows = {row[0]: row for row in kit.version_rows(version)}
     assert rows[3] == (3, "it's; --", 42)
+    assert rows[4] == (4, "nul \0 in it", 4)
+    assert rows[778] == (778, "\0", None)
     assert rows[180] == (180, None, 180 % 7)
     assert rows[7] == (7, "seven", 0)
     assert rows[777] == (777, "new", None)
-    assert len(rows) == 199
+    assert len(rows) == 200
     with pytest.raises(NotFound):
         edited(kit, version, DeleteRows((ids[5],)))
     with pytest.raises(Invalid, match="not of its type"):
         edited(kit, version, SetCells((CellValue(ids[9], "n", "many"),)))
+    with pytest.raises(Invalid, match="not of its type"):
+        edited(kit, version, SetCells((CellValue(ids[9], "n", "1\0"),)))
     with pytest.raises(Invalid, match="no column"):
         edited(kit, version, SetCells((CellValue(ids[9], "nn", "1"),)))
     with pytest.raises(Invalid, match="same row"):

@@ -34,8 +34,12 @@ def quote(identifier: str) -> str:
 
 
 def literal(value: str) -> str:
-    """A text as SQL; for places where DuckDB takes no parameter."""
-    return "'" + value.replace("'", "''") + "'"
+    """A text as SQL, whatever it holds; for places where DuckDB takes no parameter."""
+    quoted = "'" + value.replace("'", "''") + "'"
+    if "\0" not in quoted:
+        return quoted
+    # DuckDB's parser ends a statement at a NUL, also inside quotes.
+    return "(" + quoted.replace("\0", "' || chr(0) || '") + ")"
 
 
 def parquet_source(paths: Sequence[Path | str]) -> str:

@@ -95,15 +95,9 @@ def lookup(
     return Lookup(join, f"{alias}.o0 IS NOT NULL", f"{alias}.n")
 
 
-def text(value: str) -> str:
-    """A text as SQL, whatever it holds: DuckDB's parser would end the statement at a NUL."""
-    parts = [literal(part) for part in value.split("\0")]
-    return parts[0] if len(parts) == 1 else f"({' || chr(0) || '.join(parts)})"
-
-
 def _equals(old: str, part: str | None) -> str:
-    return f"{old} IS NULL" if part is None else f"{old} = {text(part)}"
+    return f"{old} IS NULL" if part is None else f"{old} = {literal(part)}"
 
 
 def _text(value: str | None) -> str:
-    return "CAST(NULL AS VARCHAR)" if value is None else text(value)
+    return "CAST(NULL AS VARCHAR)" if value is None else literal(value)

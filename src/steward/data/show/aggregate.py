@@ -271,10 +271,7 @@ def _join(scale: Scale, key: str, alias: str) -> str:
 
 
 def _key_literal(key: str | None) -> str:
-    if key is None:
-        return "NULL"
-    # A NUL would end the statement.
-    return " || chr(0) || ".join(literal(part) for part in key.split("\0"))
+    return "NULL" if key is None else literal(key)
 
 
 def _joined(scale: Scale, alias: str) -> str:

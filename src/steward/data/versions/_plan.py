@@ -158,9 +158,6 @@ class Planner:
 
     def _check_texts(self, name: str, values: Iterable[str | None]) -> None:
         column = self.by_name[name]
-        values = list(values)
-        if any("\0" in value for value in values if value is not None):
-            raise Invalid(f"A value for column {name!r} holds a NUL character; remove it.")
         listed = ", ".join(f"({literal(value)})" for value in values if value is not None)
         if not listed or column.type == "VARCHAR":
             return

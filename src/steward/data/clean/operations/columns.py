@@ -10,10 +10,9 @@ from pydantic import Field
 from steward.core.errors import Invalid
 from steward.data.changes import Change, ColumnLineage, result_columns, unchanged
 from steward.data.clean.cells import Edit, cell_change, check_columns, text_columns, value
-from steward.data.clean.lookups import text as sql_text
 from steward.data.clean.registry import Arguments, operation
 from steward.data.consolidate.naming import Names
-from steward.data.tables import Table, quote
+from steward.data.tables import Table, literal, quote
 
 TypeName = Literal[
     "BOOLEAN",
@@ -118,13 +117,13 @@ def split_column(
     """Splits texts at a separator. The last new column takes all that is left, so nothing is lost; parts that are
     not there are missing values."""
     (name,) = text_columns(table, [arguments.column])
-    parts = f"string_split({quote(name)}, {sql_text(arguments.separator)})"
+    parts = f"string_split({quote(name)}, {literal(arguments.separator)})"
     last = len(arguments.into)
     new = {
         into: f"{parts}[{index}]"
         if index < last
         else f"CASE WHEN len({parts}) >= {last} "
-        f"THEN array_to_string({parts}[{last}:], {sql_text(arguments.separator)}) END"
+        f"THEN array_to_string({parts}[{last}:], {literal(arguments.separator)}) END"
         for index, into in enumerate(arguments.into, 1)
     }
     counted = connection.execute(
@@ -159,7 +158,7 @@ def merge_columns(
     check_columns(table, arguments.columns)
     texts = ", ".join(f"CAST({quote(name)} AS VARCHAR)" for name in arguments.columns)
     some = " OR ".join(f"{quote(name)} IS NOT NULL" for name in arguments.columns)
-    merged = f"CASE WHEN {some} THEN concat_ws({sql_text(arguments.separator)}, {texts}) END"
+    merged = f"CASE WHEN {some} THEN concat_ws({literal(arguments.separator)}, {texts}) END"
     said = f"Merges {', '.join(repr(name) for name in arguments.columns)} into {arguments.into!r}."
     return _rebuilt(
         connection,

@@ -16,10 +16,9 @@ from steward.data.clean.cells import (
     text_columns,
     value,
 )
-from steward.data.clean.lookups import text as sql_text
 from steward.data.clean.operations.spaces import trimmed
 from steward.data.clean.registry import Arguments, operation
-from steward.data.tables import Table, quote
+from steward.data.tables import Table, literal, quote
 
 MARKERS = (
     *("", "-", "--", "---", "?", ".", "n/a", "na", "n.a.", "#n/a", "nan", "null", "none", "nil"),
@@ -42,7 +41,7 @@ def null_markers(
 ) -> Change:
     """Makes texts such as N/A, -, null and blanks what they mean: missing values."""
     markers = MARKERS if arguments.markers is None else arguments.markers
-    listed = ", ".join(sql_text(marker.strip().lower()) for marker in markers)
+    listed = ", ".join(literal(marker.strip().lower()) for marker in markers)
     if not listed:
         raise Invalid("Give at least one marker, or leave the markers out for the usual ones.")
     edits = [
@@ -104,7 +103,7 @@ def _filling(
         text = arguments.value
     else:
         text = _statistic(connection, table, name, kind, arguments.strategy)
-    filling = f"CAST({sql_text(text)} AS {kind})"
+    filling = f"CAST({literal(text)} AS {kind})"
     try:
         connection.execute(f"SELECT {filling}")
     except duckdb.ConversionException:

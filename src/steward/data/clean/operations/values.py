@@ -9,9 +9,8 @@ from steward.core.errors import Invalid
 from steward.data.changes import Change
 from steward.data.clean.cells import Edit, cell_change, text_columns, value
 from steward.data.clean.lookups import MAX_VALUES, lookup
-from steward.data.clean.lookups import text as sql_text
 from steward.data.clean.registry import Arguments, operation
-from steward.data.tables import Table, quote
+from steward.data.tables import Table, literal, quote
 
 
 class ReplaceValues(Arguments):
@@ -49,7 +48,7 @@ def _spelt(
     folded = {old.lower(): new for old, new in replacements.items()}
     if len(folded) != len(replacements):
         raise Invalid("Two of the old values differ in case only; that is one too many here.")
-    listed = ", ".join(sql_text(old) for old in folded)
+    listed = ", ".join(literal(old) for old in folded)
     rows = connection.execute(
         f"SELECT DISTINCT {quote(name)} AS v, lower({quote(name)}) FROM {table.source} "
         f"WHERE lower({quote(name)}) IN ({listed}) ORDER BY v"
