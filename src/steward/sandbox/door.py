@@ -1,0 +1,65 @@
+"""The sandbox as the rest of Steward sees it: one request in, one response out, never blocking."""
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+from steward.core.errors import Misconfigured
+from steward.sandbox.contract import Envelope, Request, Response, Tier
+from steward.sandbox.providers import Provider
+from steward.sandbox.walls import Walls
+
+
+class Sandbox:
+    """At most `concurrency` executions at once; the others wait their turn.
+
+    Nothing runs below `minimum`, the weakest tier that the administrator accepts.
+    """
+
+    def __init__(
+        self, provider: Provider, *, minimum: Tier = "lsm", concurrency: int = 4
+    ) -> None:
+        self._provider = provider
+        self._minimum: Tier = minimum
+        self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="sandbox")
+
+    async def walls(self) -> Walls:
+        """What stands on this machine, proven now or before; starts the provider."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._provider.prove
+        )
+
+    async def execute(self, request: Request) -> Response:
+        """Guards and runs one request. Cancelling the task kills the execution."""
+        return await self._run(Envelope(request=request, scratch=""))
+
+    async def _run(self, envelope: Envelope) -> Response:
+        cancelled, bell = os.pipe()
+        work = asyncio.get_running_loop().run_in_executor(
+            self._threads, self._execute, envelope, cancelled
+        )
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            os.write(bell, b"x")
+            # The descriptors belong to the thread until it has seen the bell.
+            await asyncio.wait([work])
+            raise
+        finally:
+            os.close(bell)
+            os.close(cancelled)
+
+    def _execute(self, envelope: Envelope, cancelled: int) -> Response:
+        walls = self._provider.prove()
+        if not walls.reaches(self._minimum):
+            reasons = "; ".join(walls.reasons) or "no reason was given"
+            raise Misconfigured(
+                f"Code is not run here: the walls reach {walls.tier!r}, and the administrator asks "
+                f"for {self._minimum!r} at least ({reasons}). `steward doctor` says what to do.",
+                code="sandbox-too-weak",
+            )
+        return self._provider.run(envelope, cancelled)
+
+    async def close(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self._provider.close)
+        self._threads.shutdown(wait=False)

@@ -1,0 +1,302 @@
+"""The first fence around Python: what a data program has no use for is refused before it runs.
+
+It reads the syntax tree and never the text. It makes mistakes and mischief visible, with the line
+and the column; it is not a wall, because no look at Python's syntax can be one. The walls are the
+process around it.
+"""
+
+import ast
+import builtins
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, Final
+
+from steward.sandbox.contract import MAX_CODE
+from steward.sandbox.refused import Finding, Refused
+
+MODULES: Final = frozenset(
+    """
+    pandas polars numpy duckdb altair pyarrow math cmath statistics datetime time calendar zoneinfo
+    re json csv decimal fractions collections itertools functools operator string textwrap
+    unicodedata random dataclasses enum typing bisect heapq copy hashlib base64 uuid difflib
+    numbers warnings pprint
+    """.split()
+)
+# Below a module only these: the rest of a large library holds ways to files, pickles and processes.
+SUBMODULES: Final = frozenset(
+    """
+    collections.abc numpy.linalg numpy.random numpy.fft numpy.ma numpy.polynomial numpy.typing
+    pandas.api.types pandas.tseries.offsets polars.selectors pyarrow.compute pyarrow.parquet
+    duckdb.typing
+    """.split()
+)
+_FORBIDDEN_NAMES: Final = frozenset(
+    """
+    eval exec compile globals locals vars dir input breakpoint help exit quit memoryview
+    """.split()
+)
+# Names by which one object leads to another that it should not: modules inside modules, frames,
+# code, processes, pickles.
+_FORBIDDEN_ATTRIBUTES: Final = frozenset(
+    """
+    os sys subprocess builtins importlib ctypes ctypeslib socket shutil inspect gc signal threading
+    multiprocessing pickle marshal codecs posix posixpath pty system popen fork execv execve spawnv
+    globals locals f_globals f_locals f_builtins f_back f_code gi_frame gi_code gi_yieldfrom cr_frame
+    cr_code ag_frame ag_code tb_frame tb_next tb_lasti func_globals func_code co_code co_consts mro
+    modules read_pickle to_pickle read_clipboard to_clipboard read_html read_sql read_sql_query
+    read_sql_table to_sql memmap fromfile tofile DataSource f2py distutils testing eval exec compile
+    register_filesystem install_extension load_extension create_function attrgetter methodcaller
+    """.split()
+)
+_NAMED_TUPLE: Final = frozenset({"_asdict", "_replace", "_fields", "_make"})
+_METHODS: Final = frozenset(
+    f"__{name}__"
+    for name in """
+    init post_init repr str len iter next getitem setitem delitem contains eq ne lt le gt ge hash
+    bool call enter exit add radd sub rsub mul rmul truediv rtruediv floordiv mod pow neg pos abs
+    int float index format
+    """.split()
+)
+_BUILTINS: Final = tuple(
+    """
+    abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod
+    enumerate filter float format frozenset hash hex id int isinstance issubclass iter len list map
+    max min next object oct ord pow print property range repr reversed round set slice sorted
+    staticmethod str sum super tuple zip
+    """.split()
+)
+
+
+def check(code: str) -> ast.Module:
+    """The program as a tree that may be compiled; raises `Refused` with everything found."""
+    if len(code) > MAX_CODE:
+        raise Refused([Finding("length", f"The code is longer than {MAX_CODE:,} characters.")])
+    try:
+        tree = ast.parse(code)
+        findings = list(_Policy().findings(tree))
+    except SyntaxError as problem:
+        message = f"This is not Python: {problem.msg}"
+        raise Refused([Finding("syntax", message, problem.lineno, problem.offset)]) from None
+    except (RecursionError, MemoryError):
+        raise Refused([Finding("nesting", "The code is nested too deeply.")]) from None
+    except ValueError as problem:
+        raise Refused([Finding("syntax", f"This is not Python: {problem}.")]) from None
+    if findings:
+        raise Refused(sorted(findings, key=lambda f: (f.line or 0, f.column or 0))[:50])
+    return tree
+
+
+class _Policy:
+    def findings(self, tree: ast.AST) -> Iterator[Finding]:
+        for node in ast.walk(tree):
+            visit: Callable[[Any], Iterator[str]] | None = getattr(
+                self, f"_{type(node).__name__.lower()}", None
+            )
+            for message in visit(node) if visit else ():
+                line = getattr(node, "lineno", None)
+                column = getattr(node, "col_offset", None)
+                yield Finding(
+                    type(node).__name__, message, line, None if column is None else column + 1
+                )
+
+    def _import(self, node: ast.Import) -> Iterator[str]:
+        for alias in node.names:
+            yield from _module(alias.name)
+            yield from _bound(alias.asname)
+
+    def _importfrom(self, node: ast.ImportFrom) -> Iterator[str]:
+        if node.level:
+            yield "A relative import leads nowhere here."
+            return
+        yield from _module(node.module or "")
+        for alias in node.names:
+            if alias.name == "*":
+                yield "Import what you need by name, not with a star."
+                continue
+            if f"{node.module}.{alias.name}" not in SUBMODULES:
+                yield from _attribute(alias.name)
+            yield from _bound(alias.asname)
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[str]:
+        yield from _attribute(node.attr)
+
+    def _name(self, node: ast.Name) -> Iterator[str]:
+        if node.id in _FORBIDDEN_NAMES:
+            yield f"{node.id} is not available."
+        elif node.id != "__name__":
+            yield from _bound(node.id)
+
+    def _call(self, node: ast.Call) -> Iterator[str]:
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else None
+        if name == "query":
+            yield from _expression_text(node)
+        if name in {"format", "format_map"}:
+            yield from _format(node)
+        if any(keyword.arg == "allow_pickle" for keyword in node.keywords):
+            yield "Pickles are never read: they run code."
+
+    def _functiondef(self, node: ast.FunctionDef) -> Iterator[str]:
+        if node.name not in _METHODS:
+            yield from _bound(node.name)
+
+    def _classdef(self, node: ast.ClassDef) -> Iterator[str]:
+        yield from _bound(node.name)
+        if node.keywords:
+            yield "A class takes no metaclass or other keywords here."
+
+    def _asyncfunctiondef(self, _: ast.AsyncFunctionDef) -> Iterator[str]:
+        yield "Asynchronous code has nothing to wait for here."
+
+    def _await(self, _: ast.Await) -> Iterator[str]:
+        yield "Asynchronous code has nothing to wait for here."
+
+    def _arg(self, node: ast.arg) -> Iterator[str]:
+        yield from _bound(node.arg)
+
+    def _keyword(self, node: ast.keyword) -> Iterator[str]:
+        yield from _bound(node.arg)
+
+    def _global(self, node: ast.Global) -> Iterator[str]:
+        for name in node.names:
+            yield from _bound(name)
+
+    def _nonlocal(self, node: ast.Nonlocal) -> Iterator[str]:
+        for name in node.names:
+            yield from _bound(name)
+
+    def _excepthandler(self, node: ast.ExceptHandler) -> Iterator[str]:
+        yield from _bound(node.name)
+
+    def _matchclass(self, node: ast.MatchClass) -> Iterator[str]:
+        # A class pattern reads attributes by name, like a dot does.
+        for name in node.kwd_attrs:
+            yield from _attribute(name)
+
+    def _matchas(self, node: ast.MatchAs) -> Iterator[str]:
+        yield from _bound(node.name)
+
+    def _matchstar(self, node: ast.MatchStar) -> Iterator[str]:
+        yield from _bound(node.name)
+
+    def _matchmapping(self, node: ast.MatchMapping) -> Iterator[str]:
+        yield from _bound(node.rest)
+
+
+def _module(name: str) -> Iterator[str]:
+    head = name.partition(".")[0]
+    if head not in MODULES:
+        known = ", ".join(sorted(MODULES))
+        yield f"The module {head!r} is not available. There are: {known}."
+    elif name != head and name not in SUBMODULES:
+        yield f"The module {name!r} is not available."
+
+
+def _bound(name: str | None) -> Iterator[str]:
+    if name is not None and name.startswith("__"):
+        yield f"Names with two leading underscores, such as {name!r}, are not available."
+
+
+def _attribute(name: str) -> Iterator[str]:
+    if name.startswith("_") and name not in _NAMED_TUPLE:
+        yield f"Private attributes, such as {name!r}, are not available."
+    elif name in _FORBIDDEN_ATTRIBUTES:
+        yield f"The attribute {name!r} is not available."
+
+
+def _expression_text(node: ast.Call) -> Iterator[str]:
+    """pandas evaluates the text of `query` as Python; only text that can be seen is let through."""
+    for given in [*node.args[:1], *[k.value for k in node.keywords if k.arg in {"expr", "query"}]]:
+        text = given.value if isinstance(given, ast.Constant) else None
+        if not isinstance(text, str):
+            yield "The text of query() must be written out; use a comparison such as df[df.a > x]."
+        elif "@" in text or "__" in text:
+            yield "The text of query() must not reach for variables or names with underscores."
+
+
+def _format(node: ast.Call) -> Iterator[str]:
+    """A format text may read attributes of what it is given."""
+    value = node.func.value if isinstance(node.func, ast.Attribute) else None
+    text = value.value if isinstance(value, ast.Constant) else None
+    if isinstance(value, ast.Name) and value.id in {"str"}:
+        yield "Call format on a text that is written out."
+    elif isinstance(text, str) and "._" in text:
+        yield "The format text reads private attributes."
+
+
+# The reduced builtins
+
+
+def reduced_builtins(scratch: Path) -> dict[str, Any]:
+    """What a program finds without importing: no way to code, files outside scratch, or frames."""
+    found = {name: getattr(builtins, name) for name in _BUILTINS}
+    found |= {
+        name: value
+        for name, value in vars(builtins).items()
+        if isinstance(value, type) and issubclass(value, BaseException)
+    }
+    found |= {"True": True, "False": False, "None": None, "Ellipsis": Ellipsis}
+    found |= {
+        "NotImplemented": NotImplemented,
+        "__build_class__": builtins.__build_class__,
+        "__import__": _import,
+        "__name__": "builtins",
+        "getattr": _getattr,
+        "hasattr": _hasattr,
+        "setattr": _setattr,
+        "type": _type,
+        "open": _opener(scratch),
+    }
+    return found
+
+
+def _import(
+    name: str,
+    given_globals: object = None,  # noqa: ARG001 - the signature of __import__
+    given_locals: object = None,  # noqa: ARG001
+    fromlist: tuple[str, ...] = (),
+    level: int = 0,
+) -> Any:
+    for message in _module(name):
+        raise ImportError(message)
+    return __import__(name, None, None, fromlist, level)
+
+
+def _allowed(name: object) -> str:
+    if type(name) is not str:
+        raise TypeError("An attribute's name is text.")
+    for message in _attribute(name):
+        raise AttributeError(message)
+    return name
+
+
+def _getattr(value: Any, name: str, *default: Any) -> Any:
+    return getattr(value, _allowed(name), *default)
+
+
+def _hasattr(value: Any, name: str) -> bool:
+    return hasattr(value, _allowed(name))
+
+
+def _setattr(value: Any, name: str, content: Any) -> None:
+    setattr(value, _allowed(name), content)
+
+
+def _type(value: Any) -> type:
+    """The class of a value; classes are made with `class`."""
+    return type(value)
+
+
+def _opener(scratch: Path) -> Callable[..., IO[Any]]:
+    home = scratch.resolve()
+
+    def open_in_scratch(file: Any, mode: str = "r", **options: Any) -> IO[Any]:
+        if not isinstance(file, str | Path):
+            raise PermissionError("Files are opened by their path in scratch.")
+        path = (home / file).resolve()
+        if not path.is_relative_to(home):
+            raise PermissionError(f"Only files in scratch can be opened: {file}")
+        if "opener" in options:
+            raise PermissionError("A file is opened in the usual way.")
+        return open(path, mode, **options)  # noqa: PTH123, SIM115
+
+    return open_in_scratch

@@ -1,0 +1,201 @@
+"""The default provider: a zygote on this machine, no daemon, as root or as an ordinary user."""
+
+import contextlib
+import os
+import platform
+import shutil
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from steward.core.errors import Misconfigured, Unavailable
+from steward.sandbox.contract import Envelope, Limits, Request, Response, Tier
+from steward.sandbox.providers import PROVIDERS
+from steward.sandbox.runner.probe import program
+from steward.sandbox.supervisor import Supervision
+from steward.sandbox.walls import Walls
+from steward.sandbox.zygotes import Order, Spawned, Zygote
+
+_TIERS: Final[tuple[Tier, ...]] = ("ns", "lsm")
+_ARCHITECTURES: Final = ("x86_64", "aarch64")
+_NOBODY: Final = 65534
+
+
+@PROVIDERS.register("embedded")
+class Embedded:
+    """Keeps a few confined processes ready; each is used once.
+
+    `data_roots` are the folders below which datasets lie: nothing else of the machine's files but
+    the interpreter is visible inside.
+    """
+
+    def __init__(
+        self,
+        data_roots: Sequence[Path],
+        *,
+        scratch: Path | None = None,
+        ready: int = 3,
+        limits: Limits | None = None,
+        tiers: Sequence[Tier] = _TIERS,
+    ) -> None:
+        self._roots = [str(root.resolve()) for root in data_roots]
+        self._scratch = scratch
+        self._ready = ready
+        self._limits = limits or Limits()
+        self._tiers = tuple(tiers)
+        self._lock = threading.Lock()
+        self._starting = threading.Lock()
+        self._waiting: deque[Spawned] = deque()
+        self._zygote: Zygote | None = None
+        self._walls: Walls | None = None
+
+    def prove(self) -> Walls:
+        """Starts the strongest tier whose walls hold against a program that tries to get out."""
+        with self._starting:
+            if self._walls is None:
+                self._walls = self._choose()
+            return self._walls
+
+    def run(self, envelope: Envelope, cancelled: int) -> Response:
+        self._check_files(envelope.request)
+        started = time.monotonic()
+        spawned = self._take(envelope.request.limits)
+        child = spawned.child()
+        waited = (time.monotonic() - started) * 1000
+        placed = envelope.model_copy(update={"scratch": child.path})
+        try:
+            return Supervision(child, placed, cancelled, waited).run()
+        finally:
+            self.refill()
+
+    def refill(self) -> None:
+        """Asks for as many processes as are to be ready; does not wait for them."""
+        zygote = self._zygote
+        if zygote is None or not zygote.alive:
+            return
+        with self._lock:
+            missing = self._ready - len(self._waiting)
+            for _ in range(missing):
+                self._waiting.append(zygote.spawn(self._order(self._limits)))
+
+    def close(self) -> None:
+        with self._starting, self._lock:
+            if self._zygote is not None:
+                for spawned in self._waiting:
+                    spawned.discard()
+                self._waiting.clear()
+                self._zygote.close()
+                self._zygote = None
+            self._walls = None
+
+    def _take(self, limits: Limits) -> Spawned:
+        zygote = self._living()
+        usual = (limits.scratch_bytes, limits.scratch_inodes) == (
+            self._limits.scratch_bytes,
+            self._limits.scratch_inodes,
+        )
+        while usual:
+            with self._lock:
+                spawned = self._waiting.popleft() if self._waiting else None
+            if spawned is None:
+                break
+            if spawned.usable():
+                return spawned
+            spawned.discard()
+        return zygote.spawn(self._order(limits))
+
+    def _living(self) -> Zygote:
+        """The zygote; a dead one is replaced, together with the processes it took along."""
+        walls = self.prove()
+        with self._starting:
+            zygote = self._zygote
+            if zygote is not None and zygote.alive:
+                return zygote
+            if walls.tier == "none":
+                raise Misconfigured(f"No sandbox stands on this machine: {'; '.join(walls.reasons)}")
+            with self._lock:
+                for spawned in self._waiting:
+                    spawned.discard()
+                self._waiting.clear()
+            if zygote is not None:
+                zygote.close()
+            self._zygote = Zygote(walls.tier, self._roots, *_ids(self._roots))
+            return self._zygote
+
+    def _choose(self) -> Walls:
+        reasons: list[str] = []
+        if platform.system() != "Linux" or platform.machine() not in _ARCHITECTURES:
+            where = f"{platform.system()} on {platform.machine()}"
+            reason = f"{where} has no walls that Steward knows; use Linux, or the docker provider"
+            return Walls("none", reasons=(reason,))
+        for tier in self._tiers:
+            try:
+                zygote = Zygote(tier, self._roots, *_ids(self._roots))
+            except Unavailable as problem:
+                reasons.append(f"{tier}: {problem.message}")
+                continue
+            walls = self._try(zygote, tier, reasons)
+            if walls is not None:
+                self._zygote = zygote
+                self.refill()
+                return walls
+            zygote.close()
+        return Walls("none", reasons=tuple(reasons))
+
+    def _try(self, zygote: Zygote, tier: Tier, reasons: list[str]) -> Walls | None:
+        request = Request(kind="python", code=program(platform.machine()))
+        never, bell = os.pipe()
+        try:
+            child = zygote.spawn(self._order(self._limits)).child()
+            envelope = Envelope(request=request, scratch=child.path, guarded=False)
+            response = Supervision(child, envelope, never, 0.0).run()
+        except Unavailable as problem:
+            reasons.append(f"{tier}: {problem.message}")
+            return None
+        finally:
+            os.close(never)
+            os.close(bell)
+        tried = response.result if isinstance(response.result, dict) else {}
+        fallen = [name for name, held in tried.items() if held is not True]
+        if response.status != "done" or fallen or not tried:
+            why = f"did not hold: {', '.join(fallen)}" if fallen else response.message
+            reasons.append(f"{tier}: {why or response.stderr[-500:]}")
+            return None
+        return Walls(
+            tier, tuple(response.walls), dict(tried), tuple(reasons), dict(zygote.libraries)
+        )
+
+    def _order(self, limits: Limits) -> Order:
+        zygote = self._zygote
+        if zygote is None or zygote.tier == "ns":
+            return Order(limits.scratch_bytes, limits.scratch_inodes)
+        folder = tempfile.mkdtemp(prefix="steward-scratch-", dir=self._scratch)
+        uid, gid = _ids(self._roots)
+        if uid is not None and gid is not None:
+            os.chown(folder, uid, gid)
+
+        def clean() -> None:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(folder)
+
+        return Order(limits.scratch_bytes, limits.scratch_inodes, folder, clean)
+
+    def _check_files(self, request: Request) -> None:
+        for dataset in request.datasets:
+            for file in dataset.files:
+                if not any(Path(file).is_relative_to(root) for root in self._roots):
+                    raise Misconfigured(
+                        f"A file of dataset {dataset.name!r} lies outside the folders that the "
+                        "sandbox was given; this is a fault of the installation."
+                    )
+
+
+def _ids(roots: Sequence[str]) -> tuple[int | None, int | None]:
+    """Root hands over to nobody, in the group of the data, which is how the data can be read."""
+    if os.getuid() != 0:
+        return None, None
+    return _NOBODY, os.stat(roots[0]).st_gid if roots else _NOBODY  # noqa: PTH116

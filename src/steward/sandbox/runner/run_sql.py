@@ -1,0 +1,34 @@
+"""Runs one guarded SELECT over the request's datasets."""
+
+import duckdb
+
+from steward.sandbox import guard_sql
+from steward.sandbox.contract import Answer, Request
+from steward.sandbox.runner.tabular import fetch
+from steward.sandbox.runner.values import Budget
+
+
+def run(connection: duckdb.DuckDBPyConnection, request: Request, *, guarded: bool) -> Answer:
+    sql, tables, columns = request.code, [], []
+    if guarded:
+        schema = {
+            dataset.name: [column.name for column in dataset.columns]
+            for dataset in request.datasets
+        }
+        checked = guard_sql.check(request.code, schema)
+        sql, tables, columns = checked.sql, list(checked.tables), list(checked.columns)
+        # One row more than allowed tells "exactly the limit" from "more": the engine stops there.
+        limited = f"SELECT * FROM ({sql}) LIMIT {request.limits.rows + 1}"
+        connection.execute(limited)
+    else:
+        connection.execute(sql)
+    fetched = fetch(connection, request.limits, Budget(request.limits.output_bytes))
+    return Answer(
+        status="too_large" if fetched.excess else "done",
+        message=fetched.excess,
+        columns=fetched.columns,
+        rows=fetched.rows,
+        sql=sql if guarded else None,
+        tables=tables,
+        used_columns=columns,
+    )
