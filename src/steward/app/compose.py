@@ -9,6 +9,7 @@ from steward.core import Clock, Ids, Settings, SystemClock
 from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
 from steward.identity import Identity, Passwords
+from steward.runs import Runs
 from steward.store import (
     BlobStore,
     Bus,
@@ -42,9 +43,11 @@ class Steward:
     secrets: SecretStore
     identity: Identity
     workbench: Workbench
+    runs: Runs
     metrics: Metrics
 
     def close(self) -> None:
+        self.runs.close()
         self.workbench.close()
         self.bus.close()
         self.database.close()
@@ -88,6 +91,7 @@ def open_steward(
         secrets=secrets,
         identity=Identity(database, clock, ids, events, settings.identity, passwords),
         workbench=workbench,
+        runs=Runs(database, blobs, bus, events, clock, ids),
         metrics=Metrics(),
     )
 

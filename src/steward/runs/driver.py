@@ -15,7 +15,7 @@ from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs._commit import Fenced, GroupCommit, Unit
 from steward.runs.canonical import Json, canonical, plain
-from steward.runs.entries import Entry, Kind, Link, made
+from steward.runs.entries import Entry, Kind, Link, is_reference, made
 from steward.runs.execution import Execution, Memory
 from steward.runs.journal import Journal
 from steward.runs.model import (
@@ -30,6 +30,7 @@ from steward.runs.model import (
 )
 from steward.runs.records import Records, ended
 from steward.store import BlobStore, Database, Scope, Transaction
+from steward.store.tables import Moment
 
 LARGE = 16 * 1024
 """Payloads above so many bytes live as blobs beside the journal."""
@@ -125,7 +126,7 @@ class JournalScribe:
 
 async def loaded(blobs: BlobStore, value: Json) -> Json:
     """The payload behind a reference; anything else as it is."""
-    if isinstance(value, dict) and len(value) == 2 and "$blob" in value and "bytes" in value:
+    if is_reference(value):
         content = await asyncio.to_thread(lambda: b"".join(blobs.read(value["$blob"])))
         return json.loads(content.decode("utf-8", "surrogatepass"))
     return value
@@ -224,7 +225,7 @@ class Drive:
                     status=status.value,
                     reason=reason or None,
                     # A signal that came meanwhile has set a time of its own.
-                    wake_at=sa.func.coalesce(tables.runs.c.wake_at, wake),
+                    wake_at=sa.func.coalesce(tables.runs.c.wake_at, sa.literal(wake, Moment())),
                     lease_until=None,
                     holder=None,
                     head_seq=link.seq,

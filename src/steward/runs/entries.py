@@ -127,13 +127,16 @@ def _mismatch(run_id: str, row: Stored, link: Link) -> str | None:
     return None if same else "its columns do not agree with its content"
 
 
+def is_reference(value: Json) -> bool:
+    """Whether a value stands for a payload that lives as a blob beside the journal."""
+    return isinstance(value, dict) and value.keys() == {"$blob", "bytes"}
+
+
 def blob_references(data: Json) -> Iterator[str]:
     """Digests of payloads that were too large to stand in the journal itself."""
-    if isinstance(data, dict):
-        reference = data.get("$blob")
-        if isinstance(reference, str) and len(data) == 2 and "bytes" in data:
-            yield reference
-            return
+    if is_reference(data):
+        yield data["$blob"]
+    elif isinstance(data, dict):
         for value in data.values():
             yield from blob_references(value)
     elif isinstance(data, list):

@@ -197,6 +197,7 @@ class Execution:
             until = opened["expires_at"]
             moment = datetime.fromisoformat(until) if until else None
             self.open_waits[key] = OpenWait(status, reason, moment)
+            self._heed()
             raise Parked
         await self._append(Kind.closed, key, {"answer": answer})
         return await self._scribe.loaded(answer)
@@ -272,12 +273,15 @@ class Execution:
             return {"expired": True}
         return None
 
-    def _may_go_on(self) -> None:
-        """Looked at before anything new is begun; what has begun is finished and recorded."""
+    def _heed(self) -> None:
         if self.control == "cancel":
             raise Cancelled
         if self.control == "pause":
             raise Paused
+
+    def _may_go_on(self) -> None:
+        """Looked at before anything new is begun; what has begun is finished and recorded."""
+        self._heed()
         self._steps += 1
         if self._steps > self.request.max_steps:
             raise StepFailed(

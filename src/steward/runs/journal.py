@@ -1,6 +1,7 @@
 """Journals in the database: read whole, read from a place on, checked from end to end."""
 
 import hashlib
+import json
 from collections.abc import Iterator
 
 import sqlalchemy as sa
@@ -58,14 +59,13 @@ class Journal:
     def verify(self, scope: Scope, run_id: str) -> Damage | None:
         """The first altered entry or payload, or None."""
         damage = first_damage(run_id, self._stored(scope, run_id), self._recorded(scope, run_id))
-        limit = damage.seq if damage else None
-        for entry in self.entries(scope, run_id):
-            if limit is not None and entry.seq >= limit:
+        for row in self._stored(scope, run_id):
+            if damage is not None and row.seq >= damage.seq:
                 break
-            for reference in blob_references(entry.data):
+            for reference in blob_references(json.loads(row.body)["data"]):
                 reason = self._payload_damage(reference)
                 if reason is not None:
-                    return Damage(entry.seq, reason)
+                    return Damage(row.seq, reason)
         return damage
 
     def _stored(self, scope: Scope, run_id: str) -> Iterator[Stored]:

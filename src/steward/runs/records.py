@@ -12,7 +12,9 @@ from steward.core.errors import Conflict, Invalid, NotFound
 from steward.core.ids import Ids
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json, plain
-from steward.runs.entries import Kind, Link, made
+from steward.runs.capsules import Capsule
+from steward.runs.entries import Entry, Kind, Link, made
+from steward.runs.forks import copied
 from steward.runs.model import Run, RunRequest, Status
 from steward.store import EVERYWHERE, Bus, Database, EventLog, Scope, Transaction
 
@@ -114,6 +116,75 @@ class Records:
             if row is not None:
                 return run_of(row, parent.scope)
             return self.start_within(tx, parent.created_by, request, parent=parent, parent_key=key)
+
+    def start_fork(
+        self, scope: Scope, author: str, request: RunRequest, source: Run, kept: list[Entry]
+    ) -> Run:
+        """Starts a run whose journal begins with entries of another one."""
+        with self._database.write(scope) as tx:
+            run = self.start_within(tx, author, request, forked_from=source.id)
+            link = Link(run.head_seq, run.head_hash)
+            link = copied(tx, run.id, link, kept, self._clock.now())
+            tx.execute(
+                sa.update(tables.runs)
+                .where(_COLUMNS.id == run.id)
+                .values(head_seq=link.seq, head_hash=link.hash)
+            )
+        return self.get(scope, run.id)
+
+    def bring_in(self, scope: Scope, capsule: Capsule) -> Run:
+        """Stores a run that was driven elsewhere; it is looked at and replayed here, never driven on."""
+        with self._database.write(scope) as tx:
+            known = tx.first(sa.select(tables.runs).where(_COLUMNS.id == capsule.run_id))
+            if known is not None:
+                if known.head_hash != capsule.entries[-1].hash:
+                    raise Conflict("A run with this id is here already, and it is another one.")
+                return run_of(known, scope)
+            self._insert_capsule(tx, capsule)
+            self._events.append(
+                tx, "run.brought_in", capsule.run_id, {"title": capsule.run["title"]}
+            )
+        return self.get(scope, capsule.run_id)
+
+    def _insert_capsule(self, tx: Transaction, capsule: Capsule) -> None:
+        described, last = capsule.run, capsule.entries[-1]
+        created = datetime.fromisoformat(described["created_at"])
+        status = Status(described["status"])
+        over = status if status.is_final else Status.cancelled
+        tx.execute(
+            sa.insert(tables.runs).values(
+                id=capsule.run_id,
+                title=described["title"],
+                program=described["program"],
+                subject=described["subject"],
+                status=over.value,
+                reason="brought in from a capsule",
+                queue="cpu",
+                priority=0,
+                created_by=described["created_by"][:40],
+                created_at=created,
+                ended_at=datetime.fromisoformat(last.at),
+                root_id=capsule.run_id,
+                epoch=0,
+                head_seq=last.seq,
+                head_hash=last.hash,
+            )
+        )
+        rows = [
+            {
+                "run_id": capsule.run_id,
+                "seq": entry.seq,
+                "kind": entry.kind,
+                "key": entry.key,
+                "body": entry.body,
+                "hash": entry.hash,
+            }
+            for entry in capsule.entries
+        ]
+        tx.execute(sa.insert(tables.journal), rows)
+        if capsule.digests:
+            held = [{"run_id": capsule.run_id, "digest": name} for name in capsule.digests]
+            tx.execute(sa.insert(tables.run_blobs), held)
 
     def get(self, scope: Scope, run_id: str) -> Run:
         with self._database.read(scope) as tx:

@@ -1,18 +1,26 @@
 """The runs of one installation: started, looked at, steered, verified; one attribute per noun."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from datetime import timedelta
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
 
 from steward.core.clock import Clock
+from steward.core.errors import Conflict, Unavailable
 from steward.core.ids import Ids
 from steward.runs._commit import GroupCommit
-from steward.runs.canonical import Json
-from steward.runs.driver import Drive, Parts, Program, Scrub, loaded
-from steward.runs.entries import Damage, Entry, Kind
+from steward.runs.canonical import Json, digest
+from steward.runs.capsules import Capsule, pack, unpack
+from steward.runs.driver import Drive, Parts, Program, Scrub
+from steward.runs.entries import Damage, Entry, Kind, is_reference
+from steward.runs.forks import StepDifference, changed, compared, prefix
 from steward.runs.journal import Journal
-from steward.runs.model import Run, RunRequest
-from steward.runs.records import Records
+from steward.runs.model import Run, RunRequest, Status
+from steward.runs.records import Records, run_topic
+from steward.runs.replay import ReplayReport, replay
 from steward.runs.schedules import Schedules
 from steward.runs.worker import LEASE, QUEUES, Worker
 from steward.store import BlobStore, Bus, Database, EventLog, Scope
@@ -59,7 +67,9 @@ class Runs:
 
     def payload(self, value: Json) -> Json:
         """A value of the journal with its payload, if it was too large to stand there itself."""
-        return asyncio.run(loaded(self.parts.blobs, value))
+        if is_reference(value):
+            return self._payload(value["$blob"])
+        return value
 
     def outcome(self, scope: Scope, run_id: str) -> Json:
         """`{"output": …}`, `{"error": …}`, or None while the run is not over."""
@@ -68,6 +78,74 @@ class Runs:
         if last.kind not in {Kind.done, Kind.failed, Kind.cancelled}:
             return None
         return {name: self.payload(value) for name, value in last.data.items()}
+
+    async def replay(self, scope: Scope, run_id: str) -> ReplayReport:
+        """Drives the recorded run again from its journal alone."""
+        run = await asyncio.to_thread(self.records.get, scope, run_id)
+        entries = await asyncio.to_thread(lambda: list(self.journal.entries(scope, run_id)))
+        return await replay(run, entries, self._program(run.program), self._payload)
+
+    async def replay_capsule(self, capsule: Capsule) -> ReplayReport:
+        """The same for a run that came in a file and is not in the database at all."""
+        run = _run_of(capsule)
+
+        def payload(digest: str) -> Json:
+            return json.loads(capsule.payload(digest))
+
+        return await replay(run, capsule.entries, self._program(run.program), payload)
+
+    def fork(
+        self,
+        scope: Scope,
+        author: str,
+        run_id: str,
+        *,
+        at: str | None,
+        changes: Mapping[str, Json],
+        grant: Json = None,
+    ) -> Run:
+        """A new run that shares the history before step `at` and goes on with the changes."""
+        source = self.records.get(scope, run_id)
+        request = changed(self.request(scope, run_id), changes)
+        request = replace(request, title=f"{source.title} (fork)"[:200])
+        if grant is not None:
+            request = replace(request, grant=grant)
+        kept = prefix(self.journal.entries(scope, run_id), at)
+        return self.records.start_fork(scope, author, request, source, kept)
+
+    def diff(self, scope: Scope, left: str, right: str) -> list[StepDifference]:
+        self.records.get(scope, left)
+        self.records.get(scope, right)
+        return compared(self.journal.entries(scope, left), self.journal.entries(scope, right))
+
+    def export(self, scope: Scope, run_id: str, expect: dict[str, Any] | None = None) -> bytes:
+        """The run as a capsule."""
+        run = self.records.get(scope, run_id)
+        return pack(run, self.journal.entries(scope, run_id), self.parts.blobs, expect)
+
+    def record_test(self, scope: Scope, run_id: str) -> bytes:
+        """A capsule with what it must come out as: a regression test in one file."""
+        outcome = self.outcome(scope, run_id)
+        if outcome is None:
+            raise Conflict("A run becomes a test once it is over; this one is not yet.")
+        status = self.records.get(scope, run_id).status.value
+        return self.export(scope, run_id, {"status": status, "outcome": digest(outcome)})
+
+    def bring_in(self, scope: Scope, content: bytes) -> Run:
+        """Takes in a run from a capsule; taking it in twice changes nothing."""
+        capsule = unpack(content)
+        for name in capsule.digests:
+            self.parts.blobs.put([capsule.payload(name)])
+        return self.records.bring_in(scope, capsule)
+
+    def _program(self, name: str) -> Program:
+        program = self.programs.get(name)
+        if program is None:
+            raise Unavailable(f"Nothing here knows how to drive runs of the kind {name!r}.")
+        return program
+
+    def _payload(self, name: str) -> Json:
+        return json.loads(b"".join(self.parts.blobs.read(name)))
 
     def worker(
         self,
@@ -101,8 +179,40 @@ class Runs:
                 *(Drive(self.parts, run, self.programs[run.program]).go() for run in claimed)
             )
 
-    def listening(self, topic: str, listener: Callable[[], None]) -> object:
-        return self._bus.listening(topic, listener)
+    def listening(self, run_id: str, listener: Callable[[], None]) -> AbstractContextManager[None]:
+        """Calls the listener whenever something happens to the run."""
+        return self._bus.listening(run_topic(run_id), listener)
 
     def close(self) -> None:
         self._commit.close()
+
+
+def _run_of(capsule: Capsule) -> Run:
+    described = capsule.run
+    last = capsule.entries[-1]
+    return Run(
+        id=capsule.run_id,
+        scope=Scope("", ""),
+        title=described["title"],
+        program=described["program"],
+        subject=described["subject"],
+        status=Status(described["status"]),
+        reason=None,
+        queue="cpu",
+        priority=0,
+        control=None,
+        control_by=None,
+        created_by=described["created_by"],
+        created_at=datetime.fromisoformat(described["created_at"]),
+        started_at=None,
+        ended_at=None,
+        parent_id=None,
+        parent_key=None,
+        root_id=capsule.run_id,
+        forked_from=None,
+        epoch=0,
+        holder=None,
+        head_seq=last.seq,
+        head_hash=last.hash,
+        progress=None,
+    )

@@ -1,0 +1,146 @@
+"""Capsules: a run in one file, with its journal, payloads and artifacts, to keep, send, replay or test elsewhere."""
+
+import hashlib
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from steward.core.errors import Invalid, NotFound, TooLarge
+from steward.runs.canonical import Json, canonical
+from steward.runs.entries import Entry, Link, Stored, blob_references, first_damage, read
+from steward.runs.model import Run
+from steward.store import BlobStore
+
+FORMAT = "steward-capsule/1"
+MAX_BYTES = 2 << 30
+_MOMENT = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """What a capsule file holds, after everything in it was checked."""
+
+    run: dict[str, Any]
+    entries: tuple[Entry, ...]
+    expect: dict[str, Any] | None
+    payload: Callable[[str], bytes]
+    digests: tuple[str, ...]
+
+    @property
+    def run_id(self) -> str:
+        return str(self.run["id"])
+
+
+def pack(
+    run: Run, entries: Iterable[Entry], blobs: BlobStore, expect: dict[str, Any] | None = None
+) -> bytes:
+    """The same run gives the same bytes."""
+    listed = list(entries)
+    digests = sorted({digest for entry in listed for digest in references(entry.data)})
+    described = {
+        "format": FORMAT,
+        "id": run.id,
+        "title": run.title,
+        "program": run.program,
+        "subject": run.subject,
+        "status": run.status.value,
+        "created_by": run.created_by,
+        "created_at": run.created_at.isoformat(),
+        "entries": len(listed),
+        "head": listed[-1].hash,
+    }
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+        _put(file, "run.json", canonical(described).encode())
+        lines = "".join(f"{entry.hash} {entry.body}\n" for entry in listed)
+        _put(file, "journal.jsonl", lines.encode("utf-8", "surrogatepass"))
+        if expect is not None:
+            _put(file, "expect.json", canonical(expect).encode())
+        for digest in digests:
+            _put(file, f"blobs/{digest}", b"".join(blobs.read(digest)))
+    return target.getvalue()
+
+
+def unpack(content: bytes) -> Capsule:
+    """Reads and verifies a capsule; a bit that was changed anywhere is refused."""
+    try:
+        file = zipfile.ZipFile(io.BytesIO(content))
+    except zipfile.BadZipFile:
+        raise Invalid("This is not a capsule: it is no zip file.", code="not-a-capsule") from None
+    if sum(info.file_size for info in file.infolist()) > MAX_BYTES:
+        raise TooLarge("The capsule is larger than 2 GiB when unpacked.")
+    try:
+        run = json.loads(_member(file, "run.json"))
+        lines = _member(file, "journal.jsonl").decode("utf-8", "surrogatepass").splitlines()
+        rows = [_row(str(run["id"]), line) for line in lines]
+        expect = (
+            json.loads(_member(file, "expect.json")) if "expect.json" in file.namelist() else None
+        )
+        if run["format"] != FORMAT:
+            raise Invalid(f"The capsule has the unknown format {run['format']!r}.")
+        head = Link(int(run["entries"]), str(run["head"]))
+    except (KeyError, ValueError, TypeError) as error:
+        raise Invalid(f"The capsule cannot be read ({error}).", code="not-a-capsule") from None
+    damage = first_damage(str(run["id"]), rows, head)
+    if damage is not None or len(rows) != head.seq:
+        where = damage.seq if damage else head.seq
+        reason = damage.reason if damage else "the number of entries is wrong"
+        raise Invalid(f"The capsule is damaged: entry {where}: {reason}.", code="damaged")
+    entries = tuple(read(row.body, row.hash) for row in rows)
+    digests = tuple(sorted({d for entry in entries for d in references(entry.data)}))
+
+    def payload(digest: str) -> bytes:
+        return _member(file, f"blobs/{digest}")
+
+    _check_payloads(payload, digests)
+    return Capsule(run, entries, expect, payload, digests)
+
+
+def references(data: Json) -> Iterator[str]:
+    """Every blob an entry needs: large payloads and the files that calls made."""
+    yield from blob_references(data)
+    yield from _artifacts(data)
+
+
+def _artifacts(data: Json) -> Iterator[str]:
+    if isinstance(data, dict):
+        digest = data.get("digest")
+        if isinstance(digest, str) and len(digest) == 64 and {"media_type", "size"} <= data.keys():
+            yield digest
+        for value in data.values():
+            yield from _artifacts(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _artifacts(value)
+
+
+def _check_payloads(payload: Callable[[str], bytes], digests: Iterable[str]) -> None:
+    for digest in digests:
+        if hashlib.sha256(payload(digest)).hexdigest() != digest:
+            raise Invalid(f"The capsule is damaged: payload {digest[:12]}… was altered.")
+
+
+def _row(run_id: str, line: str) -> Stored:
+    hash_, _, body = line.partition(" ")
+    found = json.loads(body)
+    return Stored(run_id, found["seq"], found["kind"], found["key"], body, hash_)
+
+
+def _put(file: zipfile.ZipFile, name: str, content: bytes) -> None:
+    info = zipfile.ZipInfo(name, _MOMENT)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o600 << 16
+    file.writestr(info, content)
+
+
+def _member(file: zipfile.ZipFile, name: str) -> bytes:
+    try:
+        return file.read(name)
+    except KeyError:
+        raise NotFound(f"The capsule has no {name}.") from None
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:
+        raise Invalid(f"The capsule is damaged: {name} ({error}).", code="damaged") from None

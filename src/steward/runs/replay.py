@@ -1,0 +1,147 @@
+"""Replay: drives a journal again with no model, no network and no clock, and reports where it comes out differently."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from steward.core.errors import Bug, StewardError
+from steward.runs.canonical import Json, canonical
+from steward.runs.driver import Program
+from steward.runs.entries import Entry, Kind, is_reference
+from steward.runs.execution import Execution, Memory
+from steward.runs.model import (
+    Cancelled,
+    Diverged,
+    Parked,
+    Paused,
+    Run,
+    RunRequest,
+    StepFailed,
+)
+
+ReadPayload = Callable[[str], Json]
+"""The payload of a blob by its digest."""
+
+_FINAL = {Kind.done, Kind.failed, Kind.cancelled}
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """One place where the replay and the record part, with both sides."""
+
+    key: str
+    what: str
+    recorded: Json
+    replayed: Json
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    run_id: str
+    entries: int
+    steps: int
+    ended: str
+    divergences: tuple[Divergence, ...]
+
+    @property
+    def is_same(self) -> bool:
+        return not self.divergences
+
+
+class _Reader:
+    """Answers from the record alone; whatever would reach outside is a divergence."""
+
+    def __init__(self, payload: ReadPayload) -> None:
+        self._payload = payload
+
+    async def append(self, kind: Kind, key: str, data: Json) -> Entry:
+        raise Diverged(key, {"kind": kind.value, "data": data}, None)
+
+    async def stored(self, value: Json) -> Json:
+        return value
+
+    async def loaded(self, value: Json) -> Json:
+        if is_reference(value):
+            return await asyncio.to_thread(self._payload, value["$blob"])
+        return value
+
+    async def start_child(self, key: str, request: RunRequest) -> str:
+        raise Diverged(key, {"child": request.title}, None)
+
+    async def pause_for(self, seconds: float) -> None:
+        raise Bug(f"A replay waited {seconds} seconds for something that is recorded.")
+
+    def now(self) -> datetime:
+        raise Bug("A replay looked at the clock.")
+
+
+async def replay(
+    run: Run, entries: Iterable[Entry], program: Program, payload: ReadPayload
+) -> ReplayReport:
+    """Runs the program over the recorded entries."""
+    recorded = list(entries)
+    request = RunRequest(**recorded[0].data["request"])
+    reader = _Reader(payload)
+    memory = Memory.of(recorded)
+    execution = Execution(run, request, memory, reader, {}, replaying=True)
+    ended, seen = await _end_of(execution, program)
+    found = [
+        Divergence(
+            difference.key, "asked for something else", difference.recorded, difference.asked
+        )
+        for difference in execution.differences
+    ]
+    if isinstance(seen, Diverged):
+        found.append(Divergence(seen.key, "not in the journal", seen.recorded, seen.asked))
+    else:
+        found += await _compare_end(recorded, ended, seen, reader)
+        found += _never_asked(execution, memory, ended)
+    return ReplayReport(run.id, len(recorded), len(memory.outcomes), ended, tuple(found))
+
+
+async def _end_of(execution: Execution, program: Program) -> tuple[str, Any]:
+    try:
+        return "done", await program(execution)
+    except Diverged as divergence:
+        return "diverged", divergence
+    except Parked:
+        return "parked", None
+    except (Paused, Cancelled):
+        return "stopped", None
+    except StepFailed as failure:
+        return "failed", {"code": failure.code, "message": failure.message, "at": failure.key}
+    except StewardError as problem:
+        return "failed", {"code": problem.specific_code, "message": problem.message}
+
+
+async def _compare_end(
+    recorded: list[Entry], ended: str, seen: Json, reader: _Reader
+) -> list[Divergence]:
+    last = next((entry for entry in reversed(recorded) if entry.kind in _FINAL), None)
+    if last is None or last.kind == Kind.cancelled:
+        # Nothing was concluded, so there is nothing to conclude differently.
+        if ended in {"parked", "stopped"} or last is not None:
+            return []
+        return [Divergence("run", "the record has no end, the replay has one", None, seen)]
+    expected = "done" if last.kind == Kind.done else "failed"
+    if last.kind == Kind.done:
+        outcome = await reader.loaded(last.data["output"])
+    else:
+        outcome = last.data["error"]
+    if ended != expected or canonical(outcome) != canonical(seen):
+        return [Divergence("run", f"ended {ended}, was {expected}", outcome, seen)]
+    return []
+
+
+def _never_asked(execution: Execution, memory: Memory, ended: str) -> list[Divergence]:
+    """Recorded steps that the program did not come to; normal only where it stopped on the way."""
+    if ended != "done":
+        return []
+    known = {**memory.outcomes, **memory.closed}
+    return [
+        Divergence(key, "recorded, but not asked for", known[key].get("request"), None)
+        for key in known
+        if key not in execution.used
+    ]
