@@ -1,0 +1,276 @@
+"""Policy texts: reads Cedar with our annotations, and says where a text is wrong by line and column."""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, Final
+
+import cedarpy
+
+from steward.core.errors import Invalid, Problem, TooLarge
+
+MOST_CHARACTERS: Final = 100_000
+_ANNOTATIONS: Final = frozenset({"id", "outcome", "approvers", "reason"})
+_TOKEN = re.compile(
+    r"""(?P<blank>\s+|//[^\n\r]*)|(?P<token>"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*|\d+|[=!<>]=|&&|\|\||::|[^\s"])""",
+    re.DOTALL,
+)
+# What the engine adds to every other mistake in a rule's head.
+_FOLLOWS: Final = "unable to find an applicable action"
+_UNFINISHED: Final = "unexpected end of input"
+_NAMED = re.compile(r'`([^`]+)`|@(\w+)|"([^"]+)"|: (\w+)$')
+
+
+class Verdict(StrEnum):
+    """What may happen with a call, from free to forbidden; the strictest one wins."""
+
+    allow = "allow"
+    dry_run = "dry_run"
+    ask = "ask"
+    deny = "deny"
+
+    @property
+    def rank(self) -> int:
+        return list(Verdict).index(self)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of a text: what it gives where it matches."""
+
+    id: str
+    effect: str
+    verdict: Verdict
+    approvers: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong in a text; line and column start at 1."""
+
+    line: int
+    column: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A text ready for evaluation; `rules` by the engine's own names of the policies."""
+
+    handle: cedarpy.PolicySet
+    rules: dict[str, Rule]
+
+
+@lru_cache(maxsize=512)
+def parse(text: str) -> Parsed:
+    """Reads a text or raises Invalid with every fault that can be found."""
+    found = _faults(text)
+    if found:
+        raise refusal(found)
+    return Parsed(cedarpy.PolicySet.from_str(text), _rules(text))
+
+
+def check(text: str, schema: cedarpy.Schema | str) -> list[Fault]:
+    """Everything wrong with a text, the schema's view included; empty when it may be saved."""
+    found = _faults(text)
+    if found:
+        return found
+    statements = list(_statements(text))
+    errors = cedarpy.validate_policies(text, schema).errors
+    precise = {error.policy_id for error in errors if _FOLLOWS not in error.error}
+    located = {
+        _located(text, statements[_number(error.policy_id)], _once(error.error))
+        for error in errors
+        if _FOLLOWS not in error.error or error.policy_id not in precise
+    }
+    return sorted(located, key=lambda fault: (fault.line, fault.column, fault.message))
+
+
+def remarks(text: str) -> list[str]:
+    """What a person should know before saving a text that is valid."""
+    rules = parse(text).rules.values()
+    if rules and all(rule.verdict is Verdict.deny for rule in rules):
+        return ["No rule permits anything, so this level denies every call. Add a permit rule."]
+    return []
+
+
+def refusal(faults: list[Fault]) -> Invalid:
+    return Invalid(
+        f"The policy is not valid: {faults[0]}.",
+        code="policy-invalid",
+        problems=[Problem(f"/text/{fault.line}/{fault.column}", str(fault)) for fault in faults],
+    )
+
+
+@dataclass(frozen=True)
+class _Token:
+    start: int
+    end: int
+    text: str
+
+
+_Statement = tuple[_Token, ...]
+
+
+def _faults(text: str) -> list[Fault]:
+    if len(text) > MOST_CHARACTERS:
+        raise TooLarge(f"A policy has at most {MOST_CHARACTERS} characters; split it by level.")
+    try:
+        document = json.loads(cedarpy.policies_to_json_str(text))
+    except ValueError as error:
+        return [_parse_fault(text, str(error))]
+    statements = list(_statements(text))
+    if document["templates"]:
+        at = _number(next(iter(document["templates"])))
+        message = "templates are not used here; name the principal and the resource"
+        return [_located(text, statements[at], message)]
+    found: list[Fault] = []
+    taken: set[str] = set()
+    for name, policy in document["staticPolicies"].items():
+        statement = statements[_number(name)]
+        notes: dict[str, str | None] = policy.get("annotations", {})
+        found += [
+            _located(text, statement, message)
+            for message in _annotation_faults(policy["effect"], notes, taken)
+        ]
+        taken.add(notes.get("id") or "")
+    return sorted(found, key=lambda fault: (fault.line, fault.column))
+
+
+def _annotation_faults(effect: str, notes: dict[str, str | None], taken: set[str]) -> Iterator[str]:
+    # A misspelt @outcome would turn "ask" into "allow", so nothing unknown is let through.
+    for name in sorted(set(notes) - _ANNOTATIONS):
+        yield f"unknown annotation `@{name}`; known: {', '.join(sorted(_ANNOTATIONS))}"
+    identity = notes.get("id")
+    if not identity:
+        yield 'every rule needs a name: write @id("…") before it'
+    elif identity in taken:
+        yield f'two rules are called "{identity}"'
+    outcome = notes.get("outcome")
+    if "outcome" in notes and outcome not in list(Verdict):
+        yield f'unknown @outcome "{outcome}"; known: {", ".join(Verdict)}'
+    elif effect == "forbid" and outcome not in {None, "deny"}:
+        yield f'a forbid rule denies; @outcome "{outcome}" needs a permit rule'
+    if "approvers" in notes and outcome != Verdict.ask:
+        yield '@approvers needs @outcome("ask")'
+    elif "approvers" in notes and not notes["approvers"]:
+        yield "@approvers names a group"
+
+
+def _rules(text: str) -> dict[str, Rule]:
+    policies: dict[str, Any] = json.loads(cedarpy.policies_to_json_str(text))["staticPolicies"]
+    rules = {}
+    for name, policy in policies.items():
+        notes = policy["annotations"]
+        forbids = policy["effect"] == "forbid"
+        rules[name] = Rule(
+            id=notes["id"],
+            effect=policy["effect"],
+            verdict=Verdict.deny if forbids else Verdict(notes.get("outcome", "allow")),
+            approvers=notes.get("approvers"),
+            reason=notes.get("reason"),
+        )
+    return rules
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:  # a quotation mark that nothing closes
+            yield _Token(at, len(text), text[at:])
+            return
+        if match.lastgroup == "token":
+            yield _Token(match.start(), match.end(), match.group())
+        at = match.end()
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    """The tokens of each policy, in the order in which the engine numbers them."""
+    held: list[_Token] = []
+    for token in _tokens(text):
+        held.append(token)
+        if token.text == ";":
+            yield tuple(held)
+            held = []
+    if held:
+        yield tuple(held)
+
+
+def _parse_fault(text: str, message: str) -> Fault:
+    """The engine tells no place, so it is asked again: the first statement that fails, then its token."""
+    for statement in _statements(text):
+        alone = text[statement[0].start : statement[-1].end]
+        problem = _problem(alone)
+        if problem is None:
+            continue
+        if problem == _UNFINISHED:
+            return _fault_at(text, statement[-1].end, "the rule is not finished; it ends with ;")
+        return _fault_at(text, _first_wrong(text, statement, problem), problem)
+    return _fault_at(text, 0, message)
+
+
+def _first_wrong(text: str, statement: _Statement, problem: str) -> int:
+    """Where reading stops: every shorter prefix is merely unfinished, this one is wrong."""
+    start = statement[0].start
+    low, high = 0, len(statement) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if _problem(text[start : statement[middle].end]) in {None, _UNFINISHED}:
+            low = middle + 1
+        else:
+            high = middle
+    if low == len(statement) - 1 and "token" not in problem:
+        return _place(statement, problem)
+    return statement[low].start
+
+
+def _problem(text: str) -> str | None:
+    try:
+        cedarpy.policies_to_json_str(text)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _number(name: str) -> int:
+    """The engine calls the rules of a text policy0, policy1 …"""
+    return int(name.removeprefix("policy"))
+
+
+def _once(message: str) -> str:
+    """A mistake is told once, not for every action to which its rule could apply."""
+    return re.sub(r' in context for Action::"[^"]*"', " in context", message)
+
+
+def _located(text: str, statement: _Statement, message: str) -> Fault:
+    cleaned = re.sub(r"^for policy `policy\d+`, ", "", message)
+    return _fault_at(text, _place(statement, cleaned), cleaned)
+
+
+def _place(statement: _Statement, message: str) -> int:
+    """The token that a message about meaning names, the last one of that name; else the rule itself."""
+    for match in _NAMED.finditer(message):
+        name = next(part for part in match.groups() if part)
+        wanted = re.findall(r'"[^"]*"|\w+', name)[-1:]
+        for token in reversed(statement):
+            if token.text in {*wanted, f'"{name}"'}:
+                return token.start
+    return statement[0].start
+
+
+def _fault_at(text: str, offset: int, message: str) -> Fault:
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    line = bisect_right(starts, offset)
+    return Fault(line, offset - starts[line - 1] + 1, message)
+
+
+__all__ = ["Fault", "Parsed", "Rule", "Verdict", "check", "parse", "refusal", "remarks"]

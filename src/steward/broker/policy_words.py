@@ -1,0 +1,51 @@
+"""Says in plain words what a policy decided, by which rules, and what to do about it."""
+
+from typing import Final
+
+from steward.broker.policy import BUILT_IN_LEVEL, Change, Decision, Ruling
+from steward.broker.policy_text import Verdict
+
+_OPENING: Final = {
+    Verdict.allow: "Allowed.",
+    Verdict.dry_run: "Allowed after a dry run.",
+    Verdict.ask: "Needs an approval.",
+    Verdict.deny: "Denied.",
+}
+
+
+def explain(decision: Decision) -> str:
+    """A few sentences for a person; the rules that decided are named."""
+    sentences = [_OPENING[decision.verdict]]
+    # Steward's own "otherwise" rule always matches; it is worth a word only where nothing else is.
+    told = [rule for rule in decision.rules if not _is_silent(rule)] or list(decision.rules)
+    sentences += [_sentence(rule) for rule in told]
+    if decision.approvers:
+        names = " and of ".join(f"“{group}”" for group in decision.approvers)
+        sentences.append(f"Whoever approves must be of {names}.")
+    sentences += [f"Error: {error}." for error in decision.errors]
+    return " ".join(sentences)
+
+
+def explain_change(change: Change) -> str:
+    """One past call, before and after."""
+    before, after = change.before.verdict, change.after.verdict
+    direction = "the approvers change" if before is after else f"{before.value} → {after.value}"
+    return f"{change.question.tool}: {direction}. {explain(change.after)}"
+
+
+def _is_silent(rule: Ruling) -> bool:
+    return rule.level == BUILT_IN_LEVEL and rule.verdict is Verdict.allow
+
+
+def _sentence(rule: Ruling) -> str:
+    if rule.effect == "default":
+        return rule.reason or (
+            f"No rule of the {rule.level} policy permits it; add a permit rule there if it should be."
+        )
+    if rule.effect == "error":
+        return f"{rule.reason} Correct that rule: until then nothing is permitted."
+    owner = "Steward's own" if rule.level == BUILT_IN_LEVEL else f"the {rule.level}'s"
+    verb = "forbids" if rule.effect == "forbid" else "decides"
+    reason = f": {rule.reason}" if rule.reason else "."
+    sentence = f"{owner} rule “{rule.id}” {verb}{reason}"
+    return sentence[0].upper() + sentence[1:]
