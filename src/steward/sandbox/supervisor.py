@@ -103,15 +103,19 @@ class Supervision:
         self._pid = _pid_of(child.process)
 
     def run(self) -> Response:
+        """Leaves the child killed, but not closed: that may be done when nobody waits for it."""
         try:
             verdict = self._watch()
-            self._child.kill()
-            self._child.wait_dead()
-            ended = self._child.ended()
-            files = collect(self._child.scratch, self._limits.files_bytes)
-            return self._response(verdict, ended, files)
         finally:
-            self._child.close()
+            self._child.kill()
+        files = Collected()
+        with os.scandir(self._child.scratch) as left:
+            anything = any(not entry.name.startswith(".") for entry in left)
+        if anything:
+            # Nothing is read while something might still be written.
+            self._child.wait_dead()
+            files = collect(self._child.scratch, self._limits.files_bytes)
+        return self._response(verdict, files)
 
     def _watch(self) -> tuple[Status, str] | None:
         """Until the child has ended or must; gives the reason when it must."""
@@ -200,9 +204,7 @@ class Supervision:
             return "too_large", f"It made more than {self._limits.scratch_inodes:,} files in scratch."
         return None
 
-    def _response(
-        self, verdict: tuple[Status, str] | None, ended: int | None, files: Collected
-    ) -> Response:
+    def _response(self, verdict: tuple[Status, str] | None, files: Collected) -> Response:
         answer = None if verdict else self._parse()
         status: Status
         if verdict:
@@ -210,7 +212,7 @@ class Supervision:
         elif answer is not None:
             status, message = answer.status, answer.message
         else:
-            status, message = self._death(ended)
+            status, message = self._death(self._child.ended())
         said = {name: getattr(answer, name) for name in _SAID} if answer else {}
         total = (time.monotonic() - self._started) * 1000 + self._waited
         return Response.model_construct(

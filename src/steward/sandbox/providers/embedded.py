@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ from steward.core.errors import Misconfigured, Unavailable
 from steward.sandbox.contract import Envelope, Limits, Request, Response, Tier
 from steward.sandbox.providers import PROVIDERS
 from steward.sandbox.runner.probe import program
-from steward.sandbox.supervisor import Supervision
+from steward.sandbox.supervisor import Child, Supervision
 from steward.sandbox.walls import Walls
 from steward.sandbox.zygotes import Order, Spawned, Zygote
 
@@ -49,6 +50,7 @@ class Embedded:
         self._tiers = tuple(tiers)
         self._lock = threading.Lock()
         self._starting = threading.Lock()
+        self._after = ThreadPoolExecutor(1, thread_name_prefix="sandbox-after")
         self._waiting: deque[Spawned] = deque()
         self._zygote: Zygote | None = None
         self._walls: Walls | None = None
@@ -70,7 +72,12 @@ class Embedded:
         try:
             return Supervision(child, placed, cancelled, waited).run()
         finally:
-            self.refill()
+            # The process is killed; burying it takes longer than running it did.
+            self._after.submit(self._bury, child)
+
+    def _bury(self, child: Child) -> None:
+        child.close()
+        self.refill()
 
     def refill(self) -> None:
         """Asks for as many processes as are to be ready; does not wait for them."""
@@ -80,9 +87,10 @@ class Embedded:
         with self._lock:
             missing = self._ready - len(self._waiting)
             for _ in range(missing):
-                self._waiting.append(zygote.spawn(self._order(self._limits)))
+                self._waiting.append(zygote.spawn(self._order(zygote.tier, self._limits)))
 
     def close(self) -> None:
+        self._after.shutdown()
         with self._starting, self._lock:
             if self._zygote is not None:
                 for spawned in self._waiting:
@@ -106,7 +114,7 @@ class Embedded:
             if spawned.usable():
                 return spawned
             spawned.discard()
-        return zygote.spawn(self._order(limits))
+        return zygote.spawn(self._order(zygote.tier, limits))
 
     def _living(self) -> Zygote:
         """The zygote; a dead one is replaced, together with the processes it took along."""
@@ -150,9 +158,12 @@ class Embedded:
         request = Request(kind="python", code=program(platform.machine()))
         never, bell = os.pipe()
         try:
-            child = zygote.spawn(self._order(self._limits)).child()
+            child = zygote.spawn(self._order(zygote.tier, self._limits)).child()
             envelope = Envelope(request=request, scratch=child.path, guarded=False)
-            response = Supervision(child, envelope, never, 0.0).run()
+            try:
+                response = Supervision(child, envelope, never, 0.0).run()
+            finally:
+                child.close()
         except Unavailable as problem:
             reasons.append(f"{tier}: {problem.message}")
             return None
@@ -169,9 +180,8 @@ class Embedded:
             tier, tuple(response.walls), dict(tried), tuple(reasons), dict(zygote.libraries)
         )
 
-    def _order(self, limits: Limits) -> Order:
-        zygote = self._zygote
-        if zygote is None or zygote.tier == "ns":
+    def _order(self, tier: Tier, limits: Limits) -> Order:
+        if tier == "ns":
             return Order(limits.scratch_bytes, limits.scratch_inodes)
         folder = tempfile.mkdtemp(prefix="steward-scratch-", dir=self._scratch)
         uid, gid = _ids(self._roots)

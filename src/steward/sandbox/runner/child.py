@@ -49,6 +49,7 @@ def _boot(
     except OSError as problem:
         boot.send(json.dumps({"failed": str(problem)}).encode())
         raise
+    serve.rehearse(place.scratch)
     ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [scratch]))]
     boot.sendmsg([json.dumps({"walls": walls}).encode()], ancillary)
     boot.close()

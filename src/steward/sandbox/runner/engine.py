@@ -4,7 +4,7 @@ from functools import cache
 
 import duckdb
 
-from steward.sandbox.contract import Request
+from steward.sandbox.contract import Limits, Request
 
 
 @cache
@@ -24,17 +24,32 @@ def connection() -> duckdb.DuckDBPyConnection:
     return opened
 
 
-def prepare(request: Request, scratch: str) -> duckdb.DuckDBPyConnection:
+def settle(scratch: str, limits: Limits) -> None:
+    """Everything that does not depend on the request, done before there is one."""
+    connection().execute(
+        f"SET temp_directory = {literal(scratch + '/.spill')};"
+        f"SET allowed_directories = [{literal(scratch + '/')}];"
+        + _sizes(limits)
+    )
+
+
+def _sizes(limits: Limits) -> str:
+    megabytes = max(limits.memory_bytes * 6 // 10 >> 20, 32)
+    return (
+        f"SET memory_limit = '{megabytes}MB';"
+        f"SET max_temp_directory_size = '{limits.scratch_bytes >> 20}MB';"
+    )
+
+
+def prepare(request: Request, settled: Limits) -> duckdb.DuckDBPyConnection:
     """The datasets as views, then the locks: settings are a fence, the walls stand behind them."""
     opened = connection()
-    megabytes = max(request.limits.memory_bytes * 6 // 10 >> 20, 32)
-    opened.execute(f"SET memory_limit = '{megabytes}MB'")
-    opened.execute(f"SET temp_directory = {literal(scratch + '/.spill')}")
-    opened.execute(f"SET max_temp_directory_size = '{request.limits.scratch_bytes >> 20}MB'")
+    steps = [] if request.limits == settled else [_sizes(request.limits)]
     files = sorted({file for dataset in request.datasets for file in dataset.files})
-    opened.execute(f"SET allowed_paths = [{', '.join(literal(f) for f in files)}]")
-    opened.execute(f"SET allowed_directories = [{literal(scratch + '/')}]")
-    opened.execute("SET enable_external_access = false")
+    if files:
+        steps.append(f"SET allowed_paths = [{', '.join(literal(f) for f in files)}];")
+    steps.append("SET enable_external_access = false;")
+    opened.execute("".join(steps))
     for dataset in request.datasets:
         opened.execute(f"CREATE VIEW {quote(dataset.name)} AS SELECT * FROM {dataset.source}")
     opened.execute("SET lock_configuration = true")

@@ -52,6 +52,13 @@ def run(
         return Answer(status="too_large", message=message)
 
 
+def rehearse(scratch: str) -> None:
+    names = {"__builtins__": guard_python.reduced_builtins(Path(scratch))}
+    _fresh_randomness()
+    _execute(guard_python.check("for rehearsed in [1]:\n    str(rehearsed)"), names)
+    encode({"a": [1, "b", 2.5]}, Budget(1000))
+
+
 def _fresh_randomness() -> None:
     """Children of one zygote would otherwise all draw the same numbers from numpy's global state."""
     import numpy as np

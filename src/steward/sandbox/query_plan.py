@@ -1,0 +1,425 @@
+"""A query as data: source, joins, derive, filters, group, aggregate, having, window, pivot, order, limit.
+
+The steps always apply in that order, whatever the order of the keys. A plan is given as JSON or YAML,
+checked against the schema of the datasets with errors that say what to write instead, compiled to
+the same bytes of SQL every time, and written back as readable text that reads as the same plan.
+"""
+
+import datetime as dt
+import json
+import math
+import re
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from steward.core.errors import Invalid, Problem
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+Aggregation = Literal[
+    "count", "count_distinct", "sum", "avg", "min", "max", "median", "stddev", "variance"
+]
+WindowFunction = Literal[
+    "row_number", "rank", "dense_rank", "lag", "lead", "sum", "avg", "min", "max", "count"
+]
+Comparison = Literal["=", "!=", "<", "<=", ">", ">="]
+TextTest = Literal["contains", "starts with", "ends with"]
+Operator = Literal["+", "-", "*", "/", "%", "||"]
+Function = Literal[
+    "abs",
+    "round",
+    "floor",
+    "ceil",
+    "lower",
+    "upper",
+    "trim",
+    "length",
+    "substring",
+    "replace",
+    "coalesce",
+    "year",
+    "quarter",
+    "month",
+    "day",
+    "hour",
+    "date_trunc",
+    "date_diff",
+]
+Type = Literal[
+    "text", "integer", "number", "decimal", "boolean", "date", "timestamp"
+]
+_LARGEST = 1 << 63
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class DateValue(_Part):
+    date: dt.date
+
+
+class MomentValue(_Part):
+    timestamp: dt.datetime
+
+
+# Strict: a country called NO is a text, not a truth value.
+Scalar = StrictBool | StrictInt | StrictFloat | StrictStr | None | DateValue | MomentValue
+
+
+class ColumnOf(_Part):
+    column: Text
+
+
+class Value(_Part):
+    value: Annotated[Scalar, Field(union_mode="left_to_right")]
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _plain(cls, given: Any) -> Any:
+        return _as_document(given)
+
+    @field_validator("value")
+    @classmethod
+    def _writable(cls, given: Scalar) -> Scalar:
+        if isinstance(given, float) and not math.isfinite(given):
+            raise ValueError("a number must be finite")
+        if type(given) is int and not -_LARGEST <= given < _LARGEST:
+            raise ValueError("a whole number must fit in 64 bits")
+        if isinstance(given, str) and "\0" in given:
+            raise ValueError("text must not hold a null character")
+        return given
+
+
+class Operation(_Part):
+    op: Operator
+    args: Annotated[list["Expression"], Field(min_length=2, max_length=20)]
+
+
+class Call(_Part):
+    function: Function
+    args: Annotated[list["Expression"], Field(min_length=1, max_length=20)]
+
+
+class Cast(_Part):
+    cast: "Expression"
+    to: Type
+
+
+class Branch(_Part):
+    when: "Condition"
+    then: "Expression"
+
+
+class Case(_Part):
+    case: Annotated[list[Branch], Field(min_length=1, max_length=100)]
+    otherwise: "Expression | None" = None
+
+
+def _which_expression(given: Any) -> str | None:
+    keys = given if isinstance(given, dict) else getattr(type(given), "model_fields", {})
+    return next((k for k in ("column", "value", "op", "function", "cast", "case") if k in keys), None)
+
+
+Expression = Annotated[
+    Annotated[ColumnOf, Tag("column")]
+    | Annotated[Value, Tag("value")]
+    | Annotated[Operation, Tag("op")]
+    | Annotated[Call, Tag("function")]
+    | Annotated[Cast, Tag("cast")]
+    | Annotated[Case, Tag("case")],
+    Discriminator(
+        _which_expression,
+        custom_error_type="expression",
+        custom_error_message="an expression is one of column, value, op, function, cast, case",
+    ),
+]
+
+
+class Compare(_Part):
+    left: Expression
+    compare: Comparison
+    right: Expression
+
+
+class Among(_Part):
+    """The value is one of a list; with `negate`, none of them."""
+
+    among: Annotated[list[Value], Field(min_length=1, max_length=1000)]
+    of: Expression
+    negate: bool = False
+
+
+class Between(_Part):
+    between: Expression
+    low: Expression
+    high: Expression
+
+
+class IsNull(_Part):
+    is_null: Expression
+    negate: bool = False
+
+
+class Matches(_Part):
+    matches: TextTest
+    of: Expression
+    text: str
+
+
+class All(_Part):
+    all: Annotated[list["Condition"], Field(min_length=1, max_length=100)]
+
+
+class AnyOf(_Part):
+    any: Annotated[list["Condition"], Field(min_length=1, max_length=100)]
+
+
+class Not(_Part):
+    negated: "Condition" = Field(alias="not")
+
+
+def _which_condition(given: Any) -> str | None:
+    keys = given if isinstance(given, dict) else getattr(type(given), "model_fields", {})
+    if "not" in keys or "negated" in keys:
+        return "not"
+    known = ("compare", "among", "between", "is_null", "matches", "all", "any")
+    return next((k for k in known if k in keys), None)
+
+
+Condition = Annotated[
+    Annotated[Compare, Tag("compare")]
+    | Annotated[Among, Tag("among")]
+    | Annotated[Between, Tag("between")]
+    | Annotated[IsNull, Tag("is_null")]
+    | Annotated[Matches, Tag("matches")]
+    | Annotated[All, Tag("all")]
+    | Annotated[AnyOf, Tag("any")]
+    | Annotated[Not, Tag("not")],
+    Discriminator(
+        _which_condition,
+        custom_error_type="condition",
+        custom_error_message=(
+            "a condition is one of compare, among, between, is_null, matches, all, any, not"
+        ),
+    ),
+]
+
+
+class On(_Part):
+    left: Text
+    right: Text
+
+
+class Join(_Part):
+    """The right side's columns keep their names; one that is taken is called `alias.column`."""
+
+    dataset: Text
+    alias: Text | None = None
+    kind: Literal["inner", "left", "right", "full", "semi", "anti"] = "inner"
+    on: Annotated[list[On], Field(min_length=1, max_length=20)]
+
+    @property
+    def name(self) -> str:
+        return self.alias or self.dataset
+
+
+class Derive(_Part):
+    name: Text
+    expression: Expression
+
+
+class Aggregate(_Part):
+    name: Text
+    function: Aggregation
+    column: Text | None = None
+    where: Condition | None = None
+
+    @model_validator(mode="after")
+    def _has_column(self) -> Self:
+        if self.column is None and self.function != "count":
+            raise ValueError(f"{self.function} needs a column; only count goes without one")
+        return self
+
+
+class Order(_Part):
+    column: Text
+    direction: Literal["ascending", "descending"] = "ascending"
+    nulls: Literal["first", "last"] = "last"
+
+
+class Frame(_Part):
+    """Rows before and after the current one; none means up to the edge of the partition."""
+
+    before: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    after: Annotated[int, Field(ge=0, le=1_000_000)] | None = 0
+
+
+class Window(_Part):
+    name: Text
+    function: WindowFunction
+    column: Text | None = None
+    offset: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    partition: list[Text] = []
+    order: list[Order] = []
+    frame: Frame | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        ranked = self.function in {"row_number", "rank", "dense_rank"}
+        if ranked and self.column is not None:
+            raise ValueError(f"{self.function} takes no column")
+        if not ranked and self.column is None and self.function != "count":
+            raise ValueError(f"{self.function} needs a column")
+        if self.function not in {"sum", "avg", "min", "max", "count"} and self.frame is not None:
+            raise ValueError(f"{self.function} takes no frame")
+        if (ranked or self.function in {"lag", "lead"} or self.frame) and not self.order:
+            raise ValueError(f"{self.function} needs an order to count along")
+        return self
+
+
+class Pivot(_Part):
+    """One column per value; the rows are grouped by `group`."""
+
+    column: Text
+    values: Annotated[list[Value], Field(min_length=1, max_length=200)]
+    function: Aggregation = "sum"
+    value: Text | None = None
+    group: list[Text] = []
+
+    @model_validator(mode="after")
+    def _has_value(self) -> Self:
+        if self.value is None and self.function != "count":
+            raise ValueError(f"{self.function} needs a value column; only count goes without one")
+        return self
+
+
+class QueryPlan(_Part):
+    version: Literal[1] = 1
+    source: Text
+    joins: Annotated[list[Join], Field(max_length=20)] = []
+    derive: Annotated[list[Derive], Field(max_length=100)] = []
+    filters: Annotated[list[Condition], Field(max_length=100)] = []
+    group: Annotated[list[Text], Field(max_length=50)] = []
+    aggregate: Annotated[list[Aggregate], Field(max_length=100)] = []
+    having: Annotated[list[Condition], Field(max_length=50)] = []
+    window: Annotated[list[Window], Field(max_length=50)] = []
+    pivot: Pivot | None = None
+    select: Annotated[list[Text], Field(max_length=500)] = []
+    order: Annotated[list[Order], Field(max_length=50)] = []
+    limit: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    offset: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.group and not self.aggregate:
+            raise ValueError("group needs an aggregate; for distinct rows aggregate with count")
+        if self.having and not self.aggregate:
+            raise ValueError("having looks at aggregates, and there is none; use filters")
+        if self.offset and self.limit is None:
+            raise ValueError("offset needs a limit")
+        if self.limit is not None and self.offset and not self.order:
+            raise ValueError("offset without an order skips rows at random; add an order")
+        return self
+
+    @classmethod
+    def parse(cls, text: str) -> "QueryPlan":
+        """A plan from JSON or YAML."""
+        document = _load(text)
+        if not isinstance(document, dict):
+            raise Invalid("A plan is an object with at least a `source`.", code="plan-invalid")
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            problems = [
+                Problem("/" + "/".join(str(part) for part in item["loc"]), item["msg"])
+                for item in error.errors(include_input=False, include_url=False)
+            ]
+            first = "; ".join(f"{p.pointer}: {p.message}" for p in problems[:5])
+            raise Invalid(
+                f"The plan is not valid: {first}", code="plan-invalid", problems=problems
+            ) from None
+
+    def text(self) -> str:
+        """The plan as people read it; `parse` makes the same plan of it."""
+        document = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        return yaml.safe_dump(
+            _quoted(document), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+        )
+
+
+def _load(text: str) -> Any:
+    if text.lstrip().startswith("{"):
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            flow = _yaml(text)
+            if flow is not None:
+                return flow
+            message = f"The plan is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+            raise Invalid(message, code="plan-invalid") from None
+        except RecursionError:
+            raise Invalid("The plan is nested too deeply.", code="plan-invalid") from None
+    document = _yaml(text)
+    if document is None:
+        raise Invalid("The plan is neither JSON nor YAML.", code="plan-invalid")
+    return document
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which only true and false are truth values: `on` is a key, `NO` a country."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in pairs if tag != "tag:yaml.org,2002:bool"]
+    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|false|False)$"), list("tTfF")
+)
+
+
+def _yaml(text: str) -> Any:
+    # Anchors can make a small text a huge document.
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            if isinstance(event, yaml.AliasEvent):
+                return None
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader, with fewer words
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return None
+
+
+def _as_document(value: Any) -> Any:
+    """YAML reads dates by itself."""
+    if isinstance(value, dt.datetime):
+        return {"timestamp": value}
+    if isinstance(value, dt.date):
+        return {"date": value}
+    return value
+
+
+def _quoted(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+for _model in (Operation, Call, Cast, Branch, Case, Compare, Among, Between, IsNull, Matches):
+    _model.model_rebuild()
+for _model in (All, AnyOf, Not, Derive, Aggregate, QueryPlan):
+    _model.model_rebuild()
