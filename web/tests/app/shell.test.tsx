@@ -34,6 +34,7 @@ describe('the navigation', () => {
       'Datasets',
       'Relations',
       'Lineage',
+      'Reports',
       'History',
       'Files',
       'Activity',

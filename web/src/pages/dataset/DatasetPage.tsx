@@ -16,6 +16,7 @@ import { Page } from '@/components/Page';
 import { usePathParam } from '@/components/use-path-param';
 import { useSearchParam } from '@/components/use-search-param';
 import classes from './dataset.module.css';
+import { DatasetLinks } from './DatasetLinks';
 import { ExportMenu } from './ExportMenu';
 
 interface Tab {
@@ -38,7 +39,8 @@ export default function DatasetPage() {
   const name = usePathParam('dataset') ?? '';
   const query = useQuery(datasetQuery(project.id, name));
   const navigate = useNavigate();
-  useDataUndoKeys(project.id, useMay('editor'));
+  const mayChange = useMay('editor');
+  useDataUndoKeys(project.id, mayChange);
   const [wanted] = useSearchParam('tab');
   const tab = TABS.find(({ id }) => id === wanted) ?? TABS[0];
   // Another tab starts without the filters and dialogs of this one.
@@ -51,7 +53,12 @@ export default function DatasetPage() {
         width="full"
         parent={{ label: 'Datasets', to: projectPath(project.id, 'datasets') }}
         description={query.data && <Facts dataset={query.data} projectId={project.id} />}
-        actions={<ExportMenu projectId={project.id} dataset={name} />}
+        actions={
+          <>
+            {mayChange && <DatasetLinks projectId={project.id} dataset={name} />}
+            <ExportMenu projectId={project.id} dataset={name} />
+          </>
+        }
         toolbar={
           <Tabs.List className={classes.tabs ?? ''}>
             {TABS.map(({ id, label }) => (

@@ -4,6 +4,7 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 import { Link } from '@tanstack/react-router';
 import { Download, FileSpreadsheet } from 'lucide-react';
 import { downloadAddress, fileName } from '@/api/files';
+import { isReport } from '@/api/reports';
 import type { ListPage, ProjectFile } from '@/api/types';
 import { projectPath } from '@/app/project';
 import { type Column, DataTable } from '@/components/DataTable';
@@ -72,6 +73,8 @@ export function FileTable({ projectId, query, datasets }: Props) {
       columns={columns}
       query={query}
       rowKey={({ path }) => path}
+      // Reports have a page of their own.
+      filter={({ path }) => !isReport(path)}
       empty={
         <EmptyState
           icon={FileSpreadsheet}

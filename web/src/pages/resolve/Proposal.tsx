@@ -1,0 +1,155 @@
+/** What the rules would do, pair by pair, rule by rule and as a document; each of them can be changed. */
+import { Alert, Button, Group, Stack, Tabs, Text, Textarea } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { estimateRules, type Proposal as Proposed } from '@/api/resolve';
+import { useProject } from '@/app/project';
+import { useFormats } from '@/components/format';
+import { Section } from '@/components/Section';
+import { Counts } from './Counts';
+import { Pairs } from './Pairs';
+import classes from './resolve.module.css';
+import { readRules, withDecision, withThreshold } from './rules';
+import { RulesError } from './RulesError';
+import { RulesView } from './RulesView';
+import { ThresholdTable } from './ThresholdTable';
+import { Trial } from './Trial';
+import type { Steps } from './use-steps';
+
+interface Props {
+  datasets: string[];
+  found: Proposed;
+  trial: string | null;
+  go: (next: Partial<Steps>) => void;
+}
+
+export function Proposal({ datasets, found, trial, go }: Props) {
+  const project = useProject();
+  const [text, setText] = useState(found.rules);
+  const rules = readRules(text);
+  const isChanged = text !== found.rules;
+  const weigh = useMutation({
+    mutationFn: () => estimateRules(project.id, datasets, text),
+    onSuccess: ({ id }) => go({ proposal: id, trial: null }),
+  });
+  return (
+    <>
+      <Section title="What the rules would do">
+        <Facts found={found} />
+      </Section>
+      <Section title="The rules">
+        <Tabs defaultValue="pairs" keepMounted={false}>
+          <Tabs.List className={classes.tabs ?? ''}>
+            <Tabs.Tab value="pairs">Borderline pairs</Tabs.Tab>
+            <Tabs.Tab value="threshold">Threshold</Tabs.Tab>
+            <Tabs.Tab value="rules">Rules</Tabs.Tab>
+            <Tabs.Tab value="document">Document</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="pairs" pt="md">
+            <Pairs
+              pairs={found.borderline}
+              total={found.estimate.borderline}
+              rules={rules}
+              onDecide={rules && ((pair, same) => setText(withDecision(text, pair, same)))}
+            />
+          </Tabs.Panel>
+          <Tabs.Panel value="threshold" pt="md">
+            <ThresholdTable
+              steps={found.estimate.steps}
+              rules={rules}
+              onChange={rules && ((match) => setText(withThreshold(text, match)))}
+            />
+          </Tabs.Panel>
+          <Tabs.Panel value="rules" pt="md">
+            {rules ? <RulesView rules={rules} /> : <NotReadable />}
+          </Tabs.Panel>
+          <Tabs.Panel value="document" pt="md">
+            <Textarea
+              label="Rules as YAML"
+              description="Everything that decides which rows are the same, to read, change and keep."
+              error={rules === null ? 'This is not YAML yet.' : null}
+              value={text}
+              autosize
+              minRows={12}
+              maxRows={32}
+              spellCheck={false}
+              classNames={{ input: classes.document ?? '' }}
+              onChange={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          </Tabs.Panel>
+        </Tabs>
+        <RulesError error={weigh.error} />
+        {isChanged && (
+          <Alert variant="light" className={classes.changed ?? ''}>
+            <Group justify="space-between" gap="xs">
+              <Text size="sm" role="status">
+                You changed the rules. The counts and pairs above are those from before.
+              </Text>
+              <Group gap="xs">
+                <Button variant="subtle" color="gray" onClick={() => setText(found.rules)}>
+                  Discard changes
+                </Button>
+                <Button
+                  loading={weigh.isPending}
+                  disabled={rules === null}
+                  onClick={() => weigh.mutate()}
+                >
+                  Weigh again
+                </Button>
+              </Group>
+            </Group>
+          </Alert>
+        )}
+      </Section>
+      {!isChanged && <Trial datasets={datasets} rules={found.rules} trial={trial} go={go} />}
+    </>
+  );
+}
+
+function NotReadable() {
+  return (
+    <Text size="sm" c="dimmed">
+      The document is not YAML yet. Correct it there, and the rules show here.
+    </Text>
+  );
+}
+
+function Facts({ found: { estimate, notes } }: { found: Proposed }) {
+  const formats = useFormats();
+  const said = [...new Set([...notes, ...estimate.notes])];
+  return (
+    <Stack gap="sm">
+      <Counts
+        items={[
+          ['Rows', estimate.rows],
+          // Rows with an equal key are one party before anything is compared.
+          ...(estimate.parties === estimate.rows
+            ? []
+            : [['Parties', estimate.parties] satisfies [string, number]]),
+          ['Pairs compared', estimate.pairs_compared],
+          ['Pairs that match', estimate.matches],
+          ['Pairs to look at', estimate.borderline],
+          ['Entities', estimate.entities],
+          ['Largest entity', estimate.largest_entity],
+          ['Matches kept apart', estimate.links_refused],
+        ]}
+      />
+      <Text size="sm" c="dimmed">
+        {`${formats.number(estimate.pairs_compared)} of ${formats.number(estimate.pairs_possible)} possible pairs share enough to be compared. `}
+        {estimate.sources
+          .map(
+            ({ table, rows, entities }) =>
+              `${table}: ${formats.number(rows)} rows are ${formats.number(entities)} entities.`,
+          )
+          .join(' ')}
+      </Text>
+      {said.length > 0 && (
+        <ul className={classes.notes}>
+          {said.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+    </Stack>
+  );
+}

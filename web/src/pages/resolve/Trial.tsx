@@ -1,0 +1,158 @@
+/** The rules tried out beside the project's data: checks, entities and golden records, then applied or not. */
+import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Check, TriangleAlert } from 'lucide-react';
+import { type SubmitEvent, useState } from 'react';
+import { datasetsQuery } from '@/api/datasets';
+import { itemsOf } from '@/api/lists';
+import { type Resolution, tryRules } from '@/api/resolve';
+import { useProject } from '@/app/project';
+import { datasetPath } from '@/components/dataset-path';
+import { ErrorState } from '@/components/ErrorState';
+import { Section } from '@/components/Section';
+import { TaskProgress } from '@/components/TaskProgress';
+import { Counts } from './Counts';
+import { Entities } from './Entities';
+import { GoldenRecords } from './GoldenRecords';
+import classes from './resolve.module.css';
+import { RulesError } from './RulesError';
+import { useApply } from './use-apply';
+import type { Steps } from './use-steps';
+import { useTaskOf } from './use-task-of';
+
+interface Props {
+  datasets: string[];
+  rules: string;
+  trial: string | null;
+  go: (next: Partial<Steps>) => void;
+}
+
+export function Trial({ datasets, rules, trial, go }: Props) {
+  const project = useProject();
+  const [target, setTarget] = useState(`${datasets[0] ?? 'records'} golden`.slice(0, 180));
+  const known = itemsOf(useInfiniteQuery(datasetsQuery(project.id)).data);
+  const task = useTaskOf<Resolution>(project.id, trial);
+  const start = useMutation({
+    mutationFn: () => tryRules(project.id, { datasets, rules, target: target.trim() }),
+    onSuccess: ({ id }) => go({ trial: id }),
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    start.mutate();
+  };
+  const isBusy = start.isPending || task.running !== null;
+  const isTaken = known.some(({ name }) => name === target.trim());
+  return (
+    <Section
+      title="Try it out"
+      description="Makes the golden records aside, where you can look at them. The project's data changes only when you apply."
+    >
+      <form onSubmit={submit}>
+        <Group align="flex-start" gap="sm">
+          <TextInput
+            label="Name of the result"
+            description={
+              isTaken ? 'This dataset exists; applying makes its next version.' : undefined
+            }
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            value={target}
+            disabled={isBusy}
+            flex="1 1 16rem"
+            maw="30rem"
+            onChange={({ currentTarget }) => setTarget(currentTarget.value)}
+          />
+          <Button type="submit" mt={22} loading={isBusy} disabled={target.trim() === ''}>
+            {trial === null ? 'Try it out' : 'Try again'}
+          </Button>
+        </Group>
+      </form>
+      <RulesError error={start.error} />
+      {task.running && <TaskProgress {...task.running} onCancel={task.cancel} />}
+      {task.error !== null && <ErrorState error={task.error} />}
+      {task.result && <Outcome datasets={datasets} rules={rules} result={task.result} />}
+    </Section>
+  );
+}
+
+interface OutcomeProps {
+  datasets: string[];
+  rules: string;
+  result: Resolution;
+}
+
+function Outcome({ datasets, rules, result }: OutcomeProps) {
+  const [golden = ''] = result.datasets;
+  return (
+    <Stack gap="md">
+      <Counts
+        items={[
+          ['Rows', result.rows],
+          ['Entities', result.entities],
+          ['Merged from several', result.merged_entities],
+        ]}
+      />
+      <ul className={classes.checks} aria-label="Checks">
+        {result.checks.map(({ name, passed, detail }) => (
+          <li key={name}>
+            {passed ? (
+              <Check size={14} aria-label="passed" color="var(--mantine-primary-color-filled)" />
+            ) : (
+              <TriangleAlert size={14} aria-label="failed" color="var(--mantine-color-error)" />
+            )}
+            <span>
+              {name} <Text span size="xs" c="dimmed">{`(${detail})`}</Text>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {result.notes.length > 0 && (
+        <ul className={classes.notes}>
+          {result.notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+      <Entities result={result} />
+      <GoldenRecords dataset={golden} commit={result.commit} />
+      <ApplyBar request={{ datasets, rules, target: golden }} result={result} />
+    </Stack>
+  );
+}
+
+interface ApplyProps {
+  request: { datasets: string[]; rules: string; target: string };
+  result: Resolution;
+}
+
+function ApplyBar({ request, result }: ApplyProps) {
+  const project = useProject();
+  const apply = useApply(project.id, request, result);
+  if (apply.done) {
+    return (
+      <Alert variant="light" icon={<Check size={16} aria-hidden />} role="status">
+        Applied. Open{' '}
+        {apply.done.datasets.map((name, index) => (
+          <span key={name}>
+            {index > 0 && ', '}
+            <Anchor component={Link} to={datasetPath(project.id, name)}>
+              {name}
+            </Anchor>
+          </span>
+        ))}
+        .
+      </Alert>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      <RulesError error={apply.error} />
+      {apply.running && <TaskProgress {...apply.running} onCancel={apply.cancel} />}
+      <Group justify="flex-end">
+        <Button loading={apply.isBusy} onClick={apply.run}>
+          Apply
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
