@@ -108,6 +108,11 @@ class Members:
             )
             self._events.append(tx, "member.removed", user_id)
 
+    def role_within(self, tx: Transaction, user_id: str) -> Role | None:
+        """Somebody's role in the transaction's project, if they have one."""
+        found = self._one(tx, tx.project, user_id)
+        return found.role if found else None
+
     def _store(self, tx: Transaction, user_id: str, role: Role) -> None:
         done = tx.execute(
             sa.update(project_members)

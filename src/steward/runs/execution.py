@@ -136,6 +136,8 @@ class Execution:
         self.open_waits: dict[str, OpenWait] = {}
         self.progress: dict[str, Any] | None = run.progress
         """How far the program is, for people: `{"done": 3, "total": 7}`."""
+        self.marks: set[str] = set()
+        """What the broker remembers of this pass, such as that foreign text was read."""
         self.used: set[str] = set()
         self.differences: list[Diverged] = []
         self._memory = memory

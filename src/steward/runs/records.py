@@ -21,6 +21,7 @@ from steward.store import EVERYWHERE, Bus, Database, EventLog, Scope, Transactio
 _COLUMNS = tables.runs.c
 _LIVE = [status.value for status in Status if not status.is_final]
 _MOST_KEY = 400
+_ASIDE = timedelta(seconds=10)
 
 
 class Records:

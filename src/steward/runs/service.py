@@ -11,11 +11,11 @@ from typing import Any
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Unavailable
 from steward.core.ids import Ids
-from steward.runs._commit import GroupCommit
-from steward.runs.canonical import Json, digest
+from steward.runs._commit import GroupCommit, Unit
+from steward.runs.canonical import Json, digest, plain
 from steward.runs.capsules import Capsule, pack, unpack
 from steward.runs.driver import Drive, Parts, Program, Scrub
-from steward.runs.entries import Damage, Entry, Kind, is_reference
+from steward.runs.entries import Damage, Entry, Kind, is_reference, made
 from steward.runs.forks import StepDifference, changed, compared, prefix
 from steward.runs.journal import Journal
 from steward.runs.model import Run, RunRequest, Status
@@ -137,6 +137,17 @@ class Runs:
         for name in capsule.digests:
             self.parts.blobs.put([capsule.payload(name)])
         return self.records.bring_in(scope, capsule)
+
+    def append_aside(self, scope: Scope, run_id: str, kind: Kind, key: str, data: Json) -> Entry:
+        """Adds an entry to a run that nobody drives at the moment, such as that an action was undone."""
+        run = self.records.hold(scope, run_id)
+        head = self.journal.head(scope, run_id)
+        scrubbed = plain(self.parts.scrub(scope, data))
+        entry = made(run_id, head, kind, key, self.parts.clock.now(), scrubbed)
+        self._commit.write_now(
+            Unit(run_id, run.epoch, scope, [entry], lambda tx: self.records.let_go(tx, run, entry))
+        )
+        return entry
 
     def _program(self, name: str) -> Program:
         program = self.programs.get(name)

@@ -8,7 +8,7 @@ from steward.data.versions._branches import MAIN
 from steward.data.versions._delta import Exported
 from steward.data.versions._edit import Counts
 from steward.data.versions._manifest import Layout
-from steward.data.versions._record import Draft
+from steward.data.versions._record import Draft, on_ticket
 from steward.data.versions._versions import EditOutcome, Versions
 from steward.data.versions._viewing import View
 from steward.data.versions._workspace import Workspace
@@ -85,4 +85,5 @@ __all__ = [
     "Versions",
     "View",
     "Workspace",
+    "on_ticket",
 ]

@@ -1,6 +1,8 @@
 """Recording a commit: everything a branch gains from it, in one transaction that ends with moving its head."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -46,6 +48,19 @@ class Draft:
         for path, digest in self.files.items():
             found["file", checked_path(path)] = digest
         return found
+
+
+_ticket: ContextVar[str | None] = ContextVar("ticket", default=None)
+
+
+@contextmanager
+def on_ticket(ticket: str | None) -> Iterator[None]:
+    """Commits made inside carry the name of the effect they belong to; threads started inside inherit it."""
+    token = _ticket.set(ticket)
+    try:
+        yield
+    finally:
+        _ticket.reset(token)
 
 
 @dataclass(frozen=True)
@@ -143,6 +158,7 @@ class Recorder:
                 run_id=origin.run_id,
                 undoes_id=origin.undoes,
                 redoes_id=origin.redoes,
+                ticket=_ticket.get(),
                 created_at=self._clock.now(),
             )
         )

@@ -88,6 +88,8 @@ commits = Table(
     id_column("run_id"),
     id_column("undoes_id"),
     id_column("redoes_id"),
+    # Names the effect of a run that made it: after a crash, whoever asks finds what happened.
+    Column("ticket", String(64), index=True),
     Column("created_at", Moment, nullable=False),
     Column("expired_at", Moment),
     UniqueConstraint("line_id", "position"),

@@ -93,6 +93,14 @@ class View:
         with self._reading() as history:
             return history.commits(history.tx.rows(statement.order_by(tables.commits.c.id)))
 
+    def commits_on_ticket(self, ticket: str) -> Sequence[Commit]:
+        """What one effect of a run committed, oldest first: the answer to whether it happened."""
+        statement = sa.select(tables.commits).where(
+            tables.commits.c.workspace_id == self.id, tables.commits.c.ticket == ticket
+        )
+        with self._reading() as history:
+            return history.commits(history.tx.rows(statement.order_by(tables.commits.c.id)))
+
     def datasets(self, reference: str = MAIN) -> Sequence[Dataset]:
         with self._reading() as history:
             tree_id = history.live(reference).tree_id

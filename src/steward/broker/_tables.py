@@ -1,0 +1,96 @@
+"""The tables of the broker: approvals, policies with their revisions, groups of approvers, settings of a project."""
+
+from sqlalchemy import (
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+
+approvals = Table(
+    "approvals",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("run_id", String(40), ForeignKey("runs.id"), nullable=False),
+    Column("wait_key", String(400), nullable=False),
+    Column("tool", String(100), nullable=False),
+    Column("title", String(200), nullable=False),
+    Column("risk", String(20), nullable=False),
+    # What exactly will happen, and its hash: an approval is for this and nothing else.
+    Column("body", Json, nullable=False),
+    Column("body_hash", String(64), nullable=False),
+    Column("asked_body", Json),
+    Column("preview", Json),
+    Column("provenance", Json, nullable=False),
+    Column("rules", Json, nullable=False),
+    Column("approvers", Json, nullable=False),
+    Column("reason", String(1000), nullable=False),
+    Column("extent", String(10), nullable=False),
+    Column("batch", Json),
+    Column("status", String(12), nullable=False),
+    Column("requested_by", String(40), nullable=False),
+    Column("requested_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("delegated_to", String(40)),
+    Column("decided_by", String(40)),
+    Column("decided_at", Moment),
+    Column("decision_reason", String(1000)),
+    Column("used_by", String(64)),
+    UniqueConstraint("run_id", "wait_key"),
+    Index("ix_approvals_project_id_status", "project_id", "status", "expires_at"),
+)
+
+policies = Table(
+    "policies",
+    metadata,
+    *scope_columns(),
+    # The playbook it is for; empty for the project's own.
+    Column("subject", String(200), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("preset", String(40)),
+    Column("message", String(400), nullable=False),
+    Column("author", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("project_id", "subject", "revision"),
+)
+
+organisation_policies = Table(
+    "organisation_policies",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("message", String(400), nullable=False),
+    Column("author", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("org_id", "revision"),
+)
+
+groups = Table(
+    "approver_groups",
+    metadata,
+    *scope_columns(),
+    Column("name", String(100), nullable=False),
+    Column("members", Json, nullable=False),
+    PrimaryKeyConstraint("project_id", "name"),
+)
+
+settings = Table(
+    "broker_settings",
+    metadata,
+    *scope_columns(),
+    Column("safe_mode", Integer, nullable=False),
+    # What each tool is allowed here, such as the hosts it may call.
+    Column("tools", Json, nullable=False),
+    Column("revision", Integer, nullable=False),
+    PrimaryKeyConstraint("project_id"),
+)

@@ -1,0 +1,433 @@
+"""Budgets: what a run may use is set aside before each call and counted after it, up to the root run.
+
+A call draws on its own run's budget and on those of all runs above it, in one transaction, root first:
+fifty children in as many processes cannot take together what their parent does not have. An estimate is
+the most a call may cost; what a call costs beyond its estimate is counted when it is settled and stops
+the next call. Reserving and settling are counted once for a run and a key, however often they are repeated.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from decimal import ROUND_CEILING, Decimal
+from typing import Any, Final, Literal, Protocol
+
+import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from steward.broker._budget_tables import UNITS, budget_entries, budgets
+from steward.broker.tool import Cost
+from steward.core.clock import Clock
+from steward.core.errors import Bug, Denied, Invalid, NotFound, Problem
+from steward.store import Database, Scope, Transaction
+
+_PER_DOLLAR: Final = 10**9
+_MOST: Final = 10**18
+"""The largest amount of one call or limit, in stored units; sums stay below 64 bits."""
+_COLUMNS: Final = budgets.c
+_NOTHING: Final = Cost()
+_UNUSED: Final = dict.fromkeys((*UNITS, "time"), 0)
+_MOST_KEY: Final = 400
+
+
+class Budget(BaseModel):
+    """Limits of a run; None is no limit of its own, those of the runs above it hold all the same."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    usd: Decimal | None = Field(None, ge=0, le=10**9, description="Dollars at most.")
+    tokens: int | None = Field(None, ge=0, le=_MOST, description="Model tokens at most.")
+    seconds: float | None = Field(
+        None,
+        ge=0,
+        le=10**9,
+        description="Time in calls at most; waiting for people does not count.",
+    )
+    rows: int | None = Field(None, ge=0, le=_MOST, description="Rows at most.")
+    bytes: int | None = Field(None, ge=0, le=_MOST, description="Bytes at most.")
+    on_breach: Literal["ask", "abort"] = Field(
+        "ask", description="Whether the run asks a person for more or ends."
+    )
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> "Budget":
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            problems = [
+                Problem("/budget/" + "/".join(map(str, item["loc"])), item["msg"])
+                for item in error.errors(include_url=False, include_input=False)
+            ]
+            raise Invalid("The budget is not valid.", problems=problems) from None
+
+
+class Drawing(Protocol):
+    """Who draws on a budget: a run."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def scope(self) -> Scope: ...
+    @property
+    def parent_id(self) -> str | None: ...
+
+
+class BudgetExceeded(Denied):
+    """A call would take more than is left; a person may grant more to `run_id`."""
+
+    code = "budget-exceeded"
+    title = "The budget does not cover this"
+
+    def __init__(
+        self,
+        run_id: str,
+        limit: str,
+        *,
+        asked: Decimal,
+        left: Decimal,
+        total: Decimal,
+    ) -> None:
+        whose = f"The budget of run {run_id} allows {_words(limit, total)}"
+        super().__init__(
+            f"{whose}; {_words(limit, left)} are left and this call may need {_words(limit, asked)}. "
+            "Grant more, or make the call smaller."
+        )
+        self.run_id = run_id
+        self.limit = limit
+        self.asked = asked
+        self.left = left
+        self.total = total
+
+    def to_json(self) -> dict[str, Any]:
+        amounts = {"asked": self.asked, "left": self.left, "total": self.total}
+        shown = {name: f"{amount:f}" for name, amount in amounts.items()}
+        return {"run_id": self.run_id, "limit": self.limit, "message": self.message, **shown}
+
+
+@dataclass(frozen=True)
+class Reservation:
+    run_id: str
+    key: str
+    estimate: Cost
+    settled: bool = False
+    """True when this call was counted already: a repetition after a crash."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """One limit of a run, in the words of `Budget`: dollars, tokens, seconds, rows, bytes."""
+
+    limit: Decimal | None
+    spent: Decimal
+    reserved: Decimal
+    left: Decimal | None
+    """What this run can still take: the least of what it and the runs above it have left."""
+
+
+@dataclass(frozen=True)
+class BudgetStatus:
+    run_id: str
+    usage: Mapping[str, Usage]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            name: {
+                each.name: None if (value := getattr(usage, each.name)) is None else str(value)
+                for each in fields(usage)
+            }
+            for name, usage in self.usage.items()
+        }
+
+
+class Budgets:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def open(self, run: Drawing, budget: Budget) -> None:
+        """Gives a run its budget when it starts, under that of its parent; a second time changes nothing."""
+        with self._database.write(run.scope) as tx:
+            self.open_within(tx, run, budget)
+
+    def open_within(self, tx: Transaction, run: Drawing, budget: Budget) -> None:
+        above: list[str] = []
+        if run.parent_id is not None:
+            above = [*_existing(tx, run.parent_id).ancestors, run.parent_id]
+        if run.id in above:
+            raise Bug("A run cannot draw on itself.")
+        if tx.first(sa.select(_COLUMNS.run_id).where(_COLUMNS.run_id == run.id)) is not None:
+            return
+        unused = (f"{part}_{unit}" for part in ("reserved", "spent") for unit in UNITS)
+        tx.execute(
+            sa.insert(budgets).values(
+                run_id=run.id,
+                ancestors=above,
+                depth=len(above),
+                **{f"limit_{unit}": amount for unit, amount in _limits(budget).items()},
+                **dict.fromkeys(unused, 0),
+                spent_time=0,
+                open_calls=0,
+                busy_time=0,
+            )
+        )
+
+    def reserve(self, run: Drawing, key: str, estimate: Cost) -> Reservation:
+        """Sets the estimate aside in the run and all above it, or raises BudgetExceeded and takes nothing."""
+        with self._database.write(run.scope) as tx:
+            return self.reserve_within(tx, run, key, estimate)
+
+    def reserve_within(
+        self, tx: Transaction, run: Drawing, key: str, estimate: Cost
+    ) -> Reservation:
+        asked = _amounts(estimate)
+        chain = _chain(tx, run.id, lock=True)
+        known = _entry(tx, run.id, key)
+        if known is not None:
+            return _reservation(known)
+        now = self._clock.now()
+        for row in chain:
+            _refuse_beyond(row, asked, now)
+        for row in chain:
+            _take(tx, row, asked, now)
+        _record(tx, run.id, key, now, state="open", estimate=asked)
+        return Reservation(run.id, key, estimate)
+
+    def settle(self, run: Drawing, key: str, actual: Cost) -> None:
+        """Counts what the call did cost and frees the rest of what was set aside for it."""
+        with self._database.write(run.scope) as tx:
+            self.settle_within(tx, run, key, actual)
+
+    def settle_within(self, tx: Transaction, run: Drawing, key: str, actual: Cost) -> None:
+        spent = _amounts(actual)
+        chain = _chain(tx, run.id, lock=True)
+        known = _entry(tx, run.id, key)
+        now = self._clock.now()
+        if known is None:
+            # Nothing was set aside, but what was used was used.
+            if any(spent.values()):
+                for row in chain:
+                    _add(tx, row, spent)
+                _record(tx, run.id, key, now, state="settled", estimate=_UNUSED, actual=spent)
+            return
+        if known.state == "settled":
+            return
+        for row in chain:
+            _give_back(tx, row, known.estimate, spent, now)
+        tx.execute(
+            sa.update(budget_entries)
+            .where(budget_entries.c.run_id == run.id, budget_entries.c.key == key)
+            .values(state="settled", actual=spent)
+        )
+
+    def release(self, run: Drawing, key: str) -> None:
+        """Frees what was set aside for a call that did not happen."""
+        self.settle(run, key, _NOTHING)
+
+    def raise_limit(self, run: Drawing, limits: Budget, *, at: str | None = None) -> None:
+        """Raises limits to what a person granted, never lowers one; repeating it changes nothing.
+
+        `at` names the run above whose budget was the one in the way, as BudgetExceeded tells it.
+        """
+        granted = _limits(limits)
+        with self._database.write(run.scope) as tx:
+            row = next(
+                (r for r in _chain(tx, run.id, lock=True) if r.run_id == (at or run.id)), None
+            )
+            if row is None:
+                raise Invalid(f"Run {run.id!r} does not draw on the budget of {at!r}.")
+            raised = {
+                f"limit_{unit}": amount
+                for unit, amount in granted.items()
+                if amount is not None
+                and (present := getattr(row, f"limit_{unit}")) is not None
+                and amount > present
+            }
+            if raised:
+                tx.execute(sa.update(budgets).where(_COLUMNS.run_id == row.run_id).values(**raised))
+
+    def status(self, run: Drawing) -> BudgetStatus:
+        """What is used and left, for pages; with `left["seconds"]` a call's time can be bounded."""
+        with self._database.read(run.scope) as tx:
+            chain = _chain(tx, run.id, lock=False)
+        now = self._clock.now()
+        own = chain[-1]
+        usage = {}
+        for unit in (*UNITS, "time"):
+            spent, reserved = _used(own, unit, now)
+            lefts = [left for row in chain if (left := _left(row, unit, now)) is not None]
+            limit: int | None = getattr(own, f"limit_{unit}")
+            usage[_name(unit)] = Usage(
+                limit=None if limit is None else _shown(unit, limit),
+                spent=_shown(unit, spent),
+                reserved=_shown(unit, reserved),
+                left=_shown(unit, max(0, min(lefts))) if lefts else None,
+            )
+        return BudgetStatus(run.id, usage)
+
+
+def _existing(tx: Transaction, run_id: str) -> sa.Row[Any]:
+    row = tx.first(sa.select(budgets).where(_COLUMNS.run_id == run_id))
+    if row is None:
+        raise NotFound(f"Run {run_id!r} has no budget in this project; open one when it starts.")
+    return row
+
+
+def _chain(tx: Transaction, run_id: str, *, lock: bool) -> Sequence[sa.Row[Any]]:
+    """The budgets a call draws on, root first. Always locked in this order, so nobody waits in a ring."""
+    above: list[str] = _existing(tx, run_id).ancestors
+    statement = (
+        sa.select(budgets).where(_COLUMNS.run_id.in_([*above, run_id])).order_by(_COLUMNS.depth)
+    )
+    return tx.rows(statement.with_for_update() if lock else statement)
+
+
+def _entry(tx: Transaction, run_id: str, key: str) -> sa.Row[Any] | None:
+    return tx.first(
+        sa.select(budget_entries).where(
+            budget_entries.c.run_id == run_id, budget_entries.c.key == key
+        )
+    )
+
+
+def _record(tx: Transaction, run_id: str, key: str, now: datetime, **values: Any) -> None:
+    if len(key) > _MOST_KEY:
+        raise Invalid("The key of a call is too long.")
+    tx.execute(sa.insert(budget_entries).values(run_id=run_id, key=key, created_at=now, **values))
+
+
+def _reservation(entry: sa.Row[Any]) -> Reservation:
+    estimate: dict[str, int] = entry.estimate
+    cost = Cost(
+        usd=Decimal(estimate["usd"]) / _PER_DOLLAR,
+        tokens=estimate["tokens"],
+        rows=estimate["rows"],
+        bytes=estimate["bytes"],
+        seconds=estimate["time"] / 1000,
+    )
+    return Reservation(entry.run_id, entry.key, cost, settled=entry.state == "settled")
+
+
+def _refuse_beyond(row: sa.Row[Any], asked: Mapping[str, int], now: datetime) -> None:
+    for unit, amount in asked.items():
+        left = _left(row, unit, now)
+        # Used up is used up: beyond its limit a run makes no further call, not even a free one.
+        if left is not None and amount > left:
+            raise BudgetExceeded(
+                row.run_id,
+                _name(unit),
+                asked=_shown(unit, amount),
+                left=_shown(unit, max(0, left)),
+                total=_shown(unit, getattr(row, f"limit_{unit}")),
+            )
+
+
+def _take(tx: Transaction, row: sa.Row[Any], asked: Mapping[str, int], now: datetime) -> None:
+    """Takes under the condition that it is still there: the lock says so, the database checks."""
+    enough = [
+        sa.or_(
+            _COLUMNS[f"limit_{unit}"].is_(None),
+            _COLUMNS[f"reserved_{unit}"] + _COLUMNS[f"spent_{unit}"] + asked[unit]
+            <= _COLUMNS[f"limit_{unit}"],
+        )
+        for unit in UNITS
+    ]
+    taken = tx.execute(
+        sa.update(budgets)
+        .where(_COLUMNS.run_id == row.run_id, *enough)
+        .values(
+            **{f"reserved_{unit}": _COLUMNS[f"reserved_{unit}"] + asked[unit] for unit in UNITS},
+            open_calls=_COLUMNS.open_calls + 1,
+            busy_since=row.busy_since or now,
+        )
+    )
+    if taken.rowcount != 1:
+        raise Bug(f"The budget of run {row.run_id} changed although it was locked.")
+
+
+def _give_back(
+    tx: Transaction,
+    row: sa.Row[Any],
+    estimate: Mapping[str, int],
+    spent: Mapping[str, int],
+    now: datetime,
+) -> None:
+    changes: dict[str, Any] = {
+        f"reserved_{unit}": _COLUMNS[f"reserved_{unit}"] - estimate[unit] for unit in UNITS
+    }
+    changes |= {f"spent_{unit}": _COLUMNS[f"spent_{unit}"] + spent[unit] for unit in UNITS}
+    changes["open_calls"] = row.open_calls - 1
+    changes["busy_time"] = row.busy_time + spent["time"]
+    if row.open_calls == 1:
+        # Calls side by side share their time; a call cut off by a crash and repeated days later does
+        # not count the days: its period is never longer than what its calls took together.
+        elapsed = _milliseconds(now - row.busy_since)
+        changes["spent_time"] = row.spent_time + min(elapsed, row.busy_time + spent["time"])
+        changes["busy_since"] = None
+        changes["busy_time"] = 0
+    tx.execute(sa.update(budgets).where(_COLUMNS.run_id == row.run_id).values(**changes))
+
+
+def _add(tx: Transaction, row: sa.Row[Any], spent: Mapping[str, int]) -> None:
+    changes = {
+        f"spent_{unit}": _COLUMNS[f"spent_{unit}"] + spent[unit] for unit in (*UNITS, "time")
+    }
+    tx.execute(sa.update(budgets).where(_COLUMNS.run_id == row.run_id).values(**changes))
+
+
+def _used(row: sa.Row[Any], unit: str, now: datetime) -> tuple[int, int]:
+    """Spent and set aside; the time of calls that still run is spent as it passes."""
+    if unit == "time":
+        running = 0 if row.busy_since is None else _milliseconds(now - row.busy_since)
+        return row.spent_time + running, 0
+    return getattr(row, f"spent_{unit}"), getattr(row, f"reserved_{unit}")
+
+
+def _left(row: sa.Row[Any], unit: str, now: datetime) -> int | None:
+    limit: int | None = getattr(row, f"limit_{unit}")
+    return None if limit is None else limit - sum(_used(row, unit, now))
+
+
+def _limits(budget: Budget) -> dict[str, int | None]:
+    return {
+        "usd": None if budget.usd is None else int(budget.usd * _PER_DOLLAR),
+        "tokens": budget.tokens,
+        "rows": budget.rows,
+        "bytes": budget.bytes,
+        "time": None if budget.seconds is None else int(budget.seconds * 1000),
+    }
+
+
+def _amounts(cost: Cost) -> dict[str, int]:
+    """In stored units, rounded up."""
+    try:
+        usd = int((cost.usd * _PER_DOLLAR).to_integral_value(ROUND_CEILING))
+        time = math.ceil(round(cost.seconds * 1000, 3))
+    except (ArithmeticError, ValueError):
+        raise Invalid("A cost is not a finite number.") from None
+    amounts = {"usd": usd, "tokens": cost.tokens, "rows": cost.rows, "bytes": cost.bytes}
+    return {unit: _within_bounds(amount) for unit, amount in (amounts | {"time": time}).items()}
+
+
+def _within_bounds(amount: int) -> int:
+    if not 0 <= amount <= _MOST:
+        raise Invalid("An amount of a budget is negative or beyond all bounds.")
+    return amount
+
+
+def _milliseconds(duration: timedelta) -> int:
+    """Rounded up; a clock set back counts as no time."""
+    return max(0, -(-duration // timedelta(milliseconds=1)))
+
+
+def _name(unit: str) -> str:
+    return "seconds" if unit == "time" else unit
+
+
+def _shown(unit: str, amount: int) -> Decimal:
+    scale = {"usd": _PER_DOLLAR, "time": 1000}.get(unit, 1)
+    return Decimal(amount) / scale
+
+
+def _words(limit: str, amount: Decimal) -> str:
+    return f"${amount:f}" if limit == "usd" else f"{amount:f} {limit}"

@@ -1,0 +1,100 @@
+"""Grants: what a run was started with permission for, and the token it shows at every call."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from steward.broker.tokens import LONGEST, Claims, RunTokens, Wanted, narrow
+from steward.broker.tool import Risk
+from steward.core.clock import Clock
+from steward.core.errors import Denied
+from steward.runs import Execution, Json, Run
+
+_KEPT: Final = 2_000
+
+
+@dataclass(frozen=True)
+class Grant:
+    """The most that a run may do; written into the first entry of its journal."""
+
+    tools: frozenset[str]
+    highest_risk: Risk
+    branch: str = "main"
+    playbook: str | None = None
+    parent_run: str | None = None
+
+    def to_json(self) -> Json:
+        return {
+            "tools": sorted(self.tools),
+            "risk": self.highest_risk.value,
+            "branch": self.branch,
+            "playbook": self.playbook,
+            "parent": self.parent_run,
+        }
+
+    @classmethod
+    def from_json(cls, data: Json) -> "Grant":
+        return cls(
+            tools=frozenset(data.get("tools", ())),
+            # What was not granted is not allowed: a run without a grant may call nothing.
+            highest_risk=Risk(data.get("risk", Risk.read.value)),
+            branch=data.get("branch", "main"),
+            playbook=data.get("playbook"),
+            parent_run=data.get("parent"),
+        )
+
+
+class TokenDesk:
+    """Hands each run its token while it is driven, and takes none but valid ones."""
+
+    def __init__(self, tokens: RunTokens, clock: Clock, lifetime: timedelta = LONGEST) -> None:
+        self._tokens = tokens
+        self._clock = clock
+        self._lifetime = lifetime
+        self._issued: OrderedDict[str, str] = OrderedDict()
+
+    def current(self, execution: Execution) -> Claims:
+        """What the run may do, as its verified token says."""
+        run = execution.run
+        token = self._issued.get(run.id)
+        if token is not None:
+            try:
+                return self._tokens.verify(token, run_id=run.id, scope=run.scope)
+            except Denied as problem:
+                if problem.specific_code != "token-expired":
+                    raise
+        token = self._tokens.issue(self._claims(run, execution.request.grant))
+        self._issued[run.id] = token
+        while len(self._issued) > _KEPT:
+            self._issued.popitem(last=False)
+        return self._tokens.verify(token, run_id=run.id, scope=run.scope)
+
+    def narrowed(
+        self, execution: Execution, tools: Iterable[str] | None = None, risk: Risk | None = None
+    ) -> Grant:
+        """The grant of a sub-run: at most what this run has."""
+        wanted = Wanted(
+            run_id="",
+            tools=frozenset(tools) if tools is not None else None,
+            highest_risk=risk,
+        )
+        claims = narrow(self.current(execution), wanted)
+        return Grant(
+            claims.tools, claims.highest_risk, claims.branch, claims.playbook, execution.run.id
+        )
+
+    def _claims(self, run: Run, grant: Json) -> Claims:
+        given = Grant.from_json(grant)
+        return Claims(
+            scope=run.scope,
+            user_id=run.created_by,
+            run_id=run.id,
+            tools=given.tools,
+            highest_risk=given.highest_risk,
+            branch=given.branch,
+            expires_at=self._clock.now() + self._lifetime,
+            playbook=given.playbook,
+            parent_run=given.parent_run,
+        )
