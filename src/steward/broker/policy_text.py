@@ -87,7 +87,7 @@ def check(text: str, schema: cedarpy.Schema | str) -> list[Fault]:
     errors = cedarpy.validate_policies(text, schema).errors
     precise = {error.policy_id for error in errors if _FOLLOWS not in error.error}
     located = {
-        _located(text, statements[_number(error.policy_id)], _once(error.error))
+        _located(text, _numbered(statements, error.policy_id), _once(error.error))
         for error in errors
         if _FOLLOWS not in error.error or error.policy_id not in precise
     }
@@ -129,13 +129,12 @@ def _faults(text: str) -> list[Fault]:
         return [_parse_fault(text, str(error))]
     statements = list(_statements(text))
     if document["templates"]:
-        at = _number(next(iter(document["templates"])))
         message = "templates are not used here; name the principal and the resource"
-        return [_located(text, statements[at], message)]
+        return [_located(text, _numbered(statements, next(iter(document["templates"]))), message)]
     found: list[Fault] = []
     taken: set[str] = set()
     for name, policy in document["staticPolicies"].items():
-        statement = statements[_number(name)]
+        statement = _numbered(statements, name)
         notes: dict[str, str | None] = policy.get("annotations", {})
         found += [
             _located(text, statement, message)
@@ -241,9 +240,9 @@ def _problem(text: str) -> str | None:
     return None
 
 
-def _number(name: str) -> int:
-    """The engine calls the rules of a text policy0, policy1 …"""
-    return int(name.removeprefix("policy"))
+def _numbered(statements: list[_Statement], name: str) -> _Statement:
+    """The engine calls the rules of a text policy0, policy1 … in their order."""
+    return statements[min(int(name.removeprefix("policy")), len(statements) - 1)]
 
 
 def _once(message: str) -> str:
