@@ -1,0 +1,207 @@
+"""Reads the text of an expression: parsed by `celpy`, checked, flattened, and its references to data named.
+
+References such as `nodes.load.output.rows` become variables of their own, so that only what an expression reads is
+converted, and what it reads is known without evaluating it.
+"""
+
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from celpy import Environment
+from celpy.celparser import CELParseError
+from celpy.evaluation import Activation, CELEvalError, Evaluator, celstr
+from lark import Token, Tree
+
+from steward.flows._functions import NAMES
+from steward.flows._texts import ExpressionError, Path, outside_quotes
+
+LONGEST: Final = 4_000
+DEEPEST: Final = 50
+"""Levels of operators within each other; evaluation takes some ten Python frames a level."""
+
+ROOTS: Final = ("inputs", "nodes", "item", "index", "last", "run")
+
+_MACROS: Final = frozenset({"map", "filter", "all", "exists", "exists_one"})
+_CHAIN: Final = frozenset(
+    {
+        "expr",
+        "conditionalor",
+        "conditionaland",
+        "relation",
+        "addition",
+        "multiplication",
+        "unary",
+        "member",
+    }
+)
+_REFUSED: Final = {
+    "dot_ident": "a name does not start with a dot",
+    "dot_ident_arg": "a name does not start with a dot",
+    "member_object": "objects are written as {'name': value}",
+}
+
+
+@dataclass
+class Parsed:
+    text: str
+    tree: Any = None
+    paths: dict[str, Path] = field(default_factory=dict)
+    """Variable name → what it stands for."""
+    constants: dict[str, Any] = field(default_factory=dict)
+    """Variable name → a literal, read once instead of at every step."""
+    whole: Path | None = None
+    """Set when the expression is nothing but one reference."""
+
+
+def parsed(text: str) -> Parsed:
+    if len(text) > LONGEST:
+        raise ExpressionError(f"it is longer than {LONGEST:,} characters", text)
+    if not text.strip():
+        raise ExpressionError("it is empty", text)
+    # The parser's pattern for texts takes exponential time on one that does not end.
+    for _ in outside_quotes(text, 0):
+        pass
+    try:
+        tree = _environment().compile(text)
+    except CELParseError as problem:
+        raise _syntax(text, problem) from None
+    found = Parsed(text)
+    found.tree = _Shaping(found).shape(tree, frozenset(), 0)
+    if len(found.paths) == 1 and _variable(found.tree) in found.paths:
+        found.whole = found.paths[_variable(found.tree)]
+    return found
+
+
+class _Shaping:
+    def __init__(self, into: Parsed) -> None:
+        self._into = into
+
+    def shape(self, tree: Any, bound: frozenset[str], depth: int) -> Any:
+        """The tree without its single-child levels, references replaced by variables."""
+        if depth > DEEPEST:
+            raise self._wrong(tree, f"it is nested more than {DEEPEST} levels deep")
+        tree = _peeled(tree)
+        names = self._path(tree, bound)
+        if names is not None:
+            return self._reference(tree, names)
+        if tree.data in _REFUSED:
+            raise self._wrong(tree, _REFUSED[tree.data])
+        if tree.data == "member_dot_arg":
+            return self._method(tree, bound, depth)
+        if tree.data == "ident_arg":
+            self._known(tree.children[0])
+        if tree.data == "primary" and tree.children[0].data == "literal":
+            return self._constant(tree.children[0])
+        children = [
+            self.shape(child, bound, depth + 1) if isinstance(child, Tree) else child
+            for child in tree.children
+        ]
+        return Tree(tree.data, children, tree.meta)
+
+    def _method(self, tree: Any, bound: frozenset[str], depth: int) -> Any:
+        member, name = tree.children[:2]
+        shaped = [self.shape(member, bound, depth + 1), name]
+        if str(name) not in _MACROS:
+            if str(name) in {"reduce", "min", "max", "sum", "round"}:
+                raise self._wrong(name, f"write {name}(…) instead of ….{name}()")
+            self._known(name)
+            shaped += [self.shape(each, bound, depth + 1) for each in tree.children[2:]]
+            return Tree(tree.data, shaped, tree.meta)
+        arguments = tree.children[2].children if len(tree.children) > 2 else []
+        variable = _variable(_peeled(arguments[0])) if len(arguments) == 2 else ""
+        if not variable:
+            raise self._wrong(name, f"write .{name}(x, …) with a name and an expression")
+        inner = self.shape(arguments[1], bound | {variable}, depth + 1)
+        given = Tree("exprlist", [_peeled(arguments[0]), inner], tree.children[2].meta)
+        return Tree(tree.data, [*shaped, given], tree.meta)
+
+    def _path(self, tree: Any, bound: frozenset[str]) -> tuple[str, ...] | None:
+        """The names of a chain such as `a.b["c"]` that starts at a variable of the flow."""
+        names: list[str] = []
+        while True:
+            tree = _peeled(tree)
+            if tree.data == "member_dot":
+                names.append(str(tree.children[1]))
+            elif tree.data == "member_index" and (key := _literal_text(tree.children[1])):
+                names.append(key)
+            else:
+                break
+            tree = tree.children[0]
+        start = _variable(tree)
+        if not start or start in bound:
+            return None
+        return (start, *reversed(names))
+
+    def _reference(self, tree: Any, names: tuple[str, ...]) -> Any:
+        if names[0] not in ROOTS:
+            known = ", ".join(ROOTS)
+            raise self._wrong(tree, f"there is no {names[0]!r}; there are {known}")
+        if names[0] == "nodes" and (len(names) < 3 or names[2] not in {"output", "state"}):
+            raise self._wrong(tree, "write nodes.<id>.output")
+        variable = "$" + ".".join(names)
+        self._into.paths.setdefault(variable, Path(names, tree.meta.column))
+        ident = Tree("ident", [Token("IDENT", variable)], tree.meta)
+        return Tree("primary", [ident], tree.meta)
+
+    def _constant(self, tree: Any) -> Any:
+        if tree.children[0].type in {"BYTES_LIT", "UINT_LIT"}:
+            raise self._wrong(tree, "only text, numbers, true, false and null are values")
+        value = Evaluator(tree, Activation()).literal(tree)
+        if isinstance(value, CELEvalError):
+            raise self._wrong(tree, "this number is too large")
+        variable = f"#{len(self._into.constants)}"
+        self._into.constants[variable] = value
+        return Tree("primary", [Tree("ident", [Token("IDENT", variable)], tree.meta)], tree.meta)
+
+    def _known(self, name: Any) -> None:
+        if str(name) not in NAMES and str(name) != "has":
+            known = ", ".join(sorted(NAMES | _MACROS | {"has"}))
+            raise self._wrong(name, f"there is no function {str(name)!r}; there are {known}")
+
+    def _wrong(self, at: Any, message: str) -> ExpressionError:
+        column = at.column if isinstance(at, Token) else getattr(at.meta, "column", None)
+        return ExpressionError(message, self._into.text, column)
+
+
+def _peeled(tree: Any) -> Any:
+    while tree.data in _CHAIN and len(tree.children) == 1:
+        tree = tree.children[0]
+    return tree
+
+
+def _variable(tree: Any) -> str:
+    """The name, when the tree is nothing but one."""
+    if tree.data == "primary" and tree.children[0].data == "ident":
+        return str(tree.children[0].children[0])
+    return ""
+
+
+def _literal_text(tree: Any) -> str | None:
+    tree = _peeled(tree)
+    if tree.data == "primary" and tree.children[0].data == "literal":
+        token = tree.children[0].children[0]
+        if token.type == "STRING_LIT":
+            return str(celstr(token))
+    return None
+
+
+def _syntax(text: str, problem: CELParseError) -> ExpressionError:
+    column = problem.column
+    if problem.line is None or column is None or column < 1:
+        return ExpressionError("it ends too early", text)
+    lines = text.split("\n")
+    before = sum(len(line) + 1 for line in lines[: problem.line - 1])
+    found = lines[problem.line - 1][column - 1 : column + 9] if problem.line <= len(lines) else ""
+    said = f"{found!r} is not expected here" if found else "it ends too early"
+    return ExpressionError(said, text, before + column)
+
+
+@cache
+def _environment() -> Environment:
+    """Made when first needed: building the parser takes a while, and it sets the recursion limit."""
+    before = sys.getrecursionlimit()
+    made = Environment()
+    sys.setrecursionlimit(max(before, sys.getrecursionlimit()))
+    return made

@@ -1,0 +1,36 @@
+"""The interpreter of flows: a program for runs, over the journal."""
+
+from collections.abc import Callable
+
+from steward.flows._graph import CallTool, Progress, RunAgent, Services, run_graph
+from steward.flows.model import load_flow
+from steward.flows.node import Labels, Valued
+from steward.flows.validate import require_valid
+from steward.runs import Execution, Json, Program
+
+
+def flow_program(
+    call_tool: CallTool,
+    run_agent: RunAgent | None = None,
+    *,
+    input_labels: Callable[[Execution], Labels | None] = lambda _: None,
+    child_labels: Labels | None = None,
+) -> Program:
+    """The program `flow`: runs the flow in the request's document with the request's inputs.
+
+    `call_tool(execution, key, tool, arguments, labels)` is the broker; it answers with a value, or with an object that
+    has `value` and `labels`. `labels` has those of each argument, by name, where there are any.
+    `run_agent(execution, key, agent, labels)` runs an agent to its end. Both record what they do under the key.
+    `input_labels` says what a run's inputs carry, `child_labels` what the output of a sub-run does.
+    """
+    services = Services(call_tool, run_agent, child_labels)
+
+    async def run_flow(execution: Execution) -> Json:
+        flow = load_flow(execution.request.document)
+        # A graph with a cycle would wait for itself for ever.
+        require_valid(flow)
+        inputs = Valued(execution.request.inputs, input_labels(execution))
+        found = await run_graph(execution, services, flow, inputs, "", Progress(execution))
+        return found.value
+
+    return run_flow

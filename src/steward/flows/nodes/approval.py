@@ -1,0 +1,74 @@
+"""A gate: somebody approves an exact payload, or refuses it."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from steward.flows.node import (
+    NODES,
+    Duration,
+    JsonSchema,
+    Node,
+    Place,
+    Template,
+    TextTemplate,
+    Valued,
+    seconds_of,
+)
+from steward.runs import Status, StepFailed, digest
+
+
+@NODES.register("approval")
+class ApprovalNode(Node):
+    """Without a node that needs its `rejected` port, a refusal fails the flow."""
+
+    type: Literal["approval"]
+    message: TextTemplate = Field(min_length=1, max_length=5_000)
+    payload: Template = Field(None, description="What exactly is approved.")
+    approvers: list[str] = Field(
+        [], max_length=50, description="Who may decide; nobody: as policy says."
+    )
+    expires_in: Duration = "1h"
+
+    def ports(self) -> tuple[str, ...]:
+        return ("approved", "rejected")
+
+    def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:  # noqa: ARG002
+        return {
+            "type": "object",
+            "properties": {
+                "approved": {"type": "boolean"},
+                "by": {"type": ["string", "null"]},
+                "reason": {"type": ["string", "null"]},
+                "payload": {},
+            },
+            "additionalProperties": False,
+        }
+
+    async def run(self, at: Place) -> Valued:
+        payload = at.filled(self.payload)
+        request = {
+            "kind": "approval",
+            "message": at.filled(self.message).value,
+            "payload": payload.value,
+            "body_hash": digest(payload.value),
+            "approvers": self.approvers,
+        }
+        asked = await at.execution.now(f"{at.key}:asked")
+        said = await at.execution.wait(
+            at.key,
+            request,
+            status=Status.waiting_for_approval,
+            reason=f"an approval: {self.title or self.id}",
+            expires_at=asked + seconds_of(self.expires_in),
+        )
+        approved = said.get("decision") == "approve"
+        reason = "nobody decided in time" if said.get("expired") else said.get("reason")
+        if not approved and "rejected" not in at.taken_ports:
+            because = f": {reason}" if reason else ""
+            raise StepFailed(at.key, "rejected", f"{self.title or self.id} was refused{because}.")
+        found = {"approved": approved, "by": said.get("by"), "reason": reason}
+        # Somebody may have changed the payload before approving it.
+        found["payload"] = said.get("payload", payload.value)
+        return Valued(found, payload.labels, "approved" if approved else "rejected")

@@ -1,0 +1,42 @@
+"""SQL or Python, through the tools `query` and `execute_python`: never in this process.
+
+Expressions have no place in the code itself, where a value could turn into code; they go into `parameters`.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from pydantic import Field
+
+from steward.flows.node import NODES, JsonSchema, Node, Place, Templates, ToolCall, Valued
+from steward.runs import Json
+
+_TOOLS: Final = {"sql": ("query", "sql"), "python": ("execute_python", "code")}
+
+
+@NODES.register("code")
+class CodeNode(Node):
+    type: Literal["code"]
+    language: Literal["sql", "python"]
+    code: str = Field(min_length=1, max_length=100_000)
+    parameters: Templates = Field({}, description="Values the code uses, by name.")
+
+    def tool_call(self) -> ToolCall | None:
+        pointers = {_TOOLS[self.language][1]: "/code", "parameters": "/parameters"}
+        return ToolCall(self._tool, "/language", self._arguments, pointers)
+
+    def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:
+        return tool_outputs.get(self._tool)
+
+    async def run(self, at: Place) -> Valued:
+        return await at.call_tool(self._tool, self._arguments)
+
+    @property
+    def _tool(self) -> str:
+        return _TOOLS[self.language][0]
+
+    @property
+    def _arguments(self) -> dict[str, Json]:
+        # What looks like an expression in code is code.
+        given: dict[str, Json] = {_TOOLS[self.language][1]: self.code.replace("${", "$${")}
+        return given | ({"parameters": self.parameters} if self.parameters else {})

@@ -1,0 +1,72 @@
+"""Does the same for every item of a list, several at a time; the output is the list of results, in order."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from steward.core.errors import StewardError
+from steward.flows.node import NODES, Body, Expr, Node, Place, Valued, joined
+from steward.runs import StepFailed
+
+
+@NODES.register("map")
+class MapNode(Node):
+    type: Literal["map"]
+    over: Expr
+    body: Body
+    concurrency: int = Field(4, ge=1, le=64)
+    at_most: int = Field(1_000, ge=1, le=10_000, description="More items than this are refused.")
+    on_item_error: Literal["fail", "continue"] = Field(
+        "fail", description="`continue` puts the error in the item's place."
+    )
+
+    parts: ClassVar[tuple[str, ...]] = ("item", "index")
+
+    def bodies(self) -> Iterator[tuple[str, Body]]:
+        yield "/body", self.body
+
+    def output_schema(self, tool_outputs: Any) -> dict[str, Any] | None:  # noqa: ARG002
+        return {"type": "array"}
+
+    async def run(self, at: Place) -> Valued:
+        over = at.computed(self.over)
+        items = self._checked(at.key, over.value)
+        found: list[Valued] = [Valued(None)] * len(items)
+        free = asyncio.Semaphore(self.concurrency)
+        finished = 0
+
+        async def one(index: int, item: Any) -> None:
+            nonlocal finished
+            also = {"item": Valued(item, over.labels), "index": Valued(index)}
+            async with free:
+                found[index] = await self._item(at, index, also)
+            finished += 1
+            at.part_done(finished, len(items))
+
+        branches: list[Coroutine[Any, Any, None]] = [one(i, item) for i, item in enumerate(items)]
+        await at.execution.together(branches)
+        labels = joined([over.labels, *(each.labels for each in found)])
+        return Valued([each.value for each in found], labels)
+
+    async def _item(self, at: Place, index: int, also: dict[str, Valued]) -> Valued:
+        try:
+            return await at.body(f"[{index}]", self.body, also)
+        except (StepFailed, StewardError) as problem:
+            if self.on_item_error == "fail":
+                raise
+            code = problem.code if isinstance(problem, StepFailed) else problem.specific_code
+            return Valued({"error": {"code": code, "message": problem.message}})
+
+    def _checked(self, key: str, items: Any) -> list[Any]:
+        if not isinstance(items, list):
+            raise StepFailed(key, "not-a-list", f"What {self.id!r} goes over is not a list.")
+        if len(items) > self.at_most:
+            raise StepFailed(
+                key,
+                "too-many-items",
+                f"The list of {self.id!r} has {len(items):,} items, more than the "
+                f"{self.at_most:,} it allows; raise `at_most` or filter before.",
+            )
+        return items
