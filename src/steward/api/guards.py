@@ -70,6 +70,7 @@ class InProject(Guard):
 
 
 AsViewer = Annotated[Access, Depends(InProject(Role.viewer))]
+AsOperator = Annotated[Access, Depends(InProject(Role.operator))]
 AsEditor = Annotated[Access, Depends(InProject(Role.editor))]
 AsAdmin = Annotated[Access, Depends(InProject(Role.admin))]
 AsOwner = Annotated[Access, Depends(InProject(Role.owner))]

@@ -46,6 +46,8 @@ runs = Table(
     Column("head_seq", BigInteger, nullable=False),
     Column("head_hash", String(64), nullable=False),
     Column("progress", Json),
+    # What it waits for, by key, so that inboxes need not read journals.
+    Column("waits", Json),
     UniqueConstraint("parent_id", "parent_key"),
     Index("ix_runs_queue_wake_at", "queue", "wake_at"),
     Index("ix_runs_lease_until", "lease_until"),

@@ -216,6 +216,8 @@ class Drive:
     ) -> Callable[[Transaction], None]:
         run, link = self.run, scribe.link
         progress = self.execution.progress if self.execution else None
+        open_waits = self.execution.open_waits if self.execution else {}
+        waits = [wait.to_json(key) for key, wait in sorted(open_waits.items())]
 
         def change(tx: Transaction) -> None:
             statement = (
@@ -231,6 +233,7 @@ class Drive:
                     head_seq=link.seq,
                     head_hash=link.hash,
                     progress=progress,
+                    waits=waits,
                 )
             )
             tx.narrowed(run.scope).execute(statement)

@@ -114,6 +114,15 @@ class OpenWait:
     status: Status
     reason: str
     expires_at: datetime | None
+    request: Json
+
+    def to_json(self, key: str) -> Json:
+        """As inboxes show it: the key to answer, and what is asked."""
+        until = self.expires_at.isoformat() if self.expires_at else None
+        kind = self.request.get("kind", "wait") if isinstance(self.request, dict) else "wait"
+        asked = {"key": key, "kind": kind, "reason": self.reason, "expires_at": until}
+        # Approvals have a row of their own with everything in it.
+        return asked if kind == "approval" else {**asked, "request": self.request}
 
 
 class Execution:
@@ -198,7 +207,7 @@ class Execution:
         if answer is None:
             until = opened["expires_at"]
             moment = datetime.fromisoformat(until) if until else None
-            self.open_waits[key] = OpenWait(status, reason, moment)
+            self.open_waits[key] = OpenWait(status, reason, moment, request)
             self._heed()
             raise Parked
         await self._append(Kind.closed, key, {"answer": answer})

@@ -75,6 +75,7 @@ class Run:
     head_seq: int
     head_hash: str
     progress: dict[str, Any] | None
+    waits: list[dict[str, Any]] | None
 
 
 @dataclass(frozen=True)

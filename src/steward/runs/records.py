@@ -221,6 +221,18 @@ class Records:
             rows = tx.rows(statement.order_by(_COLUMNS.id.desc()).limit(limit))
         return [run_of(row, scope) for row in rows]
 
+    def waiting(self, scope: Scope, before: str | None = None, limit: int = 50) -> list[Run]:
+        """Runs that wait for a person, newest first."""
+        stopped = [Status.blocked, Status.waiting_for_approval, Status.reviewing]
+        statement = sa.select(tables.runs).where(
+            _COLUMNS.status.in_([status.value for status in stopped]), _COLUMNS.waits.is_not(None)
+        )
+        if before is not None:
+            statement = statement.where(_COLUMNS.id < before)
+        with self._database.read(scope) as tx:
+            rows = tx.rows(statement.order_by(_COLUMNS.id.desc()).limit(limit))
+        return [run_of(row, scope) for row in rows]
+
     def signal(self, scope: Scope, run_id: str, key: str, data: Json) -> None:
         """Answers a wait; the first answer counts, a second one is told so."""
         with self._database.write(scope) as tx:
@@ -308,6 +320,31 @@ class Records:
             for row in rows
         ]
 
+    def hold(self, scope: Scope, run_id: str) -> Run:
+        """Takes a run that nobody drives for one entry, whatever its status; fences every earlier driver."""
+        now = self._clock.now()
+        with self._database.write(scope) as tx:
+            row = tx.first(sa.select(tables.runs).where(_COLUMNS.id == run_id).with_for_update())
+            if row is None:
+                raise NotFound(f"There is no run {run_id!r} in this project.")
+            if row.lease_until is not None and row.lease_until > now:
+                raise Conflict("The run is under way; pause it or wait until it rests.")
+            tx.execute(
+                sa.update(tables.runs)
+                .where(_COLUMNS.id == run_id)
+                .values(epoch=row.epoch + 1, holder="aside", lease_until=now + _ASIDE)
+            )
+            return run_of(row, scope, epoch=row.epoch + 1)
+
+    def let_go(self, tx: Transaction, run: Run, entry: Entry) -> None:
+        """Ends a hold in the transaction that writes its entry."""
+        tx.narrowed(run.scope).execute(
+            sa.update(tables.runs)
+            .where(_COLUMNS.id == run.id)
+            .values(holder=None, lease_until=None, head_seq=entry.seq, head_hash=entry.hash)
+        )
+        self._bus.ring(tx, run_topic(run.id))
+
     def renew(
         self, holder: str, lease: timedelta
     ) -> dict[tuple[str, int], tuple[str | None, str | None]]:
@@ -392,6 +429,7 @@ def ended(
             head_seq=link.seq,
             head_hash=link.hash,
             progress=progress,
+            waits=None,
         )
     )
 

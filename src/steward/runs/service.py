@@ -226,4 +226,5 @@ def _run_of(capsule: Capsule) -> Run:
         head_seq=last.seq,
         head_hash=last.hash,
         progress=None,
+        waits=None,
     )

@@ -1,6 +1,7 @@
 """Secrets, encrypted at rest with a key file that never enters the database."""
 
 import base64
+import hmac
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -92,6 +93,10 @@ class Keyring:
             raise Misconfigured(
                 f"The key file {path} is damaged; restore it from a backup."
             ) from None
+
+    def derived(self, purpose: str) -> bytes:
+        """A key for another purpose, which does not give the encryption key away."""
+        return hmac.new(self._keys[self.primary], purpose.encode(), "sha256").digest()
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

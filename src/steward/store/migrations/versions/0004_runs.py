@@ -40,6 +40,7 @@ def upgrade() -> None:
         sa.Column("head_seq", sa.BigInteger(), nullable=False),
         sa.Column("head_hash", sa.String(length=64), nullable=False),
         sa.Column("progress", _JSON, nullable=True),
+        sa.Column("waits", _JSON, nullable=True),
         sa.PrimaryKeyConstraint("id", name="pk_runs"),
         sa.UniqueConstraint("parent_id", "parent_key", name="uq_runs_parent_id_parent_key"),
     )
