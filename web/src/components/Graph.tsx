@@ -13,10 +13,20 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
+  useNodesInitialized,
+  useReactFlow,
+  useStore,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { useMemo } from 'react';
-import { arranged, type GraphEdge, type GraphNode, type Point, smoothPath } from './graph-layout';
+import { useEffect, useMemo } from 'react';
+import {
+  arranged,
+  type GraphEdge,
+  type GraphNode,
+  type Point,
+  smoothPath,
+  viewportFor,
+} from './graph-layout';
 import classes from './Graph.module.css';
 
 interface Props {
@@ -65,6 +75,20 @@ function Line({ id, data, markerEnd }: EdgeProps<DrawnEdge>) {
   );
 }
 
+/** Puts the graph into its frame, and again when either of them changes its size. */
+function Framed() {
+  const { getNodes, getNodesBounds, setViewport } = useReactFlow();
+  const isMeasured = useNodesInitialized();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const count = useStore((state) => state.nodes.length);
+  useEffect(() => {
+    if (!isMeasured || width === 0 || height === 0 || count === 0) return;
+    void setViewport(viewportFor(getNodesBounds(getNodes()), { width, height }));
+  }, [isMeasured, width, height, count, getNodes, getNodesBounds, setViewport]);
+  return null;
+}
+
 const NODE_TYPES = { box: Box };
 const EDGE_TYPES = { line: Line };
 
@@ -95,8 +119,6 @@ export default function Graph({ label, nodes, edges, selected = null, onSelect }
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
         colorMode={scheme}
-        fitView
-        fitViewOptions={{ minZoom: 0.5, maxZoom: 1.1, padding: 0.12 }}
         minZoom={0.2}
         nodesDraggable={false}
         nodesConnectable={false}
@@ -109,6 +131,7 @@ export default function Graph({ label, nodes, edges, selected = null, onSelect }
       >
         <Background gap={20} />
         <Controls showInteractive={false} />
+        <Framed />
       </ReactFlow>
     </div>
   );

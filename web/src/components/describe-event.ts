@@ -43,13 +43,14 @@ function wordOf(value: unknown, otherwise: string): string {
 }
 
 /** What was done and to what; a long list is cut. */
-function describeCommit({ operation, datasets, files }: Record<string, unknown>): string {
+function describeCommit({ operation, datasets, files, branch }: Record<string, unknown>): string {
   const names = [datasets, files].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
   const shown = names.slice(0, NAMES_SHOWN).map((name) => `“${String(name)}”`);
   const more = names.length - shown.length;
   const what = wordOf(operation, 'Data changed');
-  if (shown.length === 0) return what;
-  return `${what}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const where = typeof branch === 'string' && branch !== 'main' ? `, on branch “${branch}”` : '';
+  if (shown.length === 0) return what + where;
+  return `${what}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}${where}`;
 }
 
 /** `org.steward.member.changed` is a member.changed. */

@@ -74,3 +74,29 @@ export function smoothPath(points: Point[]): string {
   const tail = bends.length === 0 ? ` L ${last.x} ${last.y}` : ` ${bends.join(' ')}`;
   return `M ${first.x} ${first.y}${tail}`;
 }
+
+interface Size {
+  width: number;
+  height: number;
+}
+
+const MARGIN = 24;
+/** Below this, labels cannot be read any more. */
+const SMALLEST = 0.5;
+const LARGEST = 1.1;
+
+/** Shows the whole graph where that stays readable, otherwise where it begins. */
+export function viewportFor(bounds: Point & Size, frame: Size): Point & { zoom: number } {
+  const wanted = Math.min(
+    (frame.width - 2 * MARGIN) / bounds.width,
+    (frame.height - 2 * MARGIN) / bounds.height,
+  );
+  const zoom = Math.min(LARGEST, Math.max(SMALLEST, wanted));
+  const place = (start: number, length: number, room: number) =>
+    Math.max(MARGIN, (room - length * zoom) / 2) - start * zoom;
+  return {
+    x: place(bounds.x, bounds.width, frame.width),
+    y: place(bounds.y, bounds.height, frame.height),
+    zoom,
+  };
+}

@@ -2,7 +2,7 @@
 import { Skeleton, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ComponentType, lazy, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import type { Dataset } from '@/api/data-types';
 import { datasetQuery } from '@/api/datasets';
 import { usePersonName } from '@/api/members';
@@ -43,6 +43,11 @@ export default function DatasetPage() {
   useDataUndoKeys(project.id, mayChange);
   const [wanted] = useSearchParam('tab');
   const tab = TABS.find(({ id }) => id === wanted) ?? TABS[0];
+  useEffect(() => {
+    // On small screens the row of tabs scrolls, and a link may open one that is out of sight.
+    const chosen = document.querySelector('[role="tab"][aria-selected="true"]');
+    chosen?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [tab?.id]);
   // Another tab starts without the filters and dialogs of this one.
   const open = (id: string | null) =>
     void navigate({ to: '.', search: id === 'data' || id === null ? {} : { tab: id } });

@@ -24,6 +24,7 @@ export default function ResolvePage() {
   const project = useProject();
   useDataUndoKeys(project.id, true);
   const [steps, go] = useSteps();
+  const known = useInfiniteQuery(datasetsQuery(project.id));
   const proposal = useTaskOf<Proposed>(project.id, steps.proposal);
   const propose = useMutation({
     mutationFn: () => proposeRules(project.id, steps.datasets),
@@ -65,7 +66,7 @@ export default function ResolvePage() {
           go={go}
         />
       )}
-      {steps.proposal === null && steps.datasets.length > 0 && (
+      {steps.proposal === null && itemsOf(known.data).length > 0 && (
         <EmptyState icon={Combine} title="No rules yet">
           Steward looks at the columns, compares records and proposes rules. You read them, change
           them and see what they would do before anything is kept.
