@@ -1,0 +1,20 @@
+"""The built-in tools, one file each: arguments, risk, dry run, run, and how to take it back.
+
+A tool does nothing by itself: the broker calls it, after everything that has to happen before a call.
+"""
+
+from functools import cache
+from typing import Any
+
+from steward.broker.tool import TOOLS, Tool
+from steward.core.plugins import Registry
+
+__all__ = ["load_tools"]
+
+
+@cache
+def load_tools() -> Registry[Tool[Any]]:
+    """All tools: the built-in ones and those of installed packages."""
+    TOOLS.load_package("steward.tools")
+    TOOLS.load_entry_points()
+    return TOOLS

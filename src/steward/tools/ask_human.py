@@ -1,0 +1,39 @@
+"""A question to a person: a wait that the broker opens under this tool's name, and no function.
+
+`run` is never called: a tool cannot park the run it belongs to. The arguments are what the form shows.
+"""
+
+from typing import Any
+
+from pydantic import Field
+
+from steward.broker.tool import TOOLS, Arguments, Outcome, Risk, Tool, ToolContext
+from steward.core.errors import Bug
+
+
+class AskHuman(Arguments):
+    question: str = Field(
+        min_length=1, max_length=2000, description="One question, in whole words."
+    )
+    details: str = Field("", max_length=20_000, description="What the person needs to know.")
+    answer: dict[str, Any] = Field(
+        default_factory=lambda: {"type": "string"},
+        description="JSON Schema of the answer; the form is made from it.",
+    )
+
+
+async def run(_context: ToolContext, _arguments: AskHuman) -> Outcome:
+    raise Bug("Questions to people are asked by the broker; ask_human was run as a function.")
+
+
+TOOLS.add(
+    "ask_human",
+    Tool(
+        name="ask_human",
+        title="Ask a person",
+        description="Asks a person and waits, however long it takes, without holding anything up.",
+        arguments=AskHuman,
+        risk=Risk.read,
+        run=run,
+    ),
+)

@@ -1,0 +1,64 @@
+"""Runs a playbook as a sub-run and waits for its result.
+
+What the sub-run does goes through the door call by call, under a token no wider than the caller's; so this call itself
+only computes.
+"""
+
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.tools._calls import service
+
+
+class Playbooks(Protocol):
+    """The service `playbooks`."""
+
+    async def preview(self, context: ToolContext, playbook: str, inputs: Any) -> Preview:
+        """What the playbook would do with these inputs; Invalid where they do not fit."""
+        ...
+
+    async def call(self, context: ToolContext, playbook: str, inputs: Any) -> Outcome: ...
+
+
+class CallPlaybook(Arguments):
+    playbook: str = Field(min_length=1, max_length=200, description="Id or name of the playbook.")
+    inputs: dict[str, Any] = Field(default_factory=dict, description="As the playbook declares.")
+
+
+def _playbooks(context: ToolContext) -> Playbooks:
+    found: Playbooks = service(context, "playbooks", "Calling a playbook")
+    return found
+
+
+async def dry_run(context: ToolContext, arguments: CallPlaybook) -> Preview:
+    return await _playbooks(context).preview(context, arguments.playbook, arguments.inputs)
+
+
+async def run(context: ToolContext, arguments: CallPlaybook) -> Outcome:
+    return await _playbooks(context).call(context, arguments.playbook, arguments.inputs)
+
+
+TOOLS.add(
+    "call_playbook",
+    Tool(
+        name="call_playbook",
+        title="Call a playbook",
+        description="Runs another playbook of the project with inputs and returns its output.",
+        arguments=CallPlaybook,
+        risk=Risk.compute,
+        run=run,
+        effects=Effects(reads=True, spends=True),
+        dry_run=dry_run,
+    ),
+)

@@ -1,0 +1,131 @@
+"""Several datasets become one: joined on keys, or put under one another."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.tools._changes import Change, apply_change, change_cost, preview_change
+from steward.tools._commits import changed, reconciling
+
+
+class KeyPair(Arguments):
+    left: str = Field(max_length=500, description="Column of the first dataset.")
+    right: str = Field(max_length=500, description="Column of the other datasets.")
+
+
+class _Combining(Arguments):
+    datasets: list[str] = Field(min_length=2, max_length=20, description="Names, two or more.")
+    target: str = Field(min_length=1, max_length=200, description="Name of the result.")
+    provenance: str | None = Field(
+        None,
+        max_length=200,
+        description="Name of an extra column that says where a row comes from.",
+    )
+
+
+class Join(_Combining):
+    on: list[KeyPair] = Field(
+        min_length=1, max_length=20, description="Columns that must be equal, all of them."
+    )
+    how: Literal["inner", "left", "right", "full", "semi", "anti"] = Field(
+        "left", description="Which rows stay when there is no match."
+    )
+    key_normalisation: Literal["exact", "trim", "case", "compact", "number"] = Field(
+        "exact",
+        description=(
+            "How keys are compared: as written; without spaces around; in any case; by letters and digits "
+            "only; also without leading zeros."
+        ),
+    )
+
+
+class Union(_Combining):
+    mapping: dict[str, dict[str, str]] | None = Field(
+        None, description="Output column → dataset → its column; unset: by name and content."
+    )
+    distinct: bool = Field(False, description="Leave out rows equal to an earlier one.")
+
+
+def _join(arguments: Join) -> Change:
+    return Change(
+        "join",
+        tuple(arguments.datasets),
+        {
+            "on": [(pair.left, pair.right) for pair in arguments.on],
+            "how": arguments.how,
+            "key_normalisation": arguments.key_normalisation,
+            "provenance": arguments.provenance,
+        },
+        arguments.target,
+    )
+
+
+def _union(arguments: Union) -> Change:
+    return Change(
+        "union",
+        tuple(arguments.datasets),
+        {
+            "mapping": arguments.mapping,
+            "distinct": arguments.distinct,
+            "provenance": arguments.provenance,
+        },
+        arguments.target,
+    )
+
+
+async def preview_join(context: ToolContext, arguments: Join) -> Preview:
+    return await preview_change(context, _join(arguments))
+
+
+async def run_join(context: ToolContext, arguments: Join) -> Outcome:
+    return await apply_change(context, _join(arguments))
+
+
+async def preview_union(context: ToolContext, arguments: Union) -> Preview:
+    return await preview_change(context, _union(arguments))
+
+
+async def run_union(context: ToolContext, arguments: Union) -> Outcome:
+    return await apply_change(context, _union(arguments))
+
+
+TOOLS.add(
+    "join",
+    Tool(
+        name="join",
+        title="Join datasets",
+        description="Joins datasets to the first one on pairs of columns and keeps the result as a dataset.",
+        arguments=Join,
+        risk=Risk.write,
+        run=run_join,
+        effects=Effects(reads=True, writes=True),
+        dry_run=preview_join,
+        reconcile=reconciling(changed),
+        estimate=lambda context, arguments: change_cost(context, _join(arguments)),
+    ),
+)
+TOOLS.add(
+    "union",
+    Tool(
+        name="union",
+        title="Put datasets under one another",
+        description="Puts the rows of datasets under one another and keeps the result as a dataset.",
+        arguments=Union,
+        risk=Risk.write,
+        run=run_union,
+        effects=Effects(reads=True, writes=True),
+        dry_run=preview_union,
+        reconcile=reconciling(changed),
+        estimate=lambda context, arguments: change_cost(context, _union(arguments)),
+    ),
+)

@@ -1,0 +1,181 @@
+"""Files made from datasets, kept among the branch's files: a report, a workbook."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.data.versions import Commit, Draft
+from steward.tools._calls import bench, finished, listed, off_loop, source
+from steward.tools._commits import (
+    base_as_agreed,
+    commit_of,
+    files_of,
+    inputs,
+    promise,
+    reading_cost,
+    reconciling,
+    workspace,
+)
+
+EXPORTS = "exports"
+_CHUNK = 1 << 20
+
+
+class WriteReport(Arguments):
+    title: str = Field(min_length=1, max_length=200, description="Title; also the files' name.")
+    datasets: list[str] = Field(min_length=1, max_length=20, description="What it is about.")
+    locale: str = Field("en-GB", max_length=20, description="How numbers and dates are written.")
+
+
+class RenderXlsx(Arguments):
+    dataset: str = Field(max_length=200, description="Name of the dataset.")
+    name: str | None = Field(
+        None,
+        min_length=1,
+        max_length=100,
+        pattern=r"^[^/\\\x00-\x1f]+$",
+        description="File name without folder; unset: that of the dataset.",
+    )
+
+
+async def _preview(
+    context: ToolContext, names: Sequence[str], paths: Sequence[str] | None, what: str
+) -> Preview:
+    def look() -> dict[str, Any]:
+        found = inputs(context, names)
+        there = {entry.path for entry in workspace(context).files(context.branch)}
+        return {
+            "counts": {"datasets": len(found), "rows_read": sum(each.rows for each in found)},
+            "files": list(paths or ()),
+            "replaces": sorted(there & set(paths or ())),
+        }
+
+    promised = await off_loop(promise, context, names, None)
+    return Preview(
+        summary=f"Write {what} about {listed(names)}",
+        details=await off_loop(look),
+        payload=promised,
+    )
+
+
+async def preview_report(context: ToolContext, arguments: WriteReport) -> Preview:
+    what = f"the report {arguments.title!r} as HTML and PDF"
+    return await _preview(context, arguments.datasets, None, what)
+
+
+async def run_report(context: ToolContext, arguments: WriteReport) -> Outcome:
+    await off_loop(base_as_agreed, context, None)
+    begun = await off_loop(
+        bench(context).reporting.start,
+        context.scope,
+        context.author,
+        arguments.title,
+        arguments.datasets,
+        locale=arguments.locale,
+        branch=context.branch,
+    )
+    done = await finished(context, begun)
+    return await written(context, await off_loop(commit_of, context, done))
+
+
+def _path(arguments: RenderXlsx) -> str:
+    name = arguments.name or "".join(
+        c if c.isalnum() or c in " ._-()" else "_" for c in arguments.dataset
+    ).strip(" .")
+    return f"{EXPORTS}/{name.removesuffix('.xlsx')[:100] or 'dataset'}.xlsx"
+
+
+async def preview_xlsx(context: ToolContext, arguments: RenderXlsx) -> Preview:
+    return await _preview(context, [arguments.dataset], [_path(arguments)], "a workbook")
+
+
+async def run_xlsx(context: ToolContext, arguments: RenderXlsx) -> Outcome:
+    return await written(context, await off_loop(_render, context, arguments))
+
+
+def _render(context: ToolContext, arguments: RenderXlsx) -> Commit:
+    base_as_agreed(context, None)
+    found = inputs(context, [arguments.dataset])[0]
+    place, shelf = workspace(context), bench(context)
+    with (
+        shelf.outputs.export(context.scope, found.name, found.version, "xlsx") as exported,
+        exported.path.open("rb") as file,
+    ):
+        chunks = iter(lambda: file.read(_CHUNK), b"")
+        entry = shelf.versions.put_file(context.scope, _path(arguments), chunks)
+    draft = Draft(
+        message=f"Render {found.name} as {entry.path}",
+        operation="render_xlsx",
+        arguments={"datasets": [found.name], "version": found.version},
+        files={entry.path: entry.digest},
+    )
+    return place.commit(draft, context.branch)
+
+
+async def written(context: ToolContext, commit: Commit) -> Outcome:
+    """The outcome of a commit of files."""
+
+    def describe() -> Outcome:
+        place, names = workspace(context), commit.arguments.get("datasets", [])
+        read = [place.dataset(name, commit.id) for name in names]
+        artifacts = files_of(context, commit)
+        return Outcome(
+            value={"commit": commit.id, "files": [artifact.name for artifact in artifacts]},
+            summary=commit.message,
+            artifacts=artifacts,
+            commits=(commit.id,),
+            sources=tuple(source(each.name, each.version) for each in read),
+            cost=Cost(
+                rows=sum(each.rows for each in read),
+                bytes=sum(artifact.size for artifact in artifacts),
+            ),
+        )
+
+    return await off_loop(describe)
+
+
+TOOLS.add(
+    "report",
+    Tool(
+        name="report",
+        title="Write a report",
+        description=(
+            "Writes a report about datasets as HTML and PDF into the project's files: contents, quality, "
+            "charts, lineage and provenance."
+        ),
+        arguments=WriteReport,
+        risk=Risk.write,
+        run=run_report,
+        effects=Effects(reads=True, writes=True),
+        dry_run=preview_report,
+        reconcile=reconciling(written),
+        estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
+    ),
+)
+TOOLS.add(
+    "render_xlsx",
+    Tool(
+        name="render_xlsx",
+        title="Render a workbook",
+        description="Writes a dataset as an Excel workbook into the project's files, with its provenance.",
+        arguments=RenderXlsx,
+        risk=Risk.write,
+        run=run_xlsx,
+        effects=Effects(reads=True, writes=True),
+        dry_run=preview_xlsx,
+        reconcile=reconciling(written),
+        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
+    ),
+)

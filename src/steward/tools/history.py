@@ -1,0 +1,253 @@
+"""The branch's history: names for states, taking back a commit, going back to a state."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.core.errors import Conflict, NotFound
+from steward.data.versions import MAIN, Commit, EntryChange
+from steward.runs import Found, Json, Reconciled, Ticket
+from steward.tools._calls import agreed, happened, off_loop, plain
+from steward.tools._commits import entries, reconciling, workspace
+
+
+class Snapshot(Arguments):
+    name: str = Field(min_length=1, max_length=200, description="Name of the snapshot or branch.")
+    kind: Literal["tag", "branch"] = Field(
+        "tag", description="tag: a name that keeps the state for good; branch: one to go on from."
+    )
+    source: str | None = Field(
+        None, max_length=200, description="A branch, tag or commit; unset: the run's branch."
+    )
+    message: str = Field("", max_length=500, description="What the snapshot is for.")
+
+
+class Undo(Arguments):
+    commit: str = Field(max_length=40, description="The commit to take back.")
+
+
+class Restore(Arguments):
+    to: str = Field(max_length=200, description="A commit, tag or branch to go back to.")
+    datasets: list[str] | None = Field(
+        None, max_length=500, description="Only these datasets; unset with files: everything."
+    )
+    files: list[str] | None = Field(
+        None, max_length=500, description="Only these files; unset with datasets: everything."
+    )
+
+
+async def preview_snapshot(context: ToolContext, arguments: Snapshot) -> Preview:
+    def look() -> Preview:
+        commit = workspace(context).commit_at(arguments.source or context.branch)
+        return Preview(
+            summary=f"Name the state {commit.id} as {arguments.kind} {arguments.name!r}",
+            details={"commit": commit.id, "message": commit.message},
+            payload={"commit": commit.id},
+        )
+
+    return await off_loop(look)
+
+
+async def snapshot(context: ToolContext, arguments: Snapshot) -> Outcome:
+    def make() -> Outcome:
+        place = workspace(context)
+        start = agreed(context).get("commit") or arguments.source or context.branch
+        if arguments.kind == "branch":
+            head = place.create_branch(arguments.name, start).head
+        else:
+            head = place.snapshot(arguments.name, start, arguments.message).commit
+        return _named(arguments, head)
+
+    return await off_loop(make)
+
+
+def _named(arguments: Snapshot, commit: str) -> Outcome:
+    value = {"kind": arguments.kind, "name": arguments.name, "commit": commit}
+    return Outcome(
+        value=value, summary=f"{arguments.kind} {arguments.name!r} is {commit}", inverse=value
+    )
+
+
+async def forget_snapshot(context: ToolContext, _arguments: Snapshot, inverse: Json) -> Outcome:
+    def remove() -> Outcome:
+        place, name = workspace(context), inverse["name"]
+        now = _commit_named(context, inverse["kind"], name)
+        if now != inverse["commit"]:
+            raise Conflict(
+                f"{inverse['kind']} {name!r} names another commit by now; it is not removed."
+            )
+        if inverse["kind"] == "branch":
+            place.delete_branch(name)
+        else:
+            place.delete_snapshot(name)
+        return Outcome(value={"removed": name}, summary=f"{inverse['kind']} {name!r} removed")
+
+    return await off_loop(remove)
+
+
+def _commit_named(context: ToolContext, kind: str, name: str) -> str:
+    place = workspace(context)
+    if kind == "branch":
+        return place.branch(name).head
+    found = next((tag.commit for tag in place.tags() if tag.name == name), None)
+    if found is None:
+        raise NotFound(f"There is no tag called {name!r}.")
+    return found
+
+
+async def reconcile_snapshot(
+    context: ToolContext, arguments: Snapshot, _ticket: Ticket
+) -> Reconciled:
+    """Names are unique: one that is there, by this author, was made by this call or stops it anyway."""
+
+    def look() -> Reconciled:
+        place = workspace(context)
+        known = {
+            (item.name, item.created_by)
+            for item in (place.branches() if arguments.kind == "branch" else place.tags())
+        }
+        if (arguments.name, context.author) not in known:
+            return Reconciled(Found.not_happened)
+        commit = _commit_named(context, arguments.kind, arguments.name)
+        return happened(_named(arguments, commit))
+
+    return await off_loop(look)
+
+
+async def preview_undo(context: ToolContext, arguments: Undo) -> Preview:
+    def look() -> Preview:
+        plan = workspace(context).undo_plan(arguments.commit, context.branch)
+        return Preview(
+            summary=f"Take back: {plan.commit.message}",
+            details={
+                "counts": {"entries": len(plan.entries), "dependants": len(plan.dependants)},
+                "entries": entries(plan.entries),
+                "dependants": plain(plan.dependants),
+                "blocked": list(plan.blocked),
+            },
+            payload={"entries": _wanted(plan.entries)},
+        )
+
+    return await off_loop(look)
+
+
+def _wanted(changes: tuple[EntryChange, ...]) -> list[list[Any]]:
+    return [[each.kind, each.name, each.before, each.after] for each in changes]
+
+
+async def undo(context: ToolContext, arguments: Undo) -> Outcome:
+    def take_back() -> Commit:
+        place = workspace(context)
+        promised = agreed(context).get("entries")
+        if promised is not None:
+            plan = place.undo_plan(arguments.commit, context.branch)
+            if _wanted(plan.entries) != promised:
+                raise Conflict("The branch changed since the preview was made; look at it again.")
+        return place.undo(arguments.commit, context.branch, merge_rows=True)
+
+    return await moved(context, await off_loop(take_back))
+
+
+async def preview_restore(context: ToolContext, arguments: Restore) -> Preview:
+    def look() -> Preview:
+        found = _restoring(context, arguments)
+        return Preview(
+            summary=f"Bring {len(found)} datasets and files of {context.branch} back to {arguments.to}",
+            details={"counts": {"entries": len(found)}, "entries": entries(found)},
+            payload={"entries": _wanted(found)},
+        )
+
+    return await off_loop(look)
+
+
+def _restoring(context: ToolContext, arguments: Restore) -> tuple[EntryChange, ...]:
+    place = workspace(context)
+    changes = place.diff(context.branch, arguments.to).entries
+    if arguments.datasets is None and arguments.files is None:
+        return changes
+    chosen = {("dataset", name) for name in arguments.datasets or ()}
+    chosen |= {("file", path) for path in arguments.files or ()}
+    return tuple(each for each in changes if (each.kind, each.name) in chosen)
+
+
+async def restore(context: ToolContext, arguments: Restore) -> Outcome:
+    def go_back() -> Commit:
+        promised = agreed(context).get("entries")
+        if promised is not None and _wanted(_restoring(context, arguments)) != promised:
+            raise Conflict("The branch changed since the preview was made; look at it again.")
+        return workspace(context).restore(
+            arguments.to, context.branch, datasets=arguments.datasets, files=arguments.files
+        )
+
+    return await moved(context, await off_loop(go_back))
+
+
+async def moved(_context: ToolContext, commit: Commit) -> Outcome:
+    """The outcome of a commit that only moved pointers."""
+    return Outcome(
+        value={
+            "commit": commit.id,
+            "counts": {"entries": len(commit.changes)},
+            "entries": entries(commit.changes),
+        },
+        summary=commit.message,
+        commits=(commit.id,),
+    )
+
+
+TOOLS.add(
+    "snapshot",
+    Tool(
+        name="snapshot",
+        title="Take a snapshot",
+        description="Names the present state: as a tag that keeps it for good, or as a branch to go on from.",
+        arguments=Snapshot,
+        risk=Risk.write,
+        run=snapshot,
+        effects=Effects(writes=True),
+        dry_run=preview_snapshot,
+        undo=forget_snapshot,
+        reconcile=reconcile_snapshot,
+    ),
+)
+TOOLS.add(
+    "undo",
+    Tool(
+        name="undo",
+        title="Take back a commit",
+        description=(
+            f"Takes back one commit of the run's branch ({MAIN} as a rule) by a new one; shows first what was "
+            "built upon it. Taking back an undo is a redo."
+        ),
+        arguments=Undo,
+        risk=Risk.write,
+        run=undo,
+        effects=Effects(reads=True, writes=True),
+        dry_run=preview_undo,
+        reconcile=reconciling(moved),
+    ),
+)
+TOOLS.add(
+    "restore",
+    Tool(
+        name="restore",
+        title="Go back to a state",
+        description="Brings the branch, or some datasets and files of it, back to an earlier state.",
+        arguments=Restore,
+        risk=Risk.write,
+        run=restore,
+        effects=Effects(reads=True, writes=True),
+        dry_run=preview_restore,
+        reconcile=reconciling(moved),
+    ),
+)

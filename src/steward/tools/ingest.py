@@ -1,0 +1,202 @@
+"""Loads a file as a dataset: one that was uploaded, or one fetched from an allowed address."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Final, Self
+
+import httpx2
+from pydantic import Field, model_validator
+
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.connections import HostPatterns, Http, HttpLimits
+from steward.core.errors import Invalid
+from steward.data.ingest import Options
+from steward.data.versions import Commit
+from steward.tools._calls import (
+    ToolSettings,
+    bench,
+    finished,
+    off_loop,
+    plain,
+    service,
+    settings_of,
+)
+from steward.tools._calls import source as dataset_source
+from steward.tools._commits import commit_of, reconciling, version_now
+
+_FETCH: Final = HttpLimits(response_bytes=256 << 20, time=timedelta(minutes=5))
+
+
+class IngestSettings(ToolSettings):
+    allow_urls: list[str] = Field(
+        [],
+        description="Hosts that files may be fetched from, such as *.example.com; none at first.",
+    )
+
+
+class Reading(Arguments):
+    """Corrections of what is found about the file; unset: as found."""
+
+    format: str | None = Field(None, max_length=20)
+    table: str | None = Field(None, max_length=300, description="Sheet, table or archive member.")
+    encoding: str | None = Field(None, max_length=40)
+    delimiter: str | None = Field(None, max_length=4)
+    header_row: int | None = Field(None, ge=0, le=10**6, description="0: no header.")
+    null_markers: list[str] = Field([], max_length=50, description="Texts that mean no value.")
+    date_format: str | None = Field(None, max_length=50)
+    decimal_mark: str | None = Field(None, max_length=1)
+    thousands: str | None = Field(None, max_length=1)
+
+
+class Ingest(Arguments):
+    dataset: str = Field(min_length=1, max_length=180, description="Name of the dataset.")
+    upload: str | None = Field(None, max_length=60, description="Id of a finished upload.")
+    url: str | None = Field(
+        None, max_length=2000, description="Address of the file, where the project allows its host."
+    )
+    reading: Reading = Field(Reading(), description="Corrections of how the file is read.")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Self:
+        if (self.upload is None) == (self.url is None):
+            raise ValueError("give either an upload or a url")
+        return self
+
+
+def _options(reading: Reading) -> Options:
+    fields = reading.model_dump()
+    return Options(**{**fields, "null_markers": tuple(reading.null_markers)})
+
+
+def _require_allowed(context: ToolContext, url: str) -> None:
+    allowed = settings_of(context, "ingest", IngestSettings).allow_urls
+    HostPatterns.parse(allowed).require(url, "ingest.allow_urls")
+
+
+async def dry_run(context: ToolContext, arguments: Ingest) -> Preview:
+    before = await off_loop(version_now, context, arguments.dataset)
+    verb = "Replace" if before else "Make"
+    payload = {"replaces": before}
+    if arguments.url is not None:
+        _require_allowed(context, arguments.url)
+        return Preview(
+            summary=f"{verb} {arguments.dataset} from {arguments.url}",
+            details={"url": arguments.url, "replaces": before},
+            payload=payload,
+        )
+    upload = arguments.upload or ""
+    found = await off_loop(
+        bench(context).bringing.inspect, context.scope, upload, _options(arguments.reading)
+    )
+    counts = {"rows": found.records_seen} if found.complete else {}
+    return Preview(
+        summary=f"{verb} {arguments.dataset} from {found.name}",
+        details={"counts": counts, "replaces": before, "inspection": plain(asdict(found))},
+        payload=payload,
+    )
+
+
+async def run(context: ToolContext, arguments: Ingest) -> Outcome:
+    upload = arguments.upload or await _fetched(context, arguments.url or "")
+    begun = await off_loop(
+        bench(context).bringing.ingest,
+        context.scope,
+        context.author,
+        upload,
+        arguments.dataset,
+        _options(arguments.reading),
+        context.branch,
+    )
+    done = await finished(context, begun)
+    return await loaded(context, await off_loop(commit_of, context, done))
+
+
+async def _fetched(context: ToolContext, url: str) -> str:
+    http: Http = service(context, "http", "Fetching a file")
+    answer = await http.request(
+        "GET", url, check=lambda place: _require_allowed(context, place), limits=_FETCH
+    )
+    if answer.status != 200:
+        raise Invalid(f"The file could not be fetched: the server answered {answer.status}.")
+    name = httpx2.URL(answer.url).path.rpartition("/")[2] or "download"
+
+    def take() -> str:
+        bringing = bench(context).bringing
+        begun = bringing.start(context.scope, name, len(answer.body))
+        bringing.append(context.scope, begun.id, 0, [answer.body])
+        return begun.id
+
+    return await off_loop(take)
+
+
+async def loaded(context: ToolContext, commit: Commit) -> Outcome:
+    return await off_loop(_described, context, commit)
+
+
+def _described(context: ToolContext, commit: Commit) -> Outcome:
+    versions = bench(context).versions
+    # A file loaded again unchanged makes a commit in which nothing differs.
+    made = {
+        change.name: versions.get(context.scope, change.after)
+        for change in commit.changes
+        if change.kind == "dataset" and change.after
+    }
+    said: dict[str, Any] = {
+        key: commit.arguments.get(key)
+        for key in ("file", "sha256", "format", "records", "rejected")
+    }
+    rows = int(said["records"] or 0) - int(said["rejected"] or 0)
+    return Outcome(
+        value={
+            "commit": commit.id,
+            "counts": {"rows": rows, "rejected": said["rejected"]},
+            "datasets": {name: version.id for name, version in sorted(made.items())},
+            **said,
+        },
+        summary=f"{commit.message}: {rows:,} rows, {said['rejected']:,} rejected",
+        commits=(commit.id,),
+        sources=(
+            f"file:{said['file']}@{said['sha256']}",
+            *(dataset_source(name, version.id) for name, version in sorted(made.items())),
+        ),
+        # The name of the file is the sender's.
+        trusted=False,
+        cost=Cost(rows=rows, bytes=sum(version.bytes for version in made.values())),
+    )
+
+
+def _cost(context: ToolContext, arguments: Ingest) -> Cost:
+    if arguments.upload is None:
+        return Cost(bytes=_FETCH.response_bytes)
+    return Cost(bytes=bench(context).bringing.get(context.scope, arguments.upload).offset)
+
+
+TOOLS.add(
+    "ingest",
+    Tool(
+        name="ingest",
+        title="Load a file",
+        description=(
+            "Loads an uploaded file, or one from an allowed address, as a dataset: CSV, JSON, Excel, Parquet, "
+            "SQLite and archives of them. Rows that do not fit are kept apart, with the reason."
+        ),
+        arguments=Ingest,
+        risk=Risk.write,
+        run=run,
+        effects=Effects(reads=True, writes=True, network=True),
+        dry_run=dry_run,
+        reconcile=reconciling(loaded),
+        estimate=_cost,
+        destination=lambda arguments: arguments.url or "",
+    ),
+)

@@ -1,0 +1,49 @@
+"""Which datasets there are."""
+
+from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.data.workbench import DatasetCard
+from steward.tools._calls import bench, off_loop
+
+
+class ListDatasets(Arguments):
+    """Nothing to say."""
+
+
+async def run(context: ToolContext, _arguments: ListDatasets) -> Outcome:
+    def page() -> list[DatasetCard]:
+        return bench(context).datasets.page(context.scope, context.author, context.branch)
+
+    cards = await off_loop(page)
+    found = [
+        {
+            "name": card.name,
+            "version": card.version,
+            "rows": card.rows,
+            "columns": len(card.columns),
+            "bytes": card.bytes,
+            "changed_at": card.changed_at.isoformat() if card.changed_at else None,
+            "changed_by": card.changed_by,
+            "operation": card.operation,
+        }
+        for card in cards
+    ]
+    return Outcome(
+        value={"branch": context.branch, "datasets": found},
+        summary=f"{len(found)} datasets on {context.branch}",
+        sources=(f"branch:{context.branch}",),
+    )
+
+
+TOOLS.add(
+    "list_datasets",
+    Tool(
+        name="list_datasets",
+        title="List datasets",
+        description="Names, sizes and last changes of the datasets on the run's branch.",
+        arguments=ListDatasets,
+        risk=Risk.read,
+        run=run,
+        effects=Effects(reads=True),
+        attempts=3,
+    ),
+)

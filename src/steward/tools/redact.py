@@ -1,0 +1,61 @@
+"""Personal data masked, hashed or dropped."""
+
+from pydantic import Field
+
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.data.redact import Method
+from steward.tools._changes import Change, apply_change, change_cost, preview_change
+from steward.tools._commits import changed, reconciling
+
+KEPT = "Earlier versions of the dataset still hold the original values until they are expired."
+
+
+class Redact(Arguments):
+    dataset: str = Field(max_length=200, description="Name of the dataset.")
+    columns: dict[str, Method] = Field(
+        min_length=1,
+        max_length=500,
+        description="Column → how: mask (letters become x), hash (with the project's key) or drop.",
+    )
+    target: str | None = Field(
+        None, min_length=1, max_length=200, description="Name of the result; unset: the dataset."
+    )
+
+
+def _change(arguments: Redact) -> Change:
+    methods = {name: method.model_dump() for name, method in arguments.columns.items()}
+    return Change("redact", (arguments.dataset,), {"columns": methods}, arguments.target)
+
+
+async def dry_run(context: ToolContext, arguments: Redact) -> Preview:
+    return await preview_change(context, _change(arguments), KEPT)
+
+
+async def run(context: ToolContext, arguments: Redact) -> Outcome:
+    return await apply_change(context, _change(arguments))
+
+
+TOOLS.add(
+    "redact",
+    Tool(
+        name="redact",
+        title="Redact personal data",
+        description="Masks, hashes or drops columns of a dataset; the preview never shows the old values.",
+        arguments=Redact,
+        risk=Risk.write,
+        run=run,
+        effects=Effects(reads=True, writes=True),
+        dry_run=dry_run,
+        reconcile=reconciling(changed),
+        estimate=lambda context, arguments: change_cost(context, _change(arguments)),
+    ),
+)

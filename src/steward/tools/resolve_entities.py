@@ -1,0 +1,153 @@
+"""Which rows mean the same thing in the world: golden records, the mapping of every row, and the pairs."""
+
+from typing import Any
+
+from pydantic import Field
+
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.data.versions import Commit
+from steward.tools._calls import agreed, bench, finished, listed, off_loop, source
+from steward.tools._commits import (
+    base_as_agreed,
+    commit_of,
+    promise,
+    reading_cost,
+    reconciling,
+)
+
+
+class ResolveEntities(Arguments):
+    datasets: list[str] = Field(min_length=1, max_length=20, description="Names of the datasets.")
+    target: str = Field(
+        min_length=1,
+        max_length=180,
+        description="Name of the golden records; ` mapping` and ` pairs` are kept beside them.",
+    )
+    rules: str | None = Field(
+        None,
+        max_length=100_000,
+        description="Matching rules as YAML; unset: proposed from the data and shown in the preview.",
+    )
+
+
+async def _judged(context: ToolContext, arguments: ResolveEntities) -> dict[str, Any]:
+    resolving = bench(context).resolving
+    if arguments.rules is None:
+        begun = await off_loop(
+            resolving.propose, context.scope, context.author, arguments.datasets, context.branch
+        )
+    else:
+        begun = await off_loop(
+            resolving.estimate,
+            context.scope,
+            context.author,
+            arguments.rules,
+            arguments.datasets,
+            context.branch,
+        )
+    return await finished(context, begun)
+
+
+async def dry_run(context: ToolContext, arguments: ResolveEntities) -> Preview:
+    promised = await off_loop(promise, context, arguments.datasets, arguments.target)
+    judged = await _judged(context, arguments)
+    estimate = judged["estimate"]
+    return Preview(
+        summary=(
+            f"Resolve {listed(arguments.datasets)}: {estimate['rows']:,} rows are "
+            f"{estimate['entities']:,} entities, {estimate['borderline']:,} pairs are borderline"
+        ),
+        details={
+            "counts": {"rows": estimate["rows"], "entities": estimate["entities"]},
+            "estimate": estimate,
+            "borderline": judged["borderline"],
+            "warnings": judged["notes"],
+            "target": arguments.target,
+        },
+        # The rules themselves are what is approved, also when they were proposed.
+        payload={**promised, "rules": judged["rules"]},
+    )
+
+
+async def run(context: ToolContext, arguments: ResolveEntities) -> Outcome:
+    await off_loop(base_as_agreed, context, arguments.target)
+    rules = arguments.rules or agreed(context).get("rules")
+    if rules is None:
+        rules = (await _judged(context, arguments))["rules"]
+    begun = await off_loop(
+        bench(context).resolving.apply,
+        context.scope,
+        context.author,
+        rules,
+        arguments.datasets,
+        arguments.target,
+        context.branch,
+        context.run_id,
+    )
+    done = await finished(context, begun)
+    return await _resolved(context, await off_loop(commit_of, context, done))
+
+
+async def _resolved(context: ToolContext, commit: Commit) -> Outcome:
+    return await off_loop(_described, context, commit)
+
+
+def _described(context: ToolContext, commit: Commit) -> Outcome:
+    versions = bench(context).versions
+    made = {
+        change.name: versions.get(context.scope, change.after)
+        for change in commit.changes
+        if change.kind == "dataset" and change.after
+    }
+    mapping = next((name for name in made if name.endswith(" mapping")), None)
+    target = mapping.removesuffix(" mapping") if mapping else None
+    counts = {}
+    if mapping and target in made:
+        counts = {"rows": made[mapping].rows, "entities": made[target].rows}
+    return Outcome(
+        value={
+            "commit": commit.id,
+            "dataset": target,
+            "datasets": {name: version.id for name, version in sorted(made.items())},
+            "counts": counts,
+            "rules_hash": commit.arguments.get("rules_hash"),
+        },
+        summary=commit.message,
+        commits=(commit.id,),
+        sources=tuple(source(name, version.id) for name, version in sorted(made.items())),
+        trusted=False,
+        cost=Cost(
+            rows=sum(version.rows for version in made.values()),
+            bytes=sum(version.bytes for version in made.values()),
+        ),
+    )
+
+
+TOOLS.add(
+    "resolve_entities",
+    Tool(
+        name="resolve_entities",
+        title="Resolve entities",
+        description=(
+            "Finds rows of one or several datasets that are the same customer, company or thing, by rules "
+            "that are proposed or given; keeps golden records, the mapping of every row and the scored pairs."
+        ),
+        arguments=ResolveEntities,
+        risk=Risk.write,
+        run=run,
+        effects=Effects(reads=True, writes=True),
+        dry_run=dry_run,
+        reconcile=reconciling(_resolved),
+        estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
+    ),
+)
