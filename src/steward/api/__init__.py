@@ -8,6 +8,7 @@ from steward.api.guards import guard_of
 from steward.api.limits import RateLimiter
 from steward.api.middleware import RequestFrame
 from steward.api.routes import (
+    approvals,
     changes,
     datasets,
     events,
@@ -15,12 +16,16 @@ from steward.api.routes import (
     history,
     invitations,
     notifications,
+    policy,
     projects,
     resolve,
+    runs,
     secrets,
+    servers,
     session,
     tasks,
     tokens,
+    tools,
     uploads,
 )
 from steward.app import Steward
@@ -37,10 +42,15 @@ _ROUTERS = (
     events.router,
     datasets.router,
     uploads.router,
+    servers.router,
     changes.router,
     history.router,
     resolve.router,
     tasks.router,
+    tools.router,
+    runs.router,
+    approvals.router,
+    policy.router,
     health.about_router,
 )
 

@@ -1,7 +1,8 @@
 """Runs the HTTP application; one process, stopped cleanly by a signal."""
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
@@ -9,6 +10,7 @@ import uvicorn
 from steward.api import create_api
 from steward.app import Steward
 from steward.core.errors import Misconfigured
+from steward.runs.worker import WorkerThread
 
 GRACE_SECONDS = 5
 
@@ -52,7 +54,24 @@ def serve(steward: Steward, on_started: Callable[[str], None]) -> None:
         timeout_graceful_shutdown=GRACE_SECONDS,
         lifespan="off",
     )
-    _Server(config, lambda: on_started(f"http://{shown}:{port}")).run(sockets=[listener])
+    server = _Server(config, lambda: on_started(f"http://{shown}:{port}"))
+    with _driving(steward):
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def _driving(steward: Steward) -> Iterator[None]:
+    """Runs are driven beside the server, in a thread with a loop of its own."""
+    runs = steward.settings.runs
+    if not runs.in_server:
+        yield
+        return
+    worker = WorkerThread(steward.runs.worker(concurrency=runs.concurrency, lease=runs.lease))
+    worker.start()
+    try:
+        yield
+    finally:
+        worker.stop()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -29,6 +29,9 @@ TokenId = Annotated[str, _id("tok", _EXAMPLE)]
 InvitationId = Annotated[str, _id("inv", _EXAMPLE)]
 TaskId = Annotated[str, _id("tsk", _EXAMPLE)]
 UploadId = Annotated[str, _id("upload", _EXAMPLE)]
+RunId = Annotated[str, _id("run", _EXAMPLE)]
+ApprovalId = Annotated[str, _id("apr", _EXAMPLE)]
+ScheduleId = Annotated[str, _id("sch", _EXAMPLE)]
 CommitId = Annotated[str, _id("cmt", _EXAMPLE)]
 SecretName = Annotated[
     str, Path(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,99}$", examples=["warehouse_password"])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
 
+from steward.app.governing import Governing, Scrubbing, govern
 from steward.core import Clock, Ids, Settings, SystemClock
 from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
@@ -44,6 +45,7 @@ class Steward:
     identity: Identity
     workbench: Workbench
     runs: Runs
+    governing: Governing
     metrics: Metrics
 
     def close(self) -> None:
@@ -79,6 +81,16 @@ def open_steward(
         settings.home / "work",
         hashing_key=lambda scope: _hashing_key(secrets, scope),
     )
+    identity = Identity(database, clock, ids, events, settings.identity, passwords)
+    runs = Runs(database, blobs, bus, events, clock, ids, Scrubbing(secrets, clock))
+    services = {
+        "workbench": workbench,
+        "secrets": secrets,
+        "blobs": blobs,
+        "clock": clock,
+        "runs": runs,
+    }
+    governing = govern(database, events, clock, ids, keyring, identity, runs, workbench, services)
     return Steward(
         settings=settings,
         clock=clock,
@@ -89,9 +101,10 @@ def open_steward(
         events=events,
         keyring=keyring,
         secrets=secrets,
-        identity=Identity(database, clock, ids, events, settings.identity, passwords),
+        identity=identity,
         workbench=workbench,
-        runs=Runs(database, blobs, bus, events, clock, ids),
+        runs=runs,
+        governing=governing,
         metrics=Metrics(),
     )
 

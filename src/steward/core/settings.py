@@ -129,6 +129,22 @@ class MetricsSettings(_Section):
     )
 
 
+class RunsSettings(_Section):
+    in_server: bool = Field(
+        True,
+        description="Drive runs inside the server; off where `steward worker` processes do it.",
+    )
+    concurrency: int = Field(16, gt=0, le=1000, description="Runs one process drives at a time.")
+    lease: timedelta = Field(
+        timedelta(seconds=6),
+        description="How long a run stays with a worker that gives no sign of life.",
+    )
+    nats_url: SecretStr | None = Field(
+        None,
+        description="`nats://…` to ring workers through NATS JetStream; unset: through PostgreSQL.",
+    )
+
+
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -148,6 +164,7 @@ class Settings(BaseSettings):
     http: HttpSettings = HttpSettings()
     database: DatabaseSettings = DatabaseSettings()
     blobs: BlobSettings = BlobSettings()
+    runs: RunsSettings = RunsSettings()
     identity: IdentitySettings = IdentitySettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()

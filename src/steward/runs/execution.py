@@ -121,8 +121,10 @@ class OpenWait:
         until = self.expires_at.isoformat() if self.expires_at else None
         kind = self.request.get("kind", "wait") if isinstance(self.request, dict) else "wait"
         asked = {"key": key, "kind": kind, "reason": self.reason, "expires_at": until}
-        # Approvals have a row of their own with everything in it.
-        return asked if kind == "approval" else {**asked, "request": self.request}
+        if kind == "approval" and "approval_id" in self.request:
+            # The approval has a row of its own with everything in it.
+            return {**asked, "approval_id": self.request["approval_id"]}
+        return {**asked, "request": self.request}
 
 
 class Execution:

@@ -48,7 +48,7 @@ def list_events(
     events = steward_of(request).events
 
     def fetch(before: str | None, count: int) -> list[Event]:
-        return events.before(access.scope, _number(before), count)
+        return events.before(access.scope, number(before), count)
 
     items, following = page(fetch, lambda event: str(event.cursor), cursor, limit)
     return Page(items=[_event_out(event) for event in items], next_cursor=following)
@@ -67,7 +67,7 @@ def follow_events(
 ) -> StreamingResponse:
     """Events as they happen, from `Last-Event-ID` (or `after`) on; from now on when neither is given."""
     context = context_of(request)
-    start = _number(last_event_id) if last_event_id else after
+    start = number(last_event_id) if last_event_id else after
     if start is None:
         start = context.steward.events.latest(access.scope)
     return StreamingResponse(
@@ -101,12 +101,12 @@ async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIter
             try:
                 await asyncio.wait_for(rung.wait(), HEARTBEAT_SECONDS)
             except TimeoutError:
-                if not await to_thread.run_sync(_still_allowed, context, access):
+                if not await to_thread.run_sync(still_allowed, context, access):
                     return
                 yield ": still here\n\n"
 
 
-def _still_allowed(context: ApiContext, access: Access) -> bool:
+def still_allowed(context: ApiContext, access: Access) -> bool:
     """A stream must not outlive the membership it was opened with."""
     try:
         context.steward.identity.projects.enter(access.principal, access.scope.project_id)
@@ -121,7 +121,8 @@ def _frame(event: Event) -> str:
     return f"id: {event.cursor}\nevent: {event.type}\ndata: {body}\n\n"
 
 
-def _number(text: str | None) -> int | None:
+def number(text: str | None) -> int | None:
+    """A position in a log, as headers and cursors carry it."""
     if text is None:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 18:

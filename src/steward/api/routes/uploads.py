@@ -72,7 +72,7 @@ class IngestIn(Input):
     branch: str = Field("main", max_length=100)
 
 
-def _options(wanted: OptionsIn) -> Options:
+def options_of(wanted: OptionsIn) -> Options:
     fields = wanted.model_dump(exclude={"columns"})
     columns = {name: ColumnOption(**item.model_dump()) for name, item in wanted.columns.items()}
     return Options(**{**fields, "null_markers": tuple(wanted.null_markers)}, columns=columns)
@@ -138,7 +138,7 @@ def inspect_upload(
 ) -> InspectionOut:
     """What the file seems to be: format, columns, types with the evidence for them, first rows."""
     bringing = steward_of(request).workbench.bringing
-    found = bringing.inspect(access.scope, upload_id, _options(body.options))
+    found = bringing.inspect(access.scope, upload_id, options_of(body.options))
     return InspectionOut(inspection=found.as_dict())
 
 
@@ -149,6 +149,6 @@ def ingest_upload(
     """Loads it as a dataset, in one commit with its rejects and the original file."""
     bringing = steward_of(request).workbench.bringing
     task = bringing.ingest(
-        access.scope, access.user_id, upload_id, body.dataset, _options(body.options), body.branch
+        access.scope, access.user_id, upload_id, body.dataset, options_of(body.options), body.branch
     )
     return task_out(task)

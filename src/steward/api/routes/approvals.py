@@ -1,0 +1,125 @@
+"""The inbox: what waits for a person, and what they decide."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+
+from steward.api.context import steward_of
+from steward.api.documents import Cursor, Input, Limit, Output, Page, page
+from steward.api.guards import AsOperator, AsViewer
+from steward.api.types import ApprovalId
+from steward.broker.approvals import Approval, Extent, State, Verdict
+
+router = APIRouter(prefix="/projects/{project_id}", tags=["approvals"])
+
+
+class ApprovalOut(Output):
+    id: str
+    run_id: str
+    wait_key: str
+    tool: str
+    title: str
+    risk: str
+    body: Any
+    body_hash: str
+    asked_body: Any
+    preview: Any
+    provenance: Any
+    rules: list[dict[str, Any]]
+    approvers: list[str]
+    reason: str
+    extent: Extent
+    batch: list[Any]
+    status: State
+    requested_by: str
+    requested_at: datetime
+    expires_at: datetime
+    delegated_to: str | None
+    decided_by: str | None
+    decided_at: datetime | None
+    decision_reason: str | None
+
+
+class WaitingOut(Output):
+    kind: str
+    run_id: str
+    run_title: str
+    key: str
+    title: str
+    asked_at: datetime
+    expires_at: datetime | None
+    request: Any
+    approval: ApprovalOut | None
+
+
+class DecisionIn(Input):
+    approve: bool
+    body_hash: str = Field(
+        pattern="^[0-9a-f]{64}$", description="The hash of what you saw: you decide about that."
+    )
+    reason: str = Field("", max_length=1000, description="Needed for a rejection.")
+    extent: Extent = Extent.single
+    arguments: dict[str, Any] | None = Field(
+        None, description="Edited arguments; what is approved then is the call with these."
+    )
+
+
+class DelegateIn(Input):
+    user_id: str = Field(max_length=40)
+
+
+def approval_out(approval: Approval) -> ApprovalOut:
+    return ApprovalOut.model_validate(approval)
+
+
+@router.get("/inbox")
+def read_inbox(request: Request, access: AsViewer) -> Page[WaitingOut]:
+    """Everything that waits for the caller, what ends soonest first."""
+    items = steward_of(request).governing.inbox.waiting(access)
+    return Page(items=[WaitingOut.model_validate(item) for item in items], next_cursor=None)
+
+
+@router.get("/approvals")
+def list_approvals(
+    request: Request,
+    access: AsViewer,
+    state: Annotated[State | None, Query(alias="status")] = None,
+    run_id: Annotated[str | None, Query(max_length=40)] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Page[ApprovalOut]:
+    """Newest first."""
+    approvals = steward_of(request).governing.approvals
+
+    def fetch(before: str | None, count: int) -> list[Approval]:
+        return approvals.listed(access, status=state, run_id=run_id, before=before, limit=count)
+
+    items, following = page(fetch, lambda approval: approval.id, cursor, limit)
+    return Page(items=[approval_out(item) for item in items], next_cursor=following)
+
+
+@router.get("/approvals/{approval_id}")
+def read_approval(request: Request, access: AsViewer, approval_id: ApprovalId) -> ApprovalOut:
+    return approval_out(steward_of(request).governing.approvals.get(access, approval_id))
+
+
+@router.post("/approvals/{approval_id}/decision")
+async def decide_approval(
+    request: Request, access: AsOperator, approval_id: ApprovalId, body: DecisionIn
+) -> ApprovalOut:
+    """Approves or rejects exactly what was seen; edited arguments are checked and previewed first."""
+    deciding = steward_of(request).governing.deciding
+    verdict = Verdict(body.approve, body.body_hash, body.reason, body.extent)
+    found = await deciding.decide(access, approval_id, verdict, body.arguments)
+    return approval_out(found)
+
+
+@router.post("/approvals/{approval_id}/delegate")
+def delegate_approval(
+    request: Request, access: AsOperator, approval_id: ApprovalId, body: DelegateIn
+) -> ApprovalOut:
+    """Passes the decision on to somebody else of the project."""
+    approvals = steward_of(request).governing.approvals
+    return approval_out(approvals.delegate(access, approval_id, body.user_id))

@@ -1,0 +1,86 @@
+"""Tables of database servers: looked at and loaded; connection URLs come in and never go out."""
+
+from typing import Self
+
+from fastapi import APIRouter, Request, status
+from pydantic import Field, SecretStr, model_validator
+
+from steward.api.context import steward_of
+from steward.api.documents import Input
+from steward.api.guards import AsEditor
+from steward.api.routes.tasks import TaskOut, task_out
+from steward.api.routes.uploads import InspectionOut, OptionsIn, options_of
+from steward.api.types import NewDatasetName
+from steward.core.errors import Bug
+from steward.identity import Access, Role
+
+router = APIRouter(prefix="/projects/{project_id}/servers", tags=["servers"])
+
+
+class ServerIn(Input):
+    """Where the data is: a connection URL, or the name of a secret that holds one."""
+
+    url: SecretStr | None = Field(
+        None,
+        min_length=1,
+        max_length=2_000,
+        description="`postgresql://user:password@host:port/database?sslmode=…`, or the same with mysql. Used for "
+        "this request and kept nowhere.",
+    )
+    secret: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,99}$",
+        description="A secret of the project whose value is such a URL.",
+        examples=["warehouse_url"],
+    )
+    options: OptionsIn = OptionsIn()
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.url is None) == (self.secret is None):
+            raise ValueError("give either url or secret")
+        return self
+
+
+class ServerIngestIn(ServerIn):
+    dataset: NewDatasetName
+    branch: str = Field("main", max_length=100)
+
+
+@router.post("/inspect")
+def inspect_server(request: Request, access: AsEditor, body: ServerIn) -> InspectionOut:
+    """The server's tables, and how one of them (`options.table`, or the first) would be read.
+
+    Servers on private addresses are open to admins of the project alone.
+    """
+    found = steward_of(request).workbench.bringing.inspect_server(
+        _url(request, access, body), options_of(body.options), private=_may_go_inside(access)
+    )
+    return InspectionOut(inspection=found.as_dict())
+
+
+@router.post("/ingest", status_code=status.HTTP_202_ACCEPTED)
+def ingest_server(request: Request, access: AsEditor, body: ServerIngestIn) -> TaskOut:
+    """Loads one table as a dataset, in one commit with its rejects."""
+    task = steward_of(request).workbench.bringing.ingest_server(
+        access.scope,
+        access.user_id,
+        _url(request, access, body),
+        body.dataset,
+        options_of(body.options),
+        body.branch,
+        private=_may_go_inside(access),
+    )
+    return task_out(task)
+
+
+def _url(request: Request, access: Access, body: ServerIn) -> str:
+    if body.url is not None:
+        return body.url.get_secret_value()
+    if body.secret is None:
+        raise Bug("A request without url and secret was let through.")
+    return steward_of(request).secrets.get(access.scope, body.secret)
+
+
+def _may_go_inside(access: Access) -> bool:
+    return access.role >= Role.admin

@@ -1,0 +1,208 @@
+"""Tools and flows: what can be called, and whether a flow holds together; schedules that start flows."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, Response, status
+from pydantic import Field
+
+from steward.api.context import steward_of
+from steward.api.documents import (
+    Cursor,
+    IfMatch,
+    Input,
+    Limit,
+    Name,
+    Output,
+    Page,
+    page,
+    revision_from,
+    set_etag,
+)
+from steward.api.guards import AsEditor, AsViewer
+from steward.api.types import ScheduleId
+from steward.broker.tool import TOOLS, Risk
+from steward.core.errors import Invalid
+from steward.flows.launch import Start
+from steward.flows.model import dump_flow, dump_yaml, flow_schema, load_flow, load_yaml
+from steward.flows.validate import validate
+from steward.runs import Missed, Schedule
+
+router = APIRouter(prefix="/projects/{project_id}", tags=["tools"])
+
+
+class ToolOut(Output):
+    name: str
+    title: str
+    description: str
+    risk: Risk
+    effects: list[str]
+    arguments: dict[str, Any]
+    has_dry_run: bool
+    undo: Literal["version or inverse", "compensation", "none"]
+
+
+class FlowIn(Input):
+    flow: dict[str, Any] | str = Field(description="The flow, as JSON or as YAML text.")
+
+
+class FlowProblem(Output):
+    pointer: str
+    message: str
+
+
+class CheckedFlow(Output):
+    valid: bool
+    problems: list[FlowProblem]
+    flow: dict[str, Any] | None
+    yaml: str | None
+
+
+class ScheduleIn(Input):
+    name: Name
+    cron: str = Field(max_length=200, examples=["0 8 * * 1-5"])
+    time_zone: str = Field("UTC", max_length=80, examples=["Europe/Berlin"])
+    missed: Missed = Missed.once
+    flow: dict[str, Any] | str
+    inputs: dict[str, Any] = Field(default_factory=dict)
+    branch: str = Field("main", min_length=1, max_length=100)
+    budget: dict[str, Any] | None = None
+
+
+class ScheduleChange(Input):
+    name: Name | None = None
+    cron: str | None = Field(None, max_length=200)
+    time_zone: str | None = Field(None, max_length=80)
+    missed: Missed | None = None
+    enabled: bool | None = None
+
+
+class ScheduleOut(Output):
+    id: str
+    name: str
+    cron: str
+    time_zone: str
+    missed: Missed
+    enabled: bool
+    next_at: datetime | None
+    last_at: datetime | None
+    created_by: str
+    created_at: datetime
+    revision: int
+
+
+@router.get("/tools")
+def list_tools(_request: Request, _access: AsViewer) -> Page[ToolOut]:
+    """Every tool with its risk class and the JSON Schema of its arguments."""
+    items = []
+    for name, tool in TOOLS:
+        names = ("reads", "writes", "network", "spends")
+        effects = [effect for effect in names if getattr(tool.effects, effect)]
+        undo: Literal["version or inverse", "compensation", "none"] = "none"
+        if tool.undo is not None:
+            undo = "compensation" if tool.undo_is_compensation else "version or inverse"
+        elif tool.effects.writes:
+            undo = "version or inverse"
+        items.append(
+            ToolOut(
+                name=name,
+                title=tool.title,
+                description=tool.description,
+                risk=tool.risk,
+                effects=effects,
+                arguments=tool.schema(),
+                has_dry_run=tool.dry_run is not None,
+                undo=undo,
+            )
+        )
+    return Page(items=items, next_cursor=None)
+
+
+@router.get("/flows/schema")
+def read_flow_schema(_request: Request, _access: AsViewer) -> dict[str, Any]:
+    """The JSON Schema of flows."""
+    return flow_schema()
+
+
+@router.post("/flows/check")
+def check_flow(request: Request, _access: AsViewer, body: FlowIn) -> CheckedFlow:
+    """Everything wrong with a flow, each with its place; and the flow in its ordered form."""
+    launcher = steward_of(request).governing.launcher
+    try:
+        flow = load_yaml(body.flow) if isinstance(body.flow, str) else load_flow(body.flow)
+        problems = validate(flow, launcher.catalogue())
+    except Invalid as problem:
+        shown = [FlowProblem(pointer=p.pointer, message=p.message) for p in problem.problems]
+        found = shown or [FlowProblem(pointer="", message=problem.message)]
+        return CheckedFlow(valid=False, problems=found, flow=None, yaml=None)
+    return CheckedFlow(
+        valid=not problems,
+        problems=[FlowProblem(pointer=p.pointer, message=p.message) for p in problems],
+        flow=dump_flow(flow),
+        yaml=dump_yaml(flow),
+    )
+
+
+@router.get("/schedules")
+def list_schedules(
+    request: Request, access: AsViewer, cursor: Cursor = None, limit: Limit = 50
+) -> Page[ScheduleOut]:
+    schedules = steward_of(request).runs.schedules
+
+    def fetch(before: str | None, count: int) -> list[Schedule]:
+        return schedules.listed(access.scope, before, count)
+
+    items, following = page(fetch, lambda item: item.id, cursor, limit)
+    return Page(items=[_schedule_out(item) for item in items], next_cursor=following)
+
+
+@router.post("/schedules", status_code=status.HTTP_201_CREATED)
+def create_schedule(
+    request: Request, access: AsEditor, body: ScheduleIn, response: Response
+) -> ScheduleOut:
+    """Runs a flow at the moments of a cron expression, each moment once."""
+    steward = steward_of(request)
+    start = Start(
+        document=body.flow,
+        inputs=body.inputs,
+        title=body.name,
+        branch=body.branch,
+        budget=body.budget,
+    )
+    made = steward.runs.schedules.create(
+        access.scope,
+        access.user_id,
+        body.name,
+        body.cron,
+        body.time_zone,
+        steward.governing.launcher.request(start),
+        body.missed,
+    )
+    set_etag(response, made.revision)
+    return _schedule_out(made)
+
+
+@router.patch("/schedules/{schedule_id}")
+def change_schedule(
+    request: Request,
+    access: AsEditor,
+    schedule_id: ScheduleId,
+    body: ScheduleChange,
+    response: Response,
+    if_match: IfMatch = None,
+) -> ScheduleOut:
+    changes = body.model_dump(exclude_none=True, mode="json")
+    changed = steward_of(request).runs.schedules.change(
+        access.scope, schedule_id, revision_from(if_match), changes
+    )
+    set_etag(response, changed.revision)
+    return _schedule_out(changed)
+
+
+@router.delete("/schedules/{schedule_id}", status_code=status.HTTP_204_NO_CONTENT)
+def delete_schedule(request: Request, access: AsEditor, schedule_id: ScheduleId) -> None:
+    steward_of(request).runs.schedules.delete(access.scope, schedule_id)
+
+
+def _schedule_out(schedule: Schedule) -> ScheduleOut:
+    return ScheduleOut.model_validate(schedule)

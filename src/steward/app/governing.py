@@ -1,0 +1,112 @@
+"""Wires the broker: tools, policy, approvals, budgets and tokens around the runs of an installation."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from steward.broker.approvals import Approvals
+from steward.broker.broker import Broker
+from steward.broker.budgets import Budgets
+from steward.broker.deciding import Deciding
+from steward.broker.forking import Forking
+from steward.broker.grants import TokenDesk
+from steward.broker.groups import Groups
+from steward.broker.inbox import Inbox
+from steward.broker.judging import Judging
+from steward.broker.rulebook import Rulebook
+from steward.broker.secrets_found import Scrubber
+from steward.broker.tokens import RunTokens
+from steward.broker.tool import TOOLS
+from steward.broker.undo import Undoing
+from steward.core import Clock, Ids
+from steward.data.workbench import Workbench
+from steward.flows.launch import Launcher
+from steward.identity import Identity
+from steward.runs import Json, Runs
+from steward.store import Database, EventLog, Keyring, Scope, SecretStore
+
+TOKEN_PURPOSE = "run tokens"  # noqa: S105
+_FRESH_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Governing:
+    """What stands between agents and the world; one attribute per noun."""
+
+    rulebook: Rulebook
+    groups: Groups
+    approvals: Approvals
+    budgets: Budgets
+    tokens: TokenDesk
+    broker: Broker
+    undoing: Undoing
+    inbox: Inbox
+    deciding: Deciding
+    judging: Judging
+    forking: Forking
+    launcher: Launcher
+
+
+def govern(
+    database: Database,
+    events: EventLog,
+    clock: Clock,
+    ids: Ids,
+    keyring: Keyring,
+    identity: Identity,
+    runs: Runs,
+    workbench: Workbench,
+    services: Mapping[str, Any],
+) -> Governing:
+    _load_tools()
+    rulebook = Rulebook(database, events, clock)
+    groups = Groups(database, identity.members, events)
+    approvals = Approvals(database, runs, events, clock, ids, groups)
+    budgets = Budgets(database, clock)
+    tokens = TokenDesk(RunTokens(keyring.derived(TOKEN_PURPOSE), clock), clock)
+    broker = Broker(TOOLS, rulebook, groups, approvals, budgets, tokens, clock, services)
+    return Governing(
+        rulebook=rulebook,
+        groups=groups,
+        approvals=approvals,
+        budgets=budgets,
+        tokens=tokens,
+        broker=broker,
+        undoing=Undoing(runs, workbench.versions, TOOLS, rulebook, services),
+        inbox=Inbox(runs, approvals, groups, clock),
+        deciding=Deciding(approvals, runs, TOOLS, rulebook, services),
+        judging=Judging(runs, rulebook, groups, TOOLS),
+        forking=Forking(runs, workbench.versions, ids),
+        launcher=Launcher(runs, broker, TOOLS),
+    )
+
+
+@cache
+def _load_tools() -> None:
+    """Once a process, however many installations it opens."""
+    TOOLS.load_package("steward.tools")
+    TOOLS.load_entry_points()
+
+
+class Scrubbing:
+    """Takes the values of a project's secrets out of what is about to be written.
+
+    Secrets are read again after a moment; one that this process sets counts at once.
+    """
+
+    def __init__(self, secrets: SecretStore, clock: Clock) -> None:
+        self._secrets = secrets
+        self._clock = clock
+        self._known: dict[Scope, tuple[float, int, Scrubber | None]] = {}
+
+    def __call__(self, scope: Scope, value: Json) -> Json:
+        read_at, changes, scrubber = self._known.get(scope, (-math.inf, -1, None))
+        now = self._clock.monotonic()
+        if now - read_at > _FRESH_SECONDS or changes != self._secrets.changes:
+            changes = self._secrets.changes
+            values = self._secrets.values(scope)
+            scrubber = Scrubber(values) if values else None
+            self._known[scope] = (now, changes, scrubber)
+        return value if scrubber is None else scrubber.scrub(value)

@@ -1,0 +1,144 @@
+"""The inbox: everything that waits for a person, across runs, and the one way to answer what is not an approval."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from steward.broker.approvals import Approval, Approvals
+from steward.broker.groups import Groups
+from steward.core.clock import Clock
+from steward.core.errors import Conflict, Denied, Invalid, NotFound
+from steward.identity import Access, Role
+from steward.runs import Json, Run, Runs
+
+_MOST: Final = 200
+QUESTION, GATE, BUDGET, UNCERTAIN = "question", "approval", "budget", "uncertain"
+_ANSWERED_HERE: Final = frozenset({QUESTION, GATE, BUDGET, UNCERTAIN})
+_DECISIONS: Final = {
+    GATE: frozenset({"approve", "reject"}),
+    BUDGET: frozenset({"raise", "abort"}),
+    UNCERTAIN: frozenset({"happened", "retry", "give_up"}),
+}
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One thing that waits for somebody."""
+
+    kind: str
+    run_id: str
+    run_title: str
+    key: str
+    title: str
+    asked_at: datetime
+    expires_at: datetime | None
+    request: Json
+    approval: Approval | None
+
+
+class Inbox:
+    def __init__(self, runs: Runs, approvals: Approvals, groups: Groups, clock: Clock) -> None:
+        self._runs = runs
+        self._approvals = approvals
+        self._groups = groups
+        self._clock = clock
+
+    def waiting(self, access: Access) -> list[Waiting]:
+        """What this person can answer now, what ends soonest first."""
+        if access.role < Role.operator:
+            return []
+        member_of = self._groups.of(access.scope, access.user_id)
+        titles: dict[str, str] = {}
+        found: list[Waiting] = []
+        for run in self._runs.records.waiting(access.scope, limit=_MOST):
+            titles[run.id] = run.title
+            found += [
+                item
+                for wait in run.waits or ()
+                if (item := _waiting(run, wait)) is not None
+                and _is_asked(access, item.request, member_of)
+            ]
+        found += [
+            self._approval(access, approval, titles)
+            for approval in self._approvals.listed(access, mine=True, limit=_MOST)
+        ]
+        now = self._clock.now()
+        live = [item for item in found if item.expires_at is None or item.expires_at > now]
+        return sorted(
+            live,
+            key=lambda item: (
+                item.expires_at or datetime.max.replace(tzinfo=now.tzinfo),
+                item.asked_at,
+            ),
+        )
+
+    def answer(self, access: Access, run_id: str, key: str, answer: Json) -> None:
+        """Answers a question, a gate, a budget request or an uncertain effect; the first answer counts."""
+        access.require(Role.operator)
+        run = self._runs.get(access.scope, run_id)
+        wait = next((each for each in run.waits or () if each["key"] == key), None)
+        item = _waiting(run, wait) if wait is not None else None
+        if item is None:
+            raise NotFound("The run does not wait for an answer to this.")
+        if item.expires_at is not None and item.expires_at <= self._clock.now():
+            raise Conflict("The time for an answer is over; the run was told so.", code="expired")
+        member_of = self._groups.of(access.scope, access.user_id)
+        if not _is_asked(access, item.request, member_of):
+            raise Denied("Somebody else was asked.")
+        given = _checked(item, answer)
+        self._runs.records.signal(access.scope, run_id, key, {**given, "by": access.user_id})
+
+    def _approval(self, access: Access, approval: Approval, titles: dict[str, str]) -> Waiting:
+        if approval.run_id not in titles:
+            titles[approval.run_id] = self._runs.get(access.scope, approval.run_id).title
+        return Waiting(
+            kind="approval",
+            run_id=approval.run_id,
+            run_title=titles[approval.run_id],
+            key=approval.wait_key,
+            title=approval.title,
+            asked_at=approval.requested_at,
+            expires_at=approval.expires_at,
+            request=None,
+            approval=approval,
+        )
+
+
+def _waiting(run: Run, wait: Mapping[str, Any]) -> Waiting | None:
+    if wait["kind"] not in _ANSWERED_HERE or "request" not in wait:
+        return None
+    until = wait["expires_at"]
+    return Waiting(
+        kind="gate" if wait["kind"] == GATE else wait["kind"],
+        run_id=run.id,
+        run_title=run.title,
+        key=wait["key"],
+        title=wait["reason"],
+        asked_at=run.started_at or run.created_at,
+        expires_at=datetime.fromisoformat(until) if until else None,
+        request=wait["request"],
+        approval=None,
+    )
+
+
+def _is_asked(access: Access, request: Json, member_of: frozenset[str]) -> bool:
+    """Whom a flow names, by id or by group; nobody named is every operator."""
+    named = [*request.get("to", ()), *request.get("approvers", ())]
+    return not named or access.user_id in named or bool(member_of & set(named))
+
+
+def _checked(item: Waiting, answer: Json) -> dict[str, Any]:
+    kind = GATE if item.kind == "gate" else item.kind
+    if kind == QUESTION:
+        return {"answer": answer}
+    if not isinstance(answer, dict) or answer.get("decision") not in _DECISIONS[kind]:
+        known = ", ".join(sorted(_DECISIONS[kind]))
+        raise Invalid(f"The answer names a decision: {known}.", code="invalid-answer")
+    if kind == GATE:
+        if answer.get("body_hash") != item.request["body_hash"]:
+            raise Conflict(
+                "What you saw is not what is asked now. Read it again.", code="other-payload"
+            )
+        return {"decision": answer["decision"], "reason": str(answer.get("reason", ""))[:1000]}
+    return dict(answer)

@@ -1,0 +1,233 @@
+"""Undo of any action of any run: by moving data back, by the tool's inverse, or by saying plainly that it cannot be."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from steward.broker.broker import validated
+from steward.broker.grants import Grant
+from steward.broker.rulebook import Rulebook
+from steward.broker.tool import Risk, Tool, ToolContext
+from steward.core.errors import Conflict, Denied, NotFound
+from steward.core.faults import fault
+from steward.core.plugins import Registry
+from steward.data.versions import Dependant, Versions, on_ticket
+from steward.identity import Access, Role
+from steward.runs import Entry, Json, Kind, Runs, Ticket, digest
+from steward.store import Scope
+
+
+class Way(StrEnum):
+    """How an action can be taken back."""
+
+    version = "version"
+    inverse = "inverse"
+    compensation = "compensation"
+    none = "none"
+
+
+@dataclass(frozen=True)
+class Action:
+    """One call of a run that changed something."""
+
+    key: str
+    tool: str
+    summary: str
+    at: str
+    commits: tuple[str, ...]
+    way: Way
+    undone: bool
+    times: int
+    """How often it was undone or redone; names the next change."""
+    inverse: Json
+    arguments: Json
+
+
+@dataclass(frozen=True)
+class UndoPlan:
+    """What taking an action back would mean."""
+
+    action: Action
+    dependants: tuple[Dependant, ...]
+    """Later work that was built upon it."""
+    blocked: tuple[str, ...]
+    """Datasets that later work changed again; their rows are put back only where nobody touched them."""
+
+
+class Undoing:
+    def __init__(
+        self,
+        runs: Runs,
+        versions: Versions,
+        tools: Registry[Tool[Any]],
+        rulebook: Rulebook,
+        services: Mapping[str, Any],
+    ) -> None:
+        self._runs = runs
+        self._versions = versions
+        self._tools = tools
+        self._rulebook = rulebook
+        self._services = services
+
+    def actions(self, scope: Scope, run_id: str) -> list[Action]:
+        """What a run changed, oldest first."""
+        self._runs.get(scope, run_id)
+        found: dict[str, Action] = {}
+        for entry in self._runs.journal.entries(scope, run_id):
+            if entry.kind == Kind.outcome and "result" in entry.data:
+                action = self._action(entry)
+                if action is not None:
+                    found[entry.key] = action
+            elif entry.kind in {Kind.undone, Kind.redone} and entry.key in found:
+                before = found[entry.key]
+                undone = entry.kind == Kind.undone
+                found[entry.key] = replace(before, undone=undone, times=before.times + 1)
+        return list(found.values())
+
+    def plan(self, scope: Scope, run_id: str, key: str) -> UndoPlan:
+        """Looks what depends on an action before anything is taken back."""
+        action = self._one(scope, run_id, key)
+        if action.way is not Way.version:
+            return UndoPlan(action, (), ())
+        branch = self._grant(scope, run_id).branch
+        workspace = self._versions.workspace(scope, "steward")
+        dependants: list[Dependant] = []
+        blocked: set[str] = set()
+        for commit in reversed(action.commits):
+            found = workspace.undo_plan(commit, branch)
+            own = set(action.commits)
+            dependants += [item for item in found.dependants if item.commit not in own]
+            blocked |= set(found.blocked)
+        return UndoPlan(action, tuple(dependants), tuple(sorted(blocked)))
+
+    async def undo(
+        self, access: Access, run_id: str, key: str, *, merge_rows: bool = False
+    ) -> Action:
+        """Takes an action back and writes so into the run's journal."""
+        return await self._turn(access, run_id, key, Kind.undone, merge_rows)
+
+    async def redo(self, access: Access, run_id: str, key: str) -> Action:
+        """Puts an undone action back in place."""
+        return await self._turn(access, run_id, key, Kind.redone, merge_rows=False)
+
+    async def _turn(
+        self, access: Access, run_id: str, key: str, kind: Kind, merge_rows: bool
+    ) -> Action:
+        access.require(Role.operator)
+        scope = access.scope
+        action = await asyncio.to_thread(self._one, scope, run_id, key)
+        _refuse_wrong_turn(action, kind)
+        ticket = digest([run_id, key, kind.value, action.times])
+        if action.way is Way.version:
+            commits = await asyncio.to_thread(
+                self._move, access, run_id, action, kind, ticket, merge_rows
+            )
+            data: Json = {"by": access.user_id, "commits": commits, "way": action.way.value}
+        else:
+            value = await self._inverse(access, run_id, action, kind, ticket)
+            data = {"by": access.user_id, "value": value, "way": action.way.value}
+        fault("broker.undone")
+        await asyncio.to_thread(self._runs.append_aside, scope, run_id, kind, key, data)
+        return await asyncio.to_thread(self._one, scope, run_id, key)
+
+    def _move(
+        self,
+        access: Access,
+        run_id: str,
+        action: Action,
+        kind: Kind,
+        ticket: str,
+        merge_rows: bool,
+    ) -> list[str]:
+        branch = self._grant(access.scope, run_id).branch
+        workspace = self._versions.workspace(access.scope, access.user_id, run_id=run_id)
+        done = workspace.commits_on_ticket(ticket)
+        if done:
+            # The data was moved and the note of it lost in a crash.
+            return [commit.id for commit in done]
+        turned = list(action.commits)
+        if kind == Kind.redone:
+            # To undo an undo is to redo.
+            turned = self._undoing(access.scope, run_id, action.key)
+        with on_ticket(ticket):
+            return [
+                workspace.undo(commit, branch, merge_rows=merge_rows).id
+                for commit in reversed(turned)
+            ]
+
+    def _undoing(self, scope: Scope, run_id: str, key: str) -> list[str]:
+        """The commits that undid the action the last time."""
+        for entry in reversed(list(self._runs.journal.entries(scope, run_id))):
+            if entry.kind == Kind.undone and entry.key == key:
+                return list(entry.data.get("commits", ()))
+        return []
+
+    async def _inverse(
+        self, access: Access, run_id: str, action: Action, kind: Kind, ticket: str
+    ) -> Json:
+        tool = self._tools.get(action.tool)
+        if kind == Kind.redone or tool.undo is None:
+            raise Conflict("This action cannot be done again from here; start the run anew.")
+        if not tool.risk.at_most(Risk.write):
+            access.require(Role.editor)
+        context = ToolContext(
+            scope=access.scope,
+            run_id=run_id,
+            author=access.user_id,
+            branch=self._grant(access.scope, run_id).branch,
+            services=self._services,
+            settings=self._rulebook.settings(access.scope).tools,
+            ticket=Ticket(ticket, digest(action.inverse), action.inverse),
+        )
+        outcome = await tool.undo(context, validated(tool, action.arguments), action.inverse)
+        return outcome.value
+
+    def _one(self, scope: Scope, run_id: str, key: str) -> Action:
+        for action in self.actions(scope, run_id):
+            if action.key == key:
+                return action
+        raise NotFound(f"The run has no action {key!r} that changed something.")
+
+    def _action(self, entry: Entry) -> Action | None:
+        outcome = self._runs.payload(entry.data["result"])
+        request = entry.data["request"]
+        if not isinstance(outcome, dict) or "commits" not in outcome:
+            return None
+        tool = self._tools.get(request["tool"]) if request["tool"] in self._tools else None
+        return Action(
+            key=entry.key,
+            tool=request["tool"],
+            summary=outcome["summary"] or (tool.title if tool else request["tool"]),
+            at=entry.at,
+            commits=tuple(outcome["commits"]),
+            way=_way(tool, outcome),
+            undone=False,
+            times=0,
+            inverse=outcome["inverse"],
+            arguments=request["arguments"],
+        )
+
+    def _grant(self, scope: Scope, run_id: str) -> Grant:
+        return Grant.from_json(self._runs.request(scope, run_id).grant)
+
+
+def _way(tool: Tool[Any] | None, outcome: Mapping[str, Any]) -> Way:
+    if outcome["commits"]:
+        return Way.version
+    if tool is not None and tool.undo is not None and outcome["inverse"] is not None:
+        return Way.compensation if tool.undo_is_compensation else Way.inverse
+    return Way.none
+
+
+def _refuse_wrong_turn(action: Action, kind: Kind) -> None:
+    if action.way is Way.none:
+        raise Denied(
+            f"{action.summary} cannot be taken back: it left this machine or has no inverse.",
+            code="irreversible",
+        )
+    if kind == Kind.undone and action.undone:
+        raise Conflict("This action is undone already.")
+    if kind == Kind.redone and not action.undone:
+        raise Conflict("This action is not undone.")

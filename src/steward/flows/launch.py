@@ -1,0 +1,161 @@
+"""Starts flows as runs: checked first, with a grant of the tools they name and nothing more."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from steward.broker.broker import Broker, Labelled
+from steward.broker.budgets import Budget
+from steward.broker.grants import Grant
+from steward.broker.labels import Labels
+from steward.broker.tool import Risk, Tool
+from steward.core.errors import Invalid, Problem
+from steward.core.plugins import Registry
+from steward.flows._schemas import first_problem
+from steward.flows.interpret import flow_program
+from steward.flows.model import Flow, dump_flow, load_flow, load_yaml
+from steward.flows.node import Graph
+from steward.flows.node import Labels as Carried
+from steward.flows.validate import ToolSchema, require_valid
+from steward.identity import Access, Role
+from steward.runs import Execution, Json, Program, Run, RunRequest, Runs
+
+PROGRAM = "flow"
+DEFAULT_BUDGET: Mapping[str, Any] = {"usd": "5", "seconds": 3600}
+ON_BREACH = ("ask", "abort")
+_FOREIGN = Labels(("another run",), trusted=False)
+
+
+@dataclass(frozen=True)
+class Start:
+    """A flow to run, with what it is given and what it may do."""
+
+    document: Json
+    """The flow as JSON, or as YAML text."""
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    title: str = ""
+    branch: str = "main"
+    highest_risk: Risk = Risk.external_send
+    budget: Mapping[str, Any] | None = None
+    subject: str | None = None
+    playbook: str | None = None
+    queue: str = "cpu"
+    priority: int = 0
+
+
+class Launcher:
+    def __init__(self, runs: Runs, broker: Broker, tools: Registry[Tool[Any]]) -> None:
+        self._runs = runs
+        self._broker = broker
+        self._tools = tools
+        runs.programs[PROGRAM] = self._program()
+
+    def start(self, access: Access, start: Start) -> Run:
+        """Puts a checked flow in the queue."""
+        access.require(Role.operator)
+        return self._runs.start(access.scope, access.user_id, self.request(start))
+
+    def request(self, start: Start) -> RunRequest:
+        """What would be recorded as the run's first entry; Invalid says everything wrong with the flow."""
+        flow = self.checked(start.document)
+        wrong = first_problem(flow.inputs, dict(start.inputs))
+        if wrong is not None:
+            raise Invalid(f"The inputs do not fit the flow: {wrong}.", code="invalid-inputs")
+        budget = dict(DEFAULT_BUDGET if start.budget is None else start.budget)
+        _check_budget(budget)
+        tools = frozenset(tools_in(flow))
+        grant = Grant(tools, start.highest_risk, start.branch, start.playbook)
+        return RunRequest(
+            title=start.title or flow.name or flow.id,
+            program=PROGRAM,
+            document=dump_flow(flow),
+            inputs=dict(start.inputs),
+            grant=grant.to_json(),
+            budget=budget,
+            subject=start.subject,
+            queue=start.queue,
+            priority=start.priority,
+        )
+
+    def checked(self, document: Json) -> Flow:
+        """The flow, if nothing is wrong with it."""
+        flow = load_yaml(document) if isinstance(document, str) else load_flow(document)
+        require_valid(flow, self.catalogue())
+        return flow
+
+    def catalogue(self) -> dict[str, ToolSchema]:
+        return {name: ToolSchema(tool.schema()) for name, tool in self._tools}
+
+    def single(self, tool: str, arguments: Json, title: str = "") -> Json:
+        """A flow of one call: how a person uses a tool by itself."""
+        node = {"id": "call", "type": "tool", "tool": tool, "arguments": _literal(arguments)}
+        return {"format": 1, "id": "one_call", "name": title or tool, "nodes": [node]}
+
+    def _program(self) -> Program:
+        async def call_tool(
+            execution: Execution,
+            key: str,
+            tool: str,
+            arguments: Json,
+            labels: Mapping[str, Carried],
+        ) -> Labelled:
+            # A flow hands back what the broker gave it.
+            known = cast(Mapping[str, Labels], labels)
+            return await self._broker.call(execution, key, tool, arguments, known)
+
+        interpret = flow_program(
+            call_tool,
+            # Whoever starts a run answers for its inputs; what runs hand to one another is anybody's.
+            input_labels=lambda execution: _FOREIGN if execution.run.parent_id else None,
+            child_labels=_FOREIGN,
+        )
+
+        async def run(execution: Execution) -> Json:
+            await self._broker.begin(execution)
+            return await interpret(execution)
+
+        return run
+
+
+def tools_in(graph: Graph) -> Iterator[str]:
+    """Every tool a flow calls, in bodies and sub-flows too."""
+    return _tools_of(graph.model_dump(mode="json"))
+
+
+def _tools_of(value: Json) -> Iterator[str]:
+    if isinstance(value, dict):
+        match value.get("type"):
+            case "tool":
+                yield str(value.get("tool"))
+            case "code":
+                yield "query" if value.get("language") == "sql" else "execute_python"
+            case "agent":
+                yield from (str(name) for name in value.get("tools", ()))
+            case _:
+                pass
+        for inner in value.values():
+            yield from _tools_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _tools_of(inner)
+
+
+def _literal(value: Json) -> Json:
+    """Arguments that mean what they say: nothing in them is an expression."""
+    if isinstance(value, str):
+        return value.replace("${", "$${")
+    if isinstance(value, dict):
+        return {name: _literal(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_literal(inner) for inner in value]
+    return value
+
+
+def _check_budget(budget: Mapping[str, Any]) -> None:
+    breach = budget.get("on_breach", "ask")
+    if breach not in ON_BREACH:
+        raise Invalid(
+            "on_breach is `ask` or `abort`.",
+            problems=[Problem("/budget/on_breach", "not ask or abort")],
+        )
+    Budget.parse({name: value for name, value in budget.items() if name != "on_breach"})
