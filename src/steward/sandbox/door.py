@@ -16,18 +16,14 @@ class Sandbox:
     Nothing runs below `minimum`, the weakest tier that the administrator accepts.
     """
 
-    def __init__(
-        self, provider: Provider, *, minimum: Tier = "lsm", concurrency: int = 4
-    ) -> None:
+    def __init__(self, provider: Provider, *, minimum: Tier = "lsm", concurrency: int = 4) -> None:
         self._provider = provider
         self._minimum: Tier = minimum
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="sandbox")
 
     async def walls(self) -> Walls:
         """What stands on this machine, proven now or before; starts the provider."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._threads, self._provider.prove
-        )
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._provider.prove)
 
     async def execute(self, request: Request) -> Response:
         """Guards and runs one request. Cancelling the task kills the execution."""

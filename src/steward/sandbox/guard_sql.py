@@ -189,7 +189,10 @@ class _Walk:
         self.values(node, scope, skip={"cte_map"})
 
     def values(
-        self, node: Mapping[str, Any], scope: frozenset[str], skip: set[str] | frozenset[str] = frozenset()
+        self,
+        node: Mapping[str, Any],
+        scope: frozenset[str],
+        skip: set[str] | frozenset[str] = frozenset(),
     ) -> None:
         for key, value in node.items():
             if key in _LEAVES:

@@ -61,9 +61,7 @@ Function = Literal[
     "date_trunc",
     "date_diff",
 ]
-Type = Literal[
-    "text", "integer", "number", "decimal", "boolean", "date", "timestamp"
-]
+Type = Literal["text", "integer", "number", "decimal", "boolean", "date", "timestamp"]
 _LARGEST = 1 << 63
 
 
@@ -134,7 +132,9 @@ class Case(_Part):
 
 def _which_expression(given: Any) -> str | None:
     keys = given if isinstance(given, dict) else getattr(type(given), "model_fields", {})
-    return next((k for k in ("column", "value", "op", "function", "cast", "case") if k in keys), None)
+    return next(
+        (k for k in ("column", "value", "op", "function", "cast", "case") if k in keys), None
+    )
 
 
 Expression = Annotated[
@@ -360,7 +360,11 @@ class QueryPlan(_Part):
         """The plan as people read it; `parse` makes the same plan of it."""
         document = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         return yaml.safe_dump(
-            _quoted(document), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+            _quoted(document),
+            sort_keys=False,
+            allow_unicode=True,
+            default_flow_style=None,
+            width=100,
         )
 
 
@@ -372,7 +376,9 @@ def _load(text: str) -> Any:
             flow = _yaml(text)
             if flow is not None:
                 return flow
-            message = f"The plan is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+            message = (
+                f"The plan is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+            )
             raise Invalid(message, code="plan-invalid") from None
         except RecursionError:
             raise Invalid("The plan is nested too deeply.", code="plan-invalid") from None

@@ -27,7 +27,14 @@ _OUTPUT_SHARE: Final = 16
 _LEAST_OUTPUT: Final = 4096
 # What the child may say about itself; the rest of a response is the supervisor's own.
 _SAID: Final = (
-    "refusals", "columns", "rows", "result", "charts", "sql", "tables", "used_columns",
+    "refusals",
+    "columns",
+    "rows",
+    "result",
+    "charts",
+    "sql",
+    "tables",
+    "used_columns",
 )
 
 
@@ -199,9 +206,15 @@ class Supervision:
             return "killed", f"It started more than {_MOST_THREADS} threads."
         size, count = (0, 0) if self._child.capped else used(self._child.scratch)
         if size > self._limits.scratch_bytes:
-            return "too_large", f"It wrote more than {self._limits.scratch_bytes >> 20} MB to scratch."
+            return (
+                "too_large",
+                f"It wrote more than {self._limits.scratch_bytes >> 20} MB to scratch.",
+            )
         if count > self._limits.scratch_inodes:
-            return "too_large", f"It made more than {self._limits.scratch_inodes:,} files in scratch."
+            return (
+                "too_large",
+                f"It made more than {self._limits.scratch_inodes:,} files in scratch.",
+            )
         return None
 
     def _response(self, verdict: tuple[Status, str] | None, files: Collected) -> Response:

@@ -124,7 +124,9 @@ class Embedded:
             if zygote is not None and zygote.alive:
                 return zygote
             if walls.tier == "none":
-                raise Misconfigured(f"No sandbox stands on this machine: {'; '.join(walls.reasons)}")
+                raise Misconfigured(
+                    f"No sandbox stands on this machine: {'; '.join(walls.reasons)}"
+                )
             with self._lock:
                 for spawned in self._waiting:
                     spawned.discard()

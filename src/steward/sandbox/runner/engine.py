@@ -28,8 +28,7 @@ def settle(scratch: str, limits: Limits) -> None:
     """Everything that does not depend on the request, done before there is one."""
     connection().execute(
         f"SET temp_directory = {literal(scratch + '/.spill')};"
-        f"SET allowed_directories = [{literal(scratch + '/')}];"
-        + _sizes(limits)
+        f"SET allowed_directories = [{literal(scratch + '/')}];" + _sizes(limits)
     )
 
 

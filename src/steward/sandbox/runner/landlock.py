@@ -73,6 +73,11 @@ class Ruleset:
         for path in paths:
             self._allow(path, _READ_TREE)
 
+    def files(self, paths: Iterable[str]) -> None:
+        """Allows reading files beneath these paths by name, without listing any folder."""
+        for path in paths:
+            self._allow(path, READ_FILE)
+
     def write(self, path: str) -> None:
         self._allow(path, _SCRATCH)
 

@@ -1,6 +1,6 @@
 """A program that tries to get out, run in a throw-away child: what held is what stands."""
 
-PROBE = '''
+PROBE = """
 import ctypes, os, resource, socket
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -42,7 +42,7 @@ result = {
     "new namespaces": refused(raw(UNSHARE, 0x10000000)),
     "becoming root": refused(lambda: os.setuid(0)),
 }
-'''
+"""
 _UNSHARE = {"x86_64": "272", "aarch64": "97"}
 
 

@@ -131,9 +131,7 @@ def _build(data_roots: list[str]) -> None:
     os.chdir("/")
     kernel.unmount("/old")
     Path("/old").rmdir()
-    kernel.mount(
-        "none", "/", None, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | plain
-    )
+    kernel.mount("none", "/", None, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | plain)
 
 
 def _linked(path: str) -> bool:

@@ -57,4 +57,3 @@ def flush() -> None:
         except (OSError, ValueError, AttributeError):
             # The code may have closed or replaced it; that is its own loss.
             continue
-

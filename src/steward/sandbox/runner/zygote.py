@@ -66,7 +66,9 @@ def _enter(order: dict[str, Any], control: socket.socket) -> None:
     kernel.mount("warm", root.SCRATCH, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=8m")
 
 
-def _say(control: socket.socket, message: dict[str, Any], descriptors: list[int] | None = None) -> None:
+def _say(
+    control: socket.socket, message: dict[str, Any], descriptors: list[int] | None = None
+) -> None:
     ancillary = (
         [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
         if descriptors

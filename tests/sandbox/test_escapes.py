@@ -1,0 +1,73 @@
+"""The escape battery against the walls alone, on every tier and user that this machine allows."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from steward.sandbox import Tier
+from steward.sandbox.providers.embedded import Embedded
+from tests.sandbox.as_user import ORDINARY
+from tests.sandbox.attacks import ATTACKS
+from tests.sandbox.battery import TIGHT, fell, ground, quickly
+
+TIERS: tuple[Tier, ...] = ("ns", "lsm")
+Effort = Callable[[int, int], int]
+
+
+def test_the_corpus_is_large_and_its_names_differ() -> None:
+    assert len(ATTACKS) >= 80
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_nothing_gets_out(tier: Tier, tmp_path: Path, effort: Effort) -> None:
+    with ground(tmp_path / "ground") as (root, aim):
+        provider = Embedded([root], tiers=(tier,), limits=TIGHT)
+        try:
+            walls = provider.prove()
+            if walls.tier != tier:
+                pytest.skip(f"this machine does not carry {tier}: {walls.reasons}")
+            assert fell(provider, aim, ATTACKS if effort(0, 1) else quickly()) == []
+        finally:
+            provider.close()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_nothing_gets_out_as_an_ordinary_user_without_namespaces() -> None:
+    """The weakest walls, which root's own closed interpreter may not reach, with few processes."""
+    assert _as_ordinary_user("lsm", "quick") == []
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("tier", TIERS)
+def test_escapes_as_an_ordinary_user(tier: Tier) -> None:
+    assert _as_ordinary_user(tier, "full") == []
+
+
+def _as_ordinary_user(tier: Tier, pace: str) -> list[str]:
+    here = Path(__file__).parent
+    folder = Path(tempfile.mkdtemp(prefix="steward-battery-", dir="/tmp"))
+    os.chown(folder, ORDINARY, ORDINARY)
+    program = [here / "battery.py", tier, folder / "ground", pace]
+    try:
+        done = subprocess.run(
+            [sys.executable, here / "as_user.py", *program],
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert (told["user"], told["tier"]) == (ORDINARY, tier), told
+        wrong: list[str] = told["wrong"]
+        return wrong
+    finally:
+        subprocess.run(["rm", "-rf", folder], check=True)

@@ -1,0 +1,273 @@
+"""Honest work comes back as it should; what is too much ends in time and is called what it was."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from steward.core.errors import Misconfigured
+from steward.sandbox import Dataset, Limits, Request, Response, Sandbox, Walls
+from steward.sandbox.contract import Envelope
+from steward.sandbox.providers.embedded import Embedded
+from tests.sandbox.conftest import Run
+
+MIB = 1 << 20
+
+
+def test_sql_keeps_types(run: Run) -> None:
+    done = run("sql", "SELECT g, sum(amount) AS a, max(day) AS d FROM orders GROUP BY g ORDER BY g")
+    assert done.status == "done", done.message
+    assert [(c.name, c.type) for c in done.columns] == [
+        ("g", "BIGINT"),
+        ("a", "DECIMAL(38,2)"),
+        ("d", "DATE"),
+    ]
+    assert done.rows[0] == [0, "250249.50", "2028-09-26"]
+    assert done.tables == ["orders"]
+    assert done.used_columns == ["orders.g", "orders.amount", "orders.day"]
+    assert done.tier in {"ns", "lsm"}
+    assert "seccomp" in done.walls
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("9007199254740993", 9007199254740993),
+        ("TIMESTAMP '2026-01-02 03:04:05.123456'", "2026-01-02T03:04:05.123456"),
+        ("TIMESTAMPTZ '2026-01-02 03:04:05+02'", "2026-01-02T01:04:05+00:00"),
+        ("'NaN'::DOUBLE", "NaN"),
+        ("'-Infinity'::DOUBLE", "-Infinity"),
+        ("'\\xAA'::BLOB", "qg=="),
+        ("[1, NULL]", [1, None]),
+        ("{'a': 1, 'b': [DATE '2026-01-01']}", {"a": 1, "b": ["2026-01-01"]}),
+        ("MAP {1: 'x'}", [[1, "x"]]),
+        ("INTERVAL 36 HOUR", "P1DT43200S"),
+        ("uuid '00000000-0000-0000-0000-000000000001'", "00000000-0000-0000-0000-000000000001"),
+        ("170141183460469231731687303715884105727::HUGEINT", 170141183460469231731687303715884105727),
+        ("'ünï'", "ünï"),
+    ],
+)
+def test_values_come_back(run: Run, expression: str, expected: object) -> None:
+    done = run("sql", f"SELECT {expression} AS v")
+    assert (done.status, done.rows) == ("done", [[expected]]), done.message
+
+
+WORKLOADS = {
+    "duckdb": "result_df = con.sql('SELECT g, count(*) AS n FROM orders GROUP BY g ORDER BY g')",
+    "pandas": (
+        "import pandas as pd\nframe = con.execute('SELECT * FROM orders').df()\n"
+        "result_df = frame.groupby('g').size().rename('n').reset_index()"
+    ),
+    "polars": (
+        "import polars as pl\nframe = con.execute('SELECT * FROM orders').pl()\n"
+        "result_df = frame.group_by('g').agg(pl.len().cast(pl.Int64).alias('n')).sort('g')"
+    ),
+    "numpy": (
+        "import numpy as np\ng = con.execute('SELECT g FROM orders').fetchnumpy()['g']\n"
+        "values, counts = np.unique(g, return_counts=True)\n"
+        "result_rows = [{'g': a, 'n': b} for a, b in zip(values.tolist(), counts.tolist())]"
+    ),
+    "arrow": (
+        "import pyarrow as pa\ntable = con.execute('SELECT g FROM orders').to_arrow_table()\n"
+        "result_df = table.group_by('g').aggregate([('g', 'count')]).sort_by('g')"
+    ),
+    "plain": (
+        "from collections import Counter\n"
+        "seen = Counter(row[0] for row in con.execute('SELECT g FROM orders').fetchall())\n"
+        "result_rows = sorted(seen.items())"
+    ),
+}
+
+
+@pytest.mark.parametrize("library", WORKLOADS)
+def test_libraries_work(run: Run, library: str) -> None:
+    done = run("python", WORKLOADS[library])
+    assert done.status == "done", done.message
+    assert done.rows == [[0, 334], [1, 333], [2, 333]]
+
+
+def test_everything_a_program_gives_comes_back(run: Run) -> None:
+    code = (
+        "import math, json\nprint('hello')\nresult = {'pi': round(math.pi, 2), 'n': [1, 2]}\n"
+        "chart = {'mark': 'bar', 'data': {'values': [{'a': 1}]}}\n"
+        "with open('report.txt', 'w') as out:\n    out.write('text')\n"
+        "(scratch / 'sub').mkdir()\n(scratch / 'sub' / 'b.json').write_text(json.dumps([1]))"
+    )
+    done = run("python", code)
+    assert done.status == "done", done.message
+    assert done.result == {"pi": 3.14, "n": [1, 2]}
+    assert done.stdout == "hello\n"
+    assert done.charts == [{"mark": "bar", "data": {"values": [{"a": 1}]}}]
+    assert {f.path: f.content for f in done.files} == {"report.txt": b"text", "sub/b.json": b"[1]"}
+    again = Response.model_validate_json(done.model_dump_json())
+    assert again == done
+
+
+def test_altair_where_it_is_installed(run: Run, provider: Embedded) -> None:
+    if "altair" not in provider.prove().libraries:
+        pytest.skip("altair is not installed")
+    code = "import altair as alt\nchart = alt.Chart(alt.Data(values=[{'a': 1}])).mark_bar().encode(x='a:Q')"
+    done = run("python", code)
+    assert done.charts[0]["mark"]["type"] == "bar", done.message
+
+
+def test_nothing_stays_from_one_execution_to_the_next(run: Run) -> None:
+    marked = "import math\nmath.mark = 1\n(scratch / 'left').write_text('x')\ncon.execute('CREATE TABLE t AS SELECT 1')"
+    assert run("python", marked).status == "done"
+    look = (
+        "import math\nresult = [hasattr(math, 'mark'), [p.name for p in scratch.iterdir() if p.name[0] != '.'], "
+        "con.execute(\"SELECT count(*) FROM duckdb_tables()\").fetchone()[0]]"
+    )
+    assert run("python", look).result == [False, [], 0]
+
+
+def test_randomness_differs_between_executions(run: Run) -> None:
+    code = "import numpy as np, random\nresult = [np.random.rand(), random.random()]"
+    first, second = run("python", code).result, run("python", code).result
+    assert first[0] != second[0]
+    assert first[1] != second[1]
+
+
+def test_errors_show_the_line_of_the_code(run: Run) -> None:
+    done = run("python", "a = 1\nb = a / 0\n")
+    assert done.status == "failed"
+    assert "line 2" in done.message
+    assert "ZeroDivisionError" in done.message
+    assert "steward" not in done.message
+    assert run("sql", "SELECT missing FROM orders").status == "failed"
+
+
+def test_refusals_name_the_construct_and_the_place(run: Run) -> None:
+    done = run("sql", "SELECT 1,\n  read_text('/etc/passwd')")
+    assert done.status == "refused"
+    assert [(r.what, r.line, r.column) for r in done.refusals] == [("read_text", 2, 3)]
+    done = run("python", "x = 1\nimport os")
+    assert [(r.what, r.line, r.column) for r in done.refusals] == [("Import", 2, 1)]
+
+
+TOO_MUCH = {
+    "100M rows": ("sql", "SELECT a.i, b.i FROM range(10000) a(i), range(10000) b(i)", "too_large"),
+    "10 GB": ("python", "x = bytearray(10 << 30)", "out_of_memory"),
+    "10 GB in SQL": ("sql", "SELECT length(list(i)) FROM range(1000000000) r(i)", "out_of_memory"),
+    "endless loop": ("python", "while True:\n    pass", "timeout"),
+    "endless SQL": ("sql", "SELECT sum(a.i * b.i % 7) FROM range(10000000) a(i), range(1000000) b(i)", "timeout"),
+    "long scalar call": ("sql", "SELECT regexp_replace(repeat('a', 20000000), '(a*)*b', 'x') || repeat('x', 99)", ""),
+    "flood": ("python", "while True:\n    print('x' * 10000)", "timeout"),
+    "wide rows": ("sql", "SELECT repeat('x', 100000) AS t FROM range(1000)", "too_large"),
+}
+
+
+@pytest.mark.parametrize("case", TOO_MUCH)
+def test_too_much_ends_in_time_and_is_called_what_it_was(run: Run, case: str) -> None:
+    kind, code, expected = TOO_MUCH[case]
+    started = time.monotonic()
+    done = run(kind, code, wall_seconds=1.5, memory_bytes=512 * MIB, output_bytes=2 * MIB)
+    assert time.monotonic() - started < 6
+    if expected:
+        assert done.status == expected, done.message
+        assert done.message
+    if case == "100M rows":
+        assert len(done.rows) == 10_000
+    if case == "flood":
+        assert done.dropped_output_bytes > 0
+        assert len(done.stdout) <= 2 * MIB // 16
+
+
+def test_processor_time_is_limited(run: Run) -> None:
+    done = run("python", "while True:\n    pass", wall_seconds=20, cpu_seconds=1)
+    assert done.status == "timeout"
+    assert "processor" in done.message
+
+
+def test_a_client_that_hangs_up_ends_its_execution(data: Path) -> None:
+    async def hang_up() -> float:
+        sandbox = Sandbox(Embedded([data], ready=1))
+        try:
+            walls = await sandbox.walls()
+            if walls.tier == "none":
+                pytest.skip(f"no walls stand here: {walls.reasons}")
+            endless = Request(kind="python", code="while True:\n    pass")
+            work = asyncio.create_task(sandbox.execute(endless))
+            await asyncio.wait([work], timeout=0.2)
+            started = time.monotonic()
+            work.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await work
+            took = time.monotonic() - started
+            # The sandbox goes on working.
+            assert (await sandbox.execute(Request(kind="sql", code="SELECT 1"))).rows == [[1]]
+            return took
+        finally:
+            await sandbox.close()
+
+    assert asyncio.run(hang_up()) < 5
+
+
+def test_many_at_once(data: Path, orders: Dataset, effort: Callable[[int, int], int]) -> None:
+    count = effort(12, 800)
+
+    async def many() -> list[Response]:
+        sandbox = Sandbox(Embedded([data], ready=2), concurrency=3)
+        try:
+            requests = [
+                Request(kind="sql", code=f"SELECT count(*) + {n} FROM orders", datasets=[orders])
+                for n in range(count)
+            ]
+            return await asyncio.gather(*(sandbox.execute(request) for request in requests))
+        finally:
+            await sandbox.close()
+
+    assert [response.rows for response in asyncio.run(many())] == [[[1000 + n]] for n in range(count)]
+
+
+class _NoWalls:
+    def prove(self) -> Walls:
+        return Walls("none", reasons=("Darwin on arm64 has no walls",))
+
+    def run(self, envelope: Envelope, cancelled: int) -> Response:
+        raise AssertionError("nothing may run")
+
+    def close(self) -> None: ...
+
+
+def test_nothing_runs_below_the_minimum() -> None:
+    async def refused() -> None:
+        sandbox = Sandbox(_NoWalls(), minimum="lsm")
+        try:
+            with pytest.raises(Misconfigured, match="Darwin on arm64 has no walls"):
+                await sandbox.execute(Request(kind="sql", code="SELECT 1"))
+        finally:
+            await sandbox.close()
+
+    asyncio.run(refused())
+
+
+def test_only_files_below_the_data_roots(provider: Embedded) -> None:
+    outside = Dataset(name="x", source="read_text('/etc/passwd')", files=["/etc/passwd"])
+    request = Request(kind="sql", code="SELECT * FROM x", datasets=[outside])
+    with pytest.raises(Misconfigured, match="outside the folders"):
+        provider.run(Envelope(request=request, scratch=""), -1)
+
+
+def test_a_dead_zygote_is_replaced(data: Path) -> None:
+    provider = Embedded([data], ready=1)
+    try:
+        if provider.prove().tier == "none":
+            pytest.skip("no walls stand here")
+        zygote = provider._zygote
+        assert zygote is not None
+        zygote._process.kill()
+        zygote._reader.join(10)
+        request = Request(kind="sql", code="SELECT 2", limits=Limits())
+        never = _never()
+        assert provider.run(Envelope(request=request, scratch=""), never).rows == [[2]]
+    finally:
+        provider.close()
+
+
+def _never() -> int:
+    import os
+
+    return os.pipe()[0]
