@@ -18,6 +18,7 @@ from steward.data.ingest.names import Naming
 from steward.data.ingest.numbers import settle_marks
 from steward.data.ingest.records import Records, lines_of
 from steward.data.ingest.scan import Scan, lines_at, locate, scan
+from steward.data.ingest.segments import Segment, cut
 from steward.data.ingest.stage import LINE, Stage, column_of
 from steward.data.ingest.texts import Inferred, TextColumn, TextTable, reading_of
 from steward.data.ingest.types import infer
@@ -55,12 +56,22 @@ class Source:
     first_line: int
     naming: Naming
     longest: int
+    segments: tuple[Segment, ...] = ()
+    """The same records in several files, each to be read serially."""
+
+    @property
+    def parallel(self) -> bool:
+        return not self.segments
+
+    @property
+    def files(self) -> tuple[Segment, ...]:
+        return self.segments or (Segment(self.path, 0),)
 
     @property
     def width(self) -> int:
         return len(self.naming.names)
 
-    def reader(self, *, parallel: bool, rejects: str | None = None) -> str:
+    def reader(self, rejects: str | None = None) -> str:
         columns = ", ".join(f"{literal(column_of(i))}: 'VARCHAR'" for i in range(self.width))
         mark = self.dialect.quote or ""
         errors = (
@@ -69,13 +80,15 @@ class Source:
             if rejects
             else "ignore_errors = true"
         )
+        files = ", ".join(literal(str(file.path)) for file in self.files)
+        skip = 0 if self.segments else self.first_line - 1
         return (
-            f"read_csv({literal(str(self.path))}, auto_detect = false, header = false, "
-            f"skip = {self.first_line - 1}, delim = {literal(self.dialect.delimiter)}, "
+            f"read_csv([{files}], auto_detect = false, header = false, "
+            f"skip = {skip}, delim = {literal(self.dialect.delimiter)}, "
             f"quote = {literal(mark)}, escape = {literal(mark)}, columns = {{{columns}}}, "
             f"allow_quoted_nulls = false, strict_mode = true, comment = '', "
             # Left to itself, DuckDB takes buffers of sixteen times the longest line.
-            f"max_line_size = {self.longest}, buffer_size = {self.longest * 2}, parallel = {str(parallel).lower()}, {errors})"
+            f"max_line_size = {self.longest}, buffer_size = {self.longest * 2}, parallel = {str(self.parallel).lower()}, {errors})"
         )
 
     def columns(self) -> tuple[TextColumn, ...]:
@@ -147,16 +160,35 @@ def load(
     with ThreadPoolExecutor(max_workers=1) as watcher:
         watch = watcher.submit(_watched, source, connection, parallel)
         try:
-            return _Loading(job, connection, source, inferred, out_dir, watch, parallel).run()
+            if parallel:
+                return _Loading(job, connection, source, inferred, out_dir, watch).run()
         except duckdb.InterruptException:
-            seen = watch.result()
-            if not seen.regular:
+            if not watch.result().regular:
                 return None
-            parallel = False
         except _UNREADABLE:
             # Whatever DuckDB cannot read, the exact way rejects with a line and a reason.
             return None
-        return _Loading(job, connection, source, inferred, out_dir, watch, parallel).run()
+        return _load_segments(job, connection, source, inferred, out_dir, watch)
+
+
+def _load_segments(
+    job: Job,
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    inferred: Inferred,
+    out_dir: Path,
+    watch: Future[Scan],
+) -> Outcome | None:
+    """The way for line ends inside quotes."""
+    job.progress("cutting between records", 0, source.path.stat().st_size)
+    segments = cut(source.path, source.dialect, source.first_line, job.scratch / "segments")
+    if not segments:
+        return None
+    source = replace(source, segments=segments)
+    try:
+        return _Loading(job, connection, source, inferred, out_dir, watch).run()
+    except (duckdb.InterruptException, *_UNREADABLE):
+        return None
 
 
 def _watched(source: Source, connection: duckdb.DuckDBPyConnection, parallel: bool) -> Scan:
@@ -176,7 +208,6 @@ class _Loading:
         inferred: Inferred,
         out_dir: Path,
         watch: Future[Scan],
-        parallel: bool,
     ) -> None:
         self._job = job
         self._connection = connection
@@ -184,7 +215,6 @@ class _Loading:
         self._inferred = inferred
         self._out = out_dir
         self._watch = watch
-        self._parallel = parallel
         self._attempt = 0
         self._looks = 0
 
@@ -195,7 +225,7 @@ class _Loading:
         seen = self._watch.result()
         if not seen.regular:
             return None
-        if seen.quoted_line_ends and self._parallel:
+        if seen.quoted_line_ends and self._source.parallel:
             raise duckdb.InterruptException("the parallel reader cannot read this file")
         ragged = self._ragged()
         if ragged is None:
@@ -219,13 +249,13 @@ class _Loading:
 
     def _write(self) -> int:
         self._attempt += 1
-        reader = self._source.reader(parallel=self._parallel, rejects=self._rejects)
+        reader = self._source.reader(self._rejects)
         table = TextTable(reader, self._source.columns(), LINE)
         return write_rows(self._connection, table, self._typed(), self._out / DATA)
 
     @property
     def _rejects(self) -> str:
-        return f"rejects_{'p' if self._parallel else 's'}{self._attempt}"
+        return f"rejects_{'p' if self._source.parallel else 's'}{self._attempt}"
 
     def _ragged(self) -> tuple[str, _Positions] | None:
         """Rejects of the wrong width, and the offsets of their records; none if one is odd."""
@@ -244,9 +274,14 @@ class _Loading:
 
     def _rejected(self, table: str) -> list[tuple[int, str, bool]]:
         """Offset and text of what DuckDB rejected, and whether for nothing but its width."""
+        files = ", ".join(
+            f"({literal(str(file.path))}, {file.offset})" for file in self._source.files
+        )
         rows = self._connection.execute(
-            f"SELECT line_byte_position - 1, any_value(csv_line), "
-            f"bool_and(error_type IN {_RAGGED}) FROM {quote(table)} GROUP BY 1 ORDER BY 1"
+            f"SELECT f.start + r.line_byte_position - 1 AS place, any_value(r.csv_line), "
+            f"bool_and(r.error_type IN {_RAGGED}) FROM {quote(table)} r "
+            f"JOIN {quote(table + '_scans')} s ON s.scan_id = r.scan_id AND s.file_id = r.file_id "
+            f"JOIN (VALUES {files}) f(path, start) ON f.path = s.file_path GROUP BY place ORDER BY place"
         ).fetchall()
         found = []
         for place, raw, expected in rows:
@@ -264,14 +299,14 @@ class _Loading:
     def _numbered(self, columns: Sequence[int], rejects: str | None = None) -> str:
         """The file's rows with their number; the reader keeps their order."""
         cells = ", ".join(quote(column_of(i)) for i in columns)
-        reader = self._source.reader(parallel=self._parallel, rejects=rejects)
+        reader = self._source.reader(rejects)
         return f"(SELECT row_number() OVER () - 1 AS line, {cells} FROM {reader})"
 
     def _retype(self, rows: int) -> int:
         """Looks at every value of the columns that have misfits; writes anew if a type changes."""
         typed = self._typed()
         checked = [(column.name, column.fits) for column in typed if column.fits is not None]
-        reader = self._source.reader(parallel=self._parallel)
+        reader = self._source.reader()
         counts = self._connection.execute(
             f"SELECT {', '.join(f'count_if(NOT {fits})' for _, fits in checked)} FROM {reader}"
         ).fetchone()

@@ -144,10 +144,13 @@ def value_sql(reading: Reading, text: str) -> str:
     return f"TRY_CAST({text} AS {kind})"
 
 
-def fits_sql(reading: Reading, text: str) -> str:
-    """Whether `text`, which is not null, is kept by its typed value; never null itself."""
+def fits_sql(reading: Reading, text: str, value: str | None = None) -> str:
+    """Whether `text`, which is not null, is kept by its typed value; never null itself.
+
+    `value` names the value where it has been computed already.
+    """
     kind = reading.type
-    value = value_sql(reading, text)
+    value = value or value_sql(reading, text)
     if kind == "VARCHAR":
         return "TRUE"
     if kind == "BOOLEAN":
@@ -162,6 +165,37 @@ def fits_sql(reading: Reading, text: str) -> str:
     if kind == "DOUBLE":
         return _double_fits(reading, text, value)
     return _exact_number_fits(reading, text, value)
+
+
+def kept_sql(reading: Reading, text: str, value: str) -> str:
+    """The same for a text that may be null, which always fits.
+
+    Printing back is quicker than a pattern and nearly always settles it, so it comes first. CASE, because
+    DuckDB computes the rest of a CASE for the other rows alone, but both sides of an OR within it for all.
+    """
+    printed = _printed(reading, text, value)
+    otherwise = f"({text} IS NULL OR {fits_sql(reading, text, value)})"
+    return otherwise if printed is None else f"CASE WHEN {printed} THEN TRUE ELSE {otherwise} END"
+
+
+def _printed(reading: Reading, text: str, value: str) -> str | None:
+    """A quick test that settles most texts: true only where they fit; none if there is no such test."""
+    kind = reading.type
+    if kind == "BOOLEAN":
+        return f"{text} IN ('true', 'false')"
+    if reading.format not in (None, ISO) or (reading.declared and is_number(kind)):
+        return None
+    if kind == "TIME":
+        return f"{value}::VARCHAR = {text}"
+    if kind in ("DATE", "TIMESTAMP"):
+        # An infinite date is a number like any other to whoever reads the Parquet file.
+        return f"({value}::VARCHAR = {text} AND isfinite({value}))"
+    if kind == "DOUBLE" or not is_number(kind) or not _plain_marks(reading):
+        return None
+    if not scale_of(kind):
+        return f"{value}::VARCHAR = {text}"
+    # All places are printed; a text that stops earlier says the same, unless it stops at the mark.
+    return f"(starts_with({value}::VARCHAR, {text}) AND NOT ends_with({text}, '.'))"
 
 
 def is_number(kind: str) -> bool:
@@ -185,6 +219,10 @@ def _matches(text: str, pattern: str) -> str:
     return f"regexp_full_match({text}, {literal(pattern)})"
 
 
+def _plain_marks(reading: Reading) -> bool:
+    return reading.decimal_mark in (None, ".") and not reading.thousands
+
+
 def _plain_number(reading: Reading, text: str) -> str:
     plain = text
     if reading.thousands:
@@ -196,11 +234,6 @@ def _plain_number(reading: Reading, text: str) -> str:
 
 def _moment_fits(reading: Reading, text: str, value: str) -> str:
     kind = reading.type
-    # Printing back is quicker than a pattern and nearly always settles it.
-    printed = f"coalesce({value}::VARCHAR = {text}, FALSE)"
-    if kind != "TIME":
-        # An infinite date is a number like any other to whoever reads the Parquet file.
-        printed = f"coalesce({value}::VARCHAR = {text} AND isfinite({value}), FALSE)"
     pattern = {
         "DATE": _ISO_DATE,
         "TIME": _CLOCK,
@@ -209,9 +242,12 @@ def _moment_fits(reading: Reading, text: str, value: str) -> str:
     }[kind]
     if reading.declared and kind == "TIMESTAMP":
         pattern = f"{_ISO_DATE}([T ]{_ISO_TIME})?"
-    if kind == _ZONED:
-        return f"({_matches(text, pattern)} AND {value} IS NOT NULL)"
-    return f"({printed} OR ({_matches(text, pattern)} AND {value} IS NOT NULL))"
+    return _settled(reading, text, value, f"({_matches(text, pattern)} AND {value} IS NOT NULL)")
+
+
+def _settled(reading: Reading, text: str, value: str, otherwise: str) -> str:
+    printed = _printed(reading, text, value)
+    return otherwise if printed is None else f"(coalesce({printed}, FALSE) OR {otherwise})"
 
 
 def _double_fits(reading: Reading, text: str, value: str) -> str:
@@ -230,13 +266,10 @@ def _exact_number_fits(reading: Reading, text: str, value: str) -> str:
     scale = scale_of(reading.type)
     if reading.declared:
         return f"({_loose_shape(reading, text, scale)} AND {value} IS NOT NULL)"
-    plain_marks = reading.decimal_mark in (None, ".") and not reading.thousands
-    printed = f"coalesce({value}::VARCHAR = {text}, FALSE)"
-    if plain_marks and not scale:
-        return printed
+    if not scale and _plain_marks(reading):
+        return f"coalesce({value}::VARCHAR = {text}, FALSE)"
     shape = _matches(text, number_pattern(reading.decimal_mark, reading.thousands, scale))
-    by_shape = f"({shape} AND {value} IS NOT NULL)"
-    return f"({printed} OR {by_shape})" if plain_marks else by_shape
+    return _settled(reading, text, value, f"({shape} AND {value} IS NOT NULL)")
 
 
 def _loose_shape(reading: Reading, text: str, scale: int | None = None) -> str:

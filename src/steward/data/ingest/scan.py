@@ -81,6 +81,8 @@ class _Watch:
     def _line_ends(self, data: bytes) -> bool:
         """Line ends are all alike, those inside quotes included."""
         self._ends += data.count(b"\n")
+        if self._last != b"\r" and b"\r" not in data:
+            return self._returned in (0, self._ends)
         self._returned += data.count(b"\r\n") + (self._last == b"\r" and data[:1] == b"\n")
         returns = self._returned + data.endswith(b"\r")
         if self._last == b"\r" and data[:1] != b"\n":

@@ -1,6 +1,7 @@
 """Writes typed rows and rejects from a table of texts: every record ends in one of the two."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import duckdb
 
 from steward.data.ingest.findings import ColumnFinding
 from steward.data.ingest.options import Options
-from steward.data.ingest.readings import Reading, fits_sql, value_sql
+from steward.data.ingest.readings import Reading, kept_sql, value_sql
 from steward.data.ingest.texts import Inferred, TextColumn, TextTable, reading_of, text_sql
 from steward.data.tables import literal, quote
 
@@ -52,15 +53,20 @@ def typed_columns(
             continue
         # A type other than text has no empty text: an empty field means no value there.
         text = f"nullif({text}, '')"
-        fits = f"({text} IS NULL OR {fits_sql(reading, text)})"
-        typed.append(TypedColumn(column.name, text, value_sql(reading, text), fits, reading))
+        value = value_sql(reading, text)
+        fits = kept_sql(reading, text, value)
+        typed.append(TypedColumn(column.name, text, value, fits, reading))
     return tuple(typed)
 
 
 def copy(connection: duckdb.DuckDBPyConnection, select: str, path: Path) -> int:
-    """Writes a query's rows to Parquet; the same rows give the same bytes."""
+    """Writes a query's rows to Parquet; the same rows give the same bytes.
+
+    These files are read once and thrown away: compressing them would cost more than it saves.
+    """
     row = connection.execute(
-        f"COPY ({select}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION snappy)"
+        f"COPY ({select}) TO {literal(str(path))} "
+        "(FORMAT parquet, PARQUET_VERSION V2, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT 1)"
     ).fetchone()
     return int(row[0]) if row else 0
 
@@ -70,15 +76,29 @@ def write_rows(
     table: TextTable,
     typed: Sequence[TypedColumn],
     path: Path,
-    *,
-    ordered: bool = False,
 ) -> int:
     """Writes the records that fit; how many those were."""
-    values = ", ".join(f"{column.value} AS {quote(column.name)}" for column in typed)
-    checks = [column.fits for column in typed if column.fits is not None]
+    fields, checks = [], []
+    for i, column in enumerate(typed):
+        fields.append(f"{column.value} AS v{i}")
+        if column.fits is not None:
+            fields.append(f"{column.text} AS t{i}")
+            checks.append(kept_sql(column.reading, f"t{i}", f"v{i}"))
+    values = ", ".join(f"v{i} AS {quote(column.name)}" for i, column in enumerate(typed))
     where = f" WHERE {' AND '.join(checks)}" if checks else ""
-    order = f" ORDER BY {table.line}" if ordered else ""
-    return copy(connection, f"SELECT {values} FROM {table.source}{where}{order}", path)
+    inner = f"SELECT {', '.join(fields)} FROM {table.source}"
+    with _values_once(connection):
+        return copy(connection, f"SELECT {values} FROM ({inner}){where}", path)
+
+
+@contextmanager
+def _values_once(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Keeps a filter above the values that it looks at; pushed below them, each would be computed twice."""
+    connection.execute("SET disabled_optimizers = 'filter_pushdown'")
+    try:
+        yield
+    finally:
+        connection.execute("RESET disabled_optimizers")
 
 
 def misfits_sql(table: TextTable, typed: Sequence[TypedColumn]) -> str | None:
