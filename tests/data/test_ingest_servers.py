@@ -11,9 +11,9 @@ import duckdb
 import pytest
 import sqlalchemy as sa
 
-from steward.core.errors import Invalid, Misconfigured, NotFound, StewardError, Unavailable
+from steward.core.errors import Denied, Invalid, Misconfigured, NotFound, StewardError, Unavailable
 from steward.data import ingest
-from steward.data.ingest import Limits, Options, servers
+from steward.data.ingest import Limits, Options, isolation, reach, servers
 from steward.data.ingest.address import driver_text, parse_address
 from steward.testing.servers import PostgresServer
 
@@ -40,7 +40,6 @@ INSERT INTO "odd one"."ta""ble" VALUES (1, 'x');
 
 @pytest.fixture(scope="module")
 def server(postgres: PostgresServer) -> Iterator[str]:
-    pytest.importorskip("duckdb_extension_postgres_scanner")
     with postgres.database(None) as url:
         engine = sa.create_engine(sa.make_url(url).set(drivername="postgresql+psycopg"))
         with engine.begin() as connection:
@@ -56,7 +55,7 @@ def rows_of(path: Path) -> list[tuple[Any, ...]]:
 
 
 def test_every_type_arrives_exactly(server: str, tmp_path: Path) -> None:
-    loaded = ingest.load_server(server, Options(table="things"), tmp_path)
+    loaded = ingest.load_server(server, Options(table="things"), tmp_path, private=True)
     assert (loaded.records, loaded.rows, loaded.rejected) == (5, 3, 2)
     assert [(column.name, column.type) for column in loaded.columns] == [
         ("id", "INTEGER"), ("small", "SMALLINT"), ("big", "BIGINT"), ("yes", "BOOLEAN"),
@@ -89,15 +88,17 @@ def test_every_type_arrives_exactly(server: str, tmp_path: Path) -> None:
 
 
 def test_odd_names_and_the_choice_of_a_table(server: str, tmp_path: Path) -> None:
-    inspection = ingest.inspect_server(server)
+    inspection = ingest.inspect_server(server, private=True)
     assert [table.name for table in inspection.tables] == ['odd one.ta"ble', "things"]
     assert [column.name for column in inspection.columns] == ['co"l', 'Co"l_2']
     assert inspection.rows == (("1", "x"),)
     with pytest.raises(Invalid, match="several tables"):
-        ingest.load_server(server, None, tmp_path)
+        ingest.load_server(server, None, tmp_path, private=True)
     with pytest.raises(NotFound):
-        ingest.load_server(server, Options(table="absent'; DROP TABLE things"), tmp_path)
-    loaded = ingest.load_server(server, Options(table='odd one.ta"ble'), tmp_path)
+        ingest.load_server(
+            server, Options(table="absent'; DROP TABLE things"), tmp_path, private=True
+        )
+    loaded = ingest.load_server(server, Options(table='odd one.ta"ble'), tmp_path, private=True)
     assert rows_of(tmp_path / loaded.data) == [(1, "x")]
 
 
@@ -110,17 +111,18 @@ def test_many_rows_come_in_the_order_of_the_key(server: str, tmp_path: Path) -> 
         )
     engine.dispose()
     limits = Limits(memory_mb=512)
-    loaded = ingest.load_server(server, Options(table="many"), tmp_path, limits)
+    loaded = ingest.load_server(server, Options(table="many"), tmp_path, limits, private=True)
     rows = rows_of(tmp_path / loaded.data)
     assert rows[0] == (1, "n1")
     assert rows[-1] == (50_000, "n50000")
     assert [row[0] for row in rows] == list(range(1, 50_001))
 
 
-def test_a_failure_does_not_show_the_password() -> None:
-    pytest.importorskip("duckdb_extension_postgres_scanner")
+@pytest.mark.parametrize("kind", ["postgresql", "mysql"])
+def test_a_failure_does_not_show_the_password(kind: str) -> None:
     with pytest.raises(Unavailable) as error:
-        ingest.inspect_server("postgresql://ann:s3cr3t@127.0.0.1:1/x")
+        ingest.inspect_server(f"{kind}://ann:s3cr3t@127.0.0.1:1/x", private=True)
+    assert error.value.specific_code == "source-unavailable"
     assert "s3cr3t" not in error.value.message
     assert "ann@127.0.0.1:1/x" in error.value.message
 
@@ -128,7 +130,60 @@ def test_a_failure_does_not_show_the_password() -> None:
 def test_a_missing_scanner_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "find_spec", lambda _name: None)
     with pytest.raises(Misconfigured, match=r"duckdb-extension-mysql-scanner==1\.5\.5"):
-        ingest.inspect_server("mysql://ann@host/x")
+        ingest.inspect_server("mysql://ann@127.0.0.1/x", private=True)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "127.0.0.1", "localhost", "10.1.2.3", "192.168.0.1", "172.16.0.1", "169.254.169.254", "100.64.0.1",
+        "168.63.129.16", "0.0.0.0", "224.0.0.1", "[::1]", "[fe80::1]", "[fd00::1]", "[::ffff:10.0.0.1]",
+        "[64:ff9b::a00:1]", "[2002:a00:1::]", "2130706433", "127.1",
+    ],
+)  # fmt: skip
+def test_private_servers_are_refused(place: str) -> None:
+    with pytest.raises(Denied) as error:
+        isolation.inspect_server(f"postgresql://ann@{place}/x")
+    assert error.value.specific_code == "private-address"
+
+
+def test_a_socket_of_this_machine_is_private(server: str, tmp_path: Path) -> None:
+    assert parse_address(server).host.startswith("/")
+    with pytest.raises(Denied, match="only an admin"):
+        ingest.load_server(server, Options(table="things"), tmp_path)
+    loaded = isolation.load_server(server, Options(table="things"), tmp_path, private=True)
+    assert loaded.rows == 3
+
+
+def test_a_name_is_looked_up_once_and_all_its_addresses_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = {
+        "mixed.example": ["2606:4700::1", "10.0.0.1"],
+        "good.example": ["2606:4700::1", "1.1.1.1"],
+    }
+    asked: list[str] = []
+
+    def resolve(host: str, port: int, **rest: object) -> list[tuple[object, ...]]:
+        asked.append(host)
+        return [(0, 0, 0, "", (place, port)) for place in answers[host]]
+
+    monkeypatch.setattr("socket.getaddrinfo", resolve)
+    with pytest.raises(Denied):
+        reach.reachable(parse_address("mysql://ann@mixed.example/x"), private=False)
+    found = reach.reachable(parse_address("postgresql://ann@good.example/x"), private=False)
+    assert "hostaddr='1.1.1.1'" in driver_text(found)
+    assert "host='good.example'" in driver_text(found)
+    found = reach.reachable(parse_address("mysql://ann@good.example/x"), private=False)
+    assert 'host="1.1.1.1"' in driver_text(found)
+    strict = parse_address("mysql://ann@good.example/x?sslmode=verify-full")
+    assert 'host="good.example"' in driver_text(reach.reachable(strict, private=False))
+    assert len(asked) == 4
+
+
+def test_a_name_without_an_address_is_said_to_be_so() -> None:
+    with pytest.raises(Unavailable, match="cannot be found"):
+        ingest.inspect_server("postgresql://ann:s3cr3t@nowhere.invalid/x")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from steward.app import Steward
-from steward.cli.output import AsJson, command, installation, progress, show, table
+from steward.cli.adding import Wanted, add_file, add_table, is_server, with_password
+from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import ProjectOption, UserOption, enter
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.data.versions import Commit
@@ -69,43 +70,44 @@ def list_datasets(
 
 @app.command("add")
 @command
-def add_file(
-    file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, JSON, Parquet, Excel, SQLite or DuckDB file.")
+def add(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="CSV, TSV, JSON, Parquet, Excel, SQLite or DuckDB file; or postgresql://… or mysql://…; or "
+            "secret:NAME of a secret that holds such an address."
+        ),
     ],
     *,
     name: Annotated[
-        str | None, typer.Option(help="Name of the dataset; unset: the file's.")
+        str | None, typer.Option(help="Name of the dataset; unset: the file's or the table's.")
     ] = None,
+    table_name: Annotated[
+        str | None, typer.Option("--table", help="Table or sheet, where there are several.")
+    ] = None,
+    password_stdin: Annotated[
+        bool,
+        typer.Option("--password-stdin", help="Read the server's password from standard input."),
+    ] = False,
     branch: Annotated[str, typer.Option(help="Branch to commit to.")] = "main",
     project: ProjectOption = None,
     user: UserOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Load a file as a dataset, or as a new version of it."""
-    if not file.is_file():
-        raise NotFound(f"There is no file {file}.")
-
-    def work(place: _Place) -> dict[str, Any]:
-        loaded, commit = place.steward.workbench.bringing.load(
-            *place.who,
-            file,
-            file.name,
-            name or file.stem,
-            branch=branch,
-            report=lambda doing, done, total: progress(_progress(doing, done, total)),
+    """Load a file or a server's table as a dataset, or as a new version of it."""
+    wanted = Wanted(name, table_name, branch)
+    if is_server(source):
+        url = with_password(source, from_stdin=password_stdin)
+        done = _in_project(
+            user, project, lambda p: add_table(p.steward, p.access, url, wanted), Role.editor
         )
-        return {
-            "dataset": name or file.stem,
-            "commit": commit.id,
-            "records": loaded.records,
-            "rows": loaded.rows,
-            "rejected": loaded.rejected,
-            "columns": [asdict(column) for column in loaded.columns],
-            "warnings": [note.message for note in loaded.warnings],
-        }
-
-    done = _in_project(user, project, work, Role.editor)
+    else:
+        path = Path(source)
+        if not path.is_file():
+            raise NotFound(f"There is no file {path}.")
+        done = _in_project(
+            user, project, lambda p: add_file(p.steward, p.access, path, wanted), Role.editor
+        )
 
     def text() -> str:
         lines = [f"Loaded {done['rows']:,} of {done['records']:,} records as {done['dataset']!r}."]
@@ -378,10 +380,6 @@ def _changes(row: Any, names: list[str]) -> str:
 def _grid(names: list[str], rows: list[list[str | None]], total: int) -> str:
     shortened = [[None if c is None else c.replace("\n", "⏎")[:40] for c in row] for row in rows]
     return table(names, shortened, empty="No rows.") + f"\n{len(rows):,} of {total:,} rows"
-
-
-def _progress(doing: str, done: int, total: int | None) -> str:
-    return f"{doing} {done:,} of {total:,}" if total else doing
 
 
 def _when(moment: Any) -> str:

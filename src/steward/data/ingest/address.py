@@ -19,9 +19,18 @@ class Address:
     password: str
     database: str
     tls: str
+    place: str = ""
+    """The numeric address to connect to, once the host has been looked up."""
 
     def shown(self) -> str:
-        return f"{self.kind}://{self.user}@{self.host}:{self.port}/{self.database}"
+        """For people and records: without the password."""
+        user = f"{self.user}@" if self.user else ""
+        return f"{self.kind}://{user}{self.host}:{self.port}/{self.database}"
+
+
+def is_address(text: str) -> bool:
+    """Whether somebody means a database server by this, rather than a file."""
+    return text.startswith(("postgresql://", "postgres://", "mysql://"))
 
 
 def parse_address(url: str) -> Address:
@@ -71,6 +80,7 @@ def driver_text(address: Address) -> str:
     }
     if address.kind == "postgresql":
         fields |= {
+            "hostaddr": address.place,
             "dbname": address.database,
             "sslmode": address.tls,
             "connect_timeout": "10",
@@ -85,6 +95,9 @@ def driver_text(address: Address) -> str:
             "verify-ca": "verify_ca",
             "verify-full": "verify_identity",
         }
+        if address.tls != "verify-full":
+            # To check the server's name the driver must know it; then only the right server will do.
+            fields["host"] = address.place or address.host
         fields |= {"database": address.database, "ssl_mode": modes.get(address.tls, "preferred")}
     mark = "'" if address.kind == "postgresql" else '"'
     quoted = {name: _quoted(value, mark) for name, value in fields.items() if value}

@@ -36,6 +36,8 @@ _OPTIONS = TypeAdapter(Options)
 _LIMITS = TypeAdapter(Limits)
 _LONGEST_LINE = 256 << 20
 _MODULE = "steward.data.ingest.isolation"
+# Arrow's own allocator begins by reserving a gigabyte, which would count against the limit unused.
+_ALLOCATOR = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
 def inspect(
@@ -78,12 +80,13 @@ def inspect_server(
     url: str,
     options: Options | None = None,
     *,
+    private: bool = False,
     limits: Limits = DEFAULT_LIMITS,
     scratch: Path | None = None,
     progress: Progress = no_progress,
 ) -> Inspection:
     """`steward.data.ingest.inspect_server`, isolated; the URL is passed where no one can list it."""
-    request = {"do": "inspect-server", "url": url}
+    request = {"do": "inspect-server", "url": url, "private": private}
     return _INSPECTION.validate_python(
         _ask(request, "the server", options, limits, scratch, progress)
     )
@@ -95,11 +98,13 @@ def load_server(
     out_dir: Path,
     limits: Limits = DEFAULT_LIMITS,
     *,
+    private: bool = False,
     scratch: Path | None = None,
     progress: Progress = no_progress,
 ) -> Loaded:
     """`steward.data.ingest.load_server`, isolated."""
-    request = {"do": "load-server", "url": url, "out": str(out_dir.resolve())}
+    out = str(out_dir.resolve())
+    request = {"do": "load-server", "url": url, "private": private, "out": out}
     with _cleared_on_failure(out_dir):
         return _LOADED.validate_python(
             _ask(request, "the server", options, limits, scratch, progress)
@@ -148,7 +153,7 @@ class _Child:
         self._late = False
         self._said = Path(folder) / "stderr"
         # Nothing of the server's environment reaches the child: no secrets, no settings.
-        environment = {"TMPDIR": folder, "HOME": folder, "LC_ALL": "C.UTF-8"}
+        environment = {"TMPDIR": folder, "HOME": folder, "LC_ALL": "C.UTF-8", **_ALLOCATOR}
         with self._said.open("wb") as said:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                 [sys.executable, "-I", "-X", "utf8", "-m", _MODULE],
@@ -300,10 +305,15 @@ def _serve(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[
             **common,
         ),
         "inspect-server": lambda: reading.inspect_server(
-            request["url"], options, limits=limits, **common
+            request["url"], options, private=request["private"], limits=limits, **common
         ),
         "load-server": lambda: reading.load_server(
-            request["url"], options, Path(request["out"]), limits, **common
+            request["url"],
+            options,
+            Path(request["out"]),
+            limits,
+            private=request["private"],
+            **common,
         ),
     }
     return {"result": asdict(doing[request["do"]]())}

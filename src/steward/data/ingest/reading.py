@@ -62,6 +62,7 @@ def inspect_server(
     url: str,
     options: Options | None = None,
     *,
+    private: bool = False,
     limits: Limits | None = None,
     scratch: Path | None = None,
     progress: Progress = no_progress,
@@ -70,7 +71,7 @@ def inspect_server(
     from steward.data.ingest import servers
 
     with _job(None, "the server", options, limits, scratch, progress) as job:
-        return servers.inspect(job, url)
+        return servers.inspect(job, url, private=private)
 
 
 def load_server(
@@ -79,6 +80,7 @@ def load_server(
     out_dir: Path,
     limits: Limits | None = None,
     *,
+    private: bool = False,
     scratch: Path | None = None,
     progress: Progress = no_progress,
 ) -> Loaded:
@@ -87,7 +89,7 @@ def load_server(
 
     with _job(None, "the server", options, limits, scratch, progress) as job:
         out_dir.mkdir(parents=True, exist_ok=True)
-        return servers.load(job, url, out_dir)
+        return servers.load(job, url, out_dir, private=private)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from steward.data.ingest.databases import choose_table
 from steward.data.ingest.findings import ColumnFinding, Inspection, Loaded, Note, TableListing
 from steward.data.ingest.job import Job, check_width
 from steward.data.ingest.names import Naming, unique_names
+from steward.data.ingest.reach import reachable
 from steward.data.ingest.readings import Reading
 from steward.data.ingest.stage import LINE, column_of
 from steward.data.ingest.texts import TextColumn, TextTable
@@ -100,8 +101,9 @@ class _ServerColumn:
     """How its text is read; none: as text."""
 
 
-def inspect(job: Job, url: str) -> Inspection:
-    address = parse_address(url)
+def inspect(job: Job, url: str, *, private: bool) -> Inspection:
+    """`private`: whether servers on private addresses may be reached."""
+    address = reachable(parse_address(url), private=private)
     with _connected(job, address) as connection:
         table = _table(job, connection, address, choose_first=True)
         staged = _staged(job, connection, table, job.limits.sample_records)
@@ -124,8 +126,8 @@ def inspect(job: Job, url: str) -> Inspection:
     )
 
 
-def load(job: Job, url: str, out_dir: Path) -> Loaded:
-    address = parse_address(url)
+def load(job: Job, url: str, out_dir: Path, *, private: bool) -> Loaded:
+    address = reachable(parse_address(url), private=private)
     with _connected(job, address) as connection:
         table = _table(job, connection, address, choose_first=False)
         job.progress("fetching rows", 0, None)
@@ -167,7 +169,9 @@ def extension(kind: str) -> Path:
         if files:
             return files[0]
     wanted = f"{package.replace('_', '-')}=={duckdb.__version__}"
-    raise Misconfigured(f"Reading from {kind} needs the package {wanted}; install it.")
+    raise Misconfigured(
+        f"Reading from {kind} needs the package {wanted}, which comes with Steward on Linux and macOS; install it."
+    )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from steward.core.clock import Clock
 from steward.data.ingest import Inspection, Limits, Loaded, Options, isolation
+from steward.data.ingest.address import parse_address
 from steward.data.ingest.uploads import Upload, UploadLimits, Uploads
 from steward.data.tables import parquet_source
 from steward.data.versions import MAIN, Commit, Draft, Versions
@@ -72,15 +73,7 @@ class Bringing:
                 scope, author, path, upload.name, dataset, options, branch, report=report
             )
             self.abandon(scope, upload_id)
-            return {
-                "dataset": dataset,
-                "commit": commit.id,
-                "records": loaded.records,
-                "rows": loaded.rows,
-                "rejected": loaded.rejected,
-                "rejects_dataset": dataset + REJECTS if loaded.rejected else None,
-                "warnings": [asdict(note) for note in loaded.warnings],
-            }
+            return _told(dataset, loaded, commit)
 
         return self._tasks.start(scope, author, "ingest", f"Load {upload.name}", work)
 
@@ -109,30 +102,103 @@ class Bringing:
                 scratch=scratch,
                 progress=report,
             )
-            report("Storing the rows", 0, None)
-            data = self._versions.write(scope, _all_of(Path(out) / loaded.data))
-            datasets: dict[str, str | None] = {dataset: data.id}
-            if loaded.rejected:
-                rejects = self._versions.write(scope, _all_of(Path(out) / loaded.rejects))
-                datasets[dataset + REJECTS] = rejects.id
+            datasets = self._stored(scope, Path(out), dataset, loaded, report)
         original = self._versions.put_file(scope, f"{ORIGINALS}/{name}", _chunks(path))
         report("Committing", 0, None)
         draft = Draft(
             message=f"Load {dataset} from {name}",
             operation="ingest",
-            arguments={
-                "file": name,
-                "sha256": original.digest,
-                "format": loaded.format,
-                "table": loaded.table,
-                "records": loaded.records,
-                "rejected": loaded.rejected,
-            },
+            arguments={"file": name, "sha256": original.digest, **_counts(loaded)},
             datasets=datasets,
             files={original.path: original.digest},
             lineage={dataset: {"operation": "ingest", "file": original.path}},
         )
         return loaded, self._versions.workspace(scope, author).commit(draft, branch)
+
+    def inspect_server(
+        self, url: str, options: Options | None = None, *, private: bool
+    ) -> Inspection:
+        """The tables of a database server, and how one of them would be read.
+
+        The URL may hold a password: it is passed to the reading process and kept nowhere. `private` says
+        whether the caller may reach servers on private addresses.
+        """
+        return isolation.inspect_server(
+            url, options, private=private, limits=self._limits, scratch=self._scratch()
+        )
+
+    def ingest_server(
+        self,
+        scope: Scope,
+        author: str,
+        url: str,
+        dataset: str,
+        options: Options | None = None,
+        branch: str = MAIN,
+        *,
+        private: bool,
+    ) -> Task:
+        """Loads a table of a database server as a dataset."""
+        address = parse_address(url)
+
+        def work(report: Report) -> dict[str, Any]:
+            loaded, commit = self.load_server(
+                scope, author, url, dataset, options, branch, private=private, report=report
+            )
+            return _told(dataset, loaded, commit)
+
+        return self._tasks.start(scope, author, "ingest", f"Load from {address.shown()}", work)
+
+    def load_server(
+        self,
+        scope: Scope,
+        author: str,
+        url: str,
+        dataset: str,
+        options: Options | None = None,
+        branch: str = MAIN,
+        *,
+        private: bool,
+        report: Report = lambda _doing, _done, _total: None,
+    ) -> tuple[Loaded, Commit]:
+        """Reads a table apart, then commits its rows and its rejects together; the record says from where."""
+        source = parse_address(url).shown()
+        scratch = self._scratch()
+        with TemporaryDirectory(dir=scratch) as out:
+            report("Reading from the server", 0, None)
+            loaded = isolation.load_server(
+                url,
+                options,
+                Path(out),
+                self._limits,
+                private=private,
+                scratch=scratch,
+                progress=report,
+            )
+            datasets = self._stored(scope, Path(out), dataset, loaded, report)
+        report("Committing", 0, None)
+        draft = Draft(
+            message=f"Load {dataset} from {loaded.table} of {source}",
+            operation="ingest",
+            arguments={"source": source, **_counts(loaded)},
+            datasets=datasets,
+            lineage={
+                dataset: {"operation": "ingest", "source": source, "table": loaded.table or ""}
+            },
+        )
+        return loaded, self._versions.workspace(scope, author).commit(draft, branch)
+
+    def _stored(
+        self, scope: Scope, out: Path, dataset: str, loaded: Loaded, report: Report
+    ) -> dict[str, str | None]:
+        """The versions of a load's rows, and of its rejects if there are any."""
+        report("Storing the rows", 0, None)
+        data = self._versions.write(scope, _all_of(out / loaded.data))
+        datasets: dict[str, str | None] = {dataset: data.id}
+        if loaded.rejected:
+            rejects = self._versions.write(scope, _all_of(out / loaded.rejects))
+            datasets[dataset + REJECTS] = rejects.id
+        return datasets
 
     def _arrived(self, scope: Scope, upload_id: str) -> tuple[Upload, Path]:
         uploads = self._uploads(scope)
@@ -147,6 +213,27 @@ class Bringing:
         folder = self._folder / "scratch"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def _told(dataset: str, loaded: Loaded, commit: Commit) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "commit": commit.id,
+        "records": loaded.records,
+        "rows": loaded.rows,
+        "rejected": loaded.rejected,
+        "rejects_dataset": dataset + REJECTS if loaded.rejected else None,
+        "warnings": [asdict(note) for note in loaded.warnings],
+    }
+
+
+def _counts(loaded: Loaded) -> dict[str, Any]:
+    return {
+        "format": loaded.format,
+        "table": loaded.table,
+        "records": loaded.records,
+        "rejected": loaded.rejected,
+    }
 
 
 def _all_of(path: Path) -> str:
