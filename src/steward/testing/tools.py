@@ -35,7 +35,7 @@ def check_tool(tool: Tool[Any], trial: Trial | None = None) -> Outcome | None:
     _check_declaration(tool)
     if trial is None:
         return None
-    return asyncio.run(_checked(tool, trial))
+    return asyncio.run(check_call(tool, trial))
 
 
 def _check_declaration(tool: Tool[Any]) -> None:
@@ -65,7 +65,8 @@ def _check_declaration(tool: Tool[Any]) -> None:
         assert tool.undo is not None, f"{tool.name} compensates by nothing"
 
 
-async def _checked(tool: Tool[Any], trial: Trial) -> Outcome:
+async def check_call(tool: Tool[Any], trial: Trial) -> Outcome:
+    """The call alone, for tests that have a loop of their own."""
     arguments = tool.arguments.model_validate(dict(trial.arguments))
     context = trial.context
     before = _state(context)

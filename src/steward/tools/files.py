@@ -4,7 +4,7 @@ import base64
 import codecs
 import difflib
 from collections.abc import Iterator
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -23,12 +23,14 @@ from steward.broker.tool import (
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, TooLarge
 from steward.data.versions import Commit, Draft
 from steward.data.workbench.bringing import ORIGINALS
-from steward.store import Scope
+from steward.runs import Kind, Runs
 from steward.tools._calls import agreed, bench, off_loop, service
 from steward.tools._commits import files_of, media_type, reconciling, workspace
 
 MAX_TEXT = 1 << 20
 _PIECE = 64 << 10
+_ENTRIES = 500
+_RECORDED = frozenset({"value", "artifacts", "commits", "labels", "cost"})
 
 
 class EditFile(Arguments):
@@ -61,14 +63,6 @@ class ReadArtifact(Arguments):
         if (self.path is None) == (self.digest is None):
             raise ValueError("give either a path or a digest")
         return self
-
-
-class Artifacts(Protocol):
-    """The files that calls of a run made; the service `artifacts`."""
-
-    def find(self, scope: Scope, run_id: str, digest: str) -> Artifact:
-        """NotFound unless a call of this run made it: a digest alone is no permission."""
-        ...
 
 
 def _edited(context: ToolContext, arguments: EditFile) -> tuple[str | None, str, str]:
@@ -202,8 +196,7 @@ def _read(context: ToolContext, arguments: ReadArtifact) -> Outcome:
 
 def _opened(context: ToolContext, arguments: ReadArtifact) -> tuple[Artifact, Iterator[bytes], str]:
     if arguments.digest is not None:
-        artifacts: Artifacts = service(context, "artifacts", "Reading a file by its digest")
-        found = artifacts.find(context.scope, context.run_id, arguments.digest)
+        found = _made_by_run(context, arguments.digest)
         chunks = service(context, "blobs", "Reading a file").read(found.digest)
         return found, chunks, f"artifact:{found.name}@{found.digest}"
     place, at, path = workspace(context), arguments.at or context.branch, arguments.path or ""
@@ -212,6 +205,25 @@ def _opened(context: ToolContext, arguments: ReadArtifact) -> tuple[Artifact, It
         raise NotFound(f"There is no file {path!r} at {at!r}.")
     found = Artifact(path, media_type(path), entry.digest, entry.bytes)
     return found, place.read_file(path, at), f"file:{path}@{entry.digest}"
+
+
+def _made_by_run(context: ToolContext, digest: str) -> Artifact:
+    """A file that the run's journal lists as made by one of its calls: a digest alone is no permission."""
+    runs: Runs = service(context, "runs", "Reading a file by its digest")
+    after = 0
+    while page := runs.entries(context.scope, context.run_id, after, _ENTRIES):
+        for entry in page:
+            if entry.kind not in (Kind.step, Kind.outcome) or "result" not in entry.data:
+                continue
+            result = runs.payload(entry.data["result"])
+            # What the door wrote about a call, and not what the call's own value says.
+            if not isinstance(result, dict) or not result.keys() >= _RECORDED:
+                continue
+            for each in result["artifacts"]:
+                if each["digest"] == digest:
+                    return Artifact(**each)
+        after = page[-1].seq
+    raise NotFound(f"No call of this run made a file {digest[:12]}…; read files by their path.")
 
 
 def _piece(chunks: Iterator[bytes], offset: int, limit: int) -> bytes:
