@@ -1,5 +1,5 @@
 /** Names for the shapes of data in the HTTP API: datasets, their history and what can be done to them. */
-import type { components } from './schema';
+import type { components, paths } from './schema';
 
 type Schemas = components['schemas'];
 
@@ -8,7 +8,9 @@ export type Dataset = Schemas['DatasetOut'];
 export type RowPage = Schemas['RowsOut'];
 export type Commit = Schemas['CommitOut'];
 export type EntryChange = Schemas['EntryChangeOut'];
-export type UndoPlan = Schemas['UndoPlanOut'];
+/** Runs have undo plans too, so the schema's own name for it is not to be relied upon. */
+export type UndoPlan =
+  paths['/api/v1/projects/{project_id}/commits/{commit_id}/undo']['get']['responses'][200]['content']['application/json'];
 export type Diff = Schemas['DiffOut'];
 export type DiffRow = Schemas['DiffRowOut'];
 export type DiffRows = Schemas['DiffRowsOut'];

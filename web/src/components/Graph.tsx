@@ -13,7 +13,6 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
-  useNodesInitialized,
   useReactFlow,
   useStore,
 } from '@xyflow/react';
@@ -24,6 +23,7 @@ import {
   type GraphEdge,
   type GraphNode,
   type Point,
+  type Size,
   smoothPath,
   viewportFor,
 } from './graph-layout';
@@ -76,16 +76,13 @@ function Line({ id, data, markerEnd }: EdgeProps<DrawnEdge>) {
 }
 
 /** Puts the graph into its frame, and again when either of them changes its size. */
-function Framed() {
-  const { getNodes, getNodesBounds, setViewport } = useReactFlow();
-  const isMeasured = useNodesInitialized();
+function Framed({ bounds }: { bounds: Point & Size }) {
+  const { setViewport } = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
-  const count = useStore((state) => state.nodes.length);
   useEffect(() => {
-    if (!isMeasured || width === 0 || height === 0 || count === 0) return;
-    void setViewport(viewportFor(getNodesBounds(getNodes()), { width, height }));
-  }, [isMeasured, width, height, count, getNodes, getNodesBounds, setViewport]);
+    if (width > 0 && height > 0) void setViewport(viewportFor(bounds, { width, height }));
+  }, [bounds, width, height, setViewport]);
   return null;
 }
 
@@ -131,7 +128,7 @@ export default function Graph({ label, nodes, edges, selected = null, onSelect }
       >
         <Background gap={20} />
         <Controls showInteractive={false} />
-        <Framed />
+        <Framed bounds={layout.bounds} />
       </ReactFlow>
     </div>
   );

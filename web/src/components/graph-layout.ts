@@ -22,6 +22,11 @@ export interface Point {
   y: number;
 }
 
+export interface Size {
+  width: number;
+  height: number;
+}
+
 const WIDTH = 210;
 const LINE = 17;
 const CHARACTER = 6.2;
@@ -42,7 +47,9 @@ export function arranged(nodes: GraphNode[], edges: GraphEdge[]) {
   nodes.forEach((node) => graph.setNode(node.id, { width: WIDTH, height: heightOf(node) }));
   edges.forEach(({ id, from, to, label }) => graph.setEdge(from, to, labelSize(label), id));
   layout(graph);
+  const { width = 0, height = 0 } = graph.graph() as Partial<Size>;
   return {
+    bounds: { x: 0, y: 0, width, height },
     nodes: nodes.map((node) => {
       const { x, y } = graph.node(node.id) as Point;
       return { node, position: { x: x - WIDTH / 2, y: y - heightOf(node) / 2 } };
@@ -75,14 +82,9 @@ export function smoothPath(points: Point[]): string {
   return `M ${first.x} ${first.y}${tail}`;
 }
 
-interface Size {
-  width: number;
-  height: number;
-}
-
 const MARGIN = 24;
 /** Below this, labels cannot be read any more. */
-const SMALLEST = 0.5;
+const SMALLEST = 0.65;
 const LARGEST = 1.1;
 
 /** Shows the whole graph where that stays readable, otherwise where it begins. */
