@@ -96,8 +96,9 @@ def test_an_administrator_may_name_private_places() -> None:
     assert _resolved("Example.ORG.", "10.1.2.3", allow=("example.org",)) == ["10.1.2.3"]
     with pytest.raises(Denied):
         _resolved("10.0.0.6", allow=("10.0.0.5",))
-    with pytest.raises(Denied, match="metadata"):
-        _resolved("example.org", "169.254.169.254", allow=("example.org",))
+    for metadata in ("169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254"):
+        with pytest.raises(Denied):
+            _resolved("example.org", metadata, allow=("example.org",))
     with pytest.raises(Misconfigured):
         Allowed.parse(["10.0.0.0/99"])
 

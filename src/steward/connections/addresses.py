@@ -69,6 +69,19 @@ _KINDS_V6: Final = tuple(
         ("ff00::/8", "multicast"),
     )
 )
+# Where machines of a cloud keep their own credentials.
+_METADATA: Final = frozenset(
+    ip_address(text)
+    for text in (
+        "100.100.100.200",
+        "168.63.129.16",
+        "169.254.169.254",
+        "169.254.170.2",
+        "192.0.0.192",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+    )
+)
 # What inet_aton would read as an address although it does not look like one: 2130706433, 0x7f.1, 127.1, 0177.0.0.1.
 _NUMERIC: Final = re.compile(r"(0[xX][0-9a-fA-F]*|\d+)(\.(0[xX][0-9a-fA-F]*|\d+)){0,3}\.?")
 
@@ -111,8 +124,10 @@ class Allowed:
     def covers(self, host: str, address: Address) -> bool:
         if any(address in network for network in self.networks):
             return True
-        # A name is no licence for the places where machines keep their own credentials.
-        return host in self.names and not (address.is_link_local or address.is_multicast)
+        if address in _METADATA or address.is_link_local or address.is_multicast:
+            # A name is no licence for these: whoever runs the name could point it there.
+            return False
+        return host in self.names
 
 
 async def resolve_checked(

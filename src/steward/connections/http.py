@@ -211,9 +211,12 @@ class Http:
 
     def _line(self) -> httpx2.AsyncBaseTransport:
         """A transport and no client: clients know redirects, cookies and proxies of their own."""
-        return self._transport or httpx2.AsyncHTTPTransport(
-            verify=self._tls or True, trust_env=False, retries=0
-        )
+        if self._transport is not None:
+            return self._transport
+        if self._tls is None:
+            # Reading all certificates takes a while: once, and not before it is needed.
+            self._tls = httpx2.create_ssl_context(trust_env=False)
+        return httpx2.AsyncHTTPTransport(verify=self._tls, trust_env=False, retries=0)
 
 
 def _to_address(
