@@ -41,6 +41,10 @@ _OTHERS: Final = frozenset(
 _NOWHERE: Final = (1 << 64) - 1
 _OWN_SCHEMA: Final = "main"
 _CALM: Final = frozenset({"", "main", "system", "memory", "temp"})
+# Written like columns, run as functions that tell about the server.
+_DISGUISED: Final = frozenset(
+    {"current_catalog", "current_role", "current_schema", "current_user", "session_user", "user"}
+)
 # Inside these there are types and values, not code.
 _LEAVES: Final = frozenset({"cast_type", "value", "return_type"})
 _WRITING: Final = (
@@ -76,8 +80,8 @@ def check(sql: str, datasets: Mapping[str, Sequence[str]]) -> Checked:
     """Refuses all but one SELECT over `datasets` (name to columns); gives the statement to run."""
     if len(sql) > MAX_CODE:
         raise Refused([Finding("length", f"The statement is longer than {MAX_CODE:,} characters.")])
-    if "\0" in sql:
-        raise Refused([Finding("text", "The statement holds a null character.")])
+    if "\0" in sql or any("\ud800" <= character <= "\udfff" for character in sql):
+        raise Refused([Finding("text", "The statement holds a character that is none.")])
     try:
         tree = _parse(sql)
         walk = _Walk(sql, datasets)
@@ -112,7 +116,7 @@ def _ask(question: str, text: str) -> str:
 def _parse(sql: str) -> dict[str, Any]:
     try:
         tree = json.loads(_ask("SELECT json_serialize_sql(CAST(? AS VARCHAR))", sql))
-    except (duckdb.Error, UnicodeEncodeError) as problem:
+    except duckdb.Error as problem:
         first = str(problem).partition("\n")[0]
         raise Refused([Finding("syntax", f"This is not SQL: {first}")]) from None
     if tree["error"]:
@@ -162,6 +166,7 @@ class _Walk:
         self._sql = sql
         self._datasets = {name.casefold(): name for name in datasets}
         self._columns = datasets
+        self._known_columns = {c.casefold() for columns in datasets.values() for c in columns}
         self._at = 0
         self._named: set[str] = set()
         self._starred = False
@@ -246,10 +251,15 @@ class _Walk:
         if kind in {"FUNCTION", "WINDOW"}:
             self._function(node, FUNCTIONS)
         elif kind == "COLUMN_REF":
-            self._named.update(str(name).casefold() for name in node.get("column_names", []))
+            self._column([str(name).casefold() for name in node.get("column_names", [])])
         elif kind == "STAR":
             self._starred = True
         self.values(node, scope)
+
+    def _column(self, names: list[str]) -> None:
+        self._named.update(names)
+        if len(names) == 1 and names[0] in _DISGUISED and names[0] not in self._known_columns:
+            self.refuse(names[0], f"{names[0]} may not be used here.")
 
     def _function(self, node: Mapping[str, Any], allowed: frozenset[str]) -> None:
         name = str(node.get("function_name", "")).lower()
