@@ -6,11 +6,13 @@ from pathlib import Path
 from secrets import token_bytes
 
 from steward.app.governing import Governing, Scrubbing, govern
+from steward.connections import Http, Mailer
 from steward.core import Clock, Ids, Settings, SystemClock
 from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
 from steward.identity import Identity, Passwords
 from steward.runs import Runs
+from steward.runs.doorbell import Doorbell
 from steward.store import (
     BlobStore,
     Bus,
@@ -82,13 +84,24 @@ def open_steward(
         hashing_key=lambda scope: _hashing_key(secrets, scope),
     )
     identity = Identity(database, clock, ids, events, settings.identity, passwords)
-    runs = Runs(database, blobs, bus, events, clock, ids, Scrubbing(secrets, clock))
+    runs = Runs(
+        database,
+        blobs,
+        bus,
+        events,
+        clock,
+        ids,
+        Scrubbing(secrets, clock),
+        _doorbell(settings, database, keyring),
+    )
     services = {
         "workbench": workbench,
         "secrets": secrets,
         "blobs": blobs,
         "clock": clock,
         "runs": runs,
+        "http": Http(allow_private=settings.network.allow_private),
+        "mail": Mailer(allow_private=settings.network.allow_private),
     }
     governing = govern(database, events, clock, ids, keyring, identity, runs, workbench, services)
     return Steward(
@@ -124,6 +137,19 @@ def open_database(settings: Settings) -> Database:
         return Database(url.get_secret_value(), pool_size=settings.database.pool_size)
     path = (settings.home / "steward.db").resolve()
     return Database(f"sqlite:///{path}", pool_size=settings.database.pool_size)
+
+
+def _doorbell(settings: Settings, database: Database, keyring: Keyring) -> Doorbell | None:
+    """NATS where it is set; one process on SQLite needs nothing but its own bus."""
+    url = settings.runs.nats_url
+    if url is None or database.is_sqlite:
+        return None
+    try:
+        from steward.runs.nats import NatsDoorbell
+    except ModuleNotFoundError:
+        raise Misconfigured("NATS needs Steward's 'nats' extra; install it first.") from None
+    # All processes of an installation share its keys, so they find the same queues by name.
+    return NatsDoorbell(url.get_secret_value(), keyring.derived("doorbell").hex()[:16])
 
 
 def open_blobs(settings: Settings) -> BlobStore:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from steward.broker.approvals import Approvals
@@ -26,6 +25,7 @@ from steward.flows.launch import Launcher
 from steward.identity import Identity
 from steward.runs import Json, Runs
 from steward.store import Database, EventLog, Keyring, Scope, SecretStore
+from steward.tools import load_tools
 
 TOKEN_PURPOSE = "run tokens"  # noqa: S105
 _FRESH_SECONDS = 2.0
@@ -60,7 +60,7 @@ def govern(
     workbench: Workbench,
     services: Mapping[str, Any],
 ) -> Governing:
-    _load_tools()
+    load_tools()
     rulebook = Rulebook(database, events, clock)
     groups = Groups(database, identity.members, events)
     approvals = Approvals(database, runs, events, clock, ids, groups)
@@ -81,13 +81,6 @@ def govern(
         forking=Forking(runs, workbench.versions, ids),
         launcher=Launcher(runs, broker, TOOLS),
     )
-
-
-@cache
-def _load_tools() -> None:
-    """Once a process, however many installations it opens."""
-    TOOLS.load_package("steward.tools")
-    TOOLS.load_entry_points()
 
 
 class Scrubbing:

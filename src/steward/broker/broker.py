@@ -489,7 +489,10 @@ class Broker:
             return found
 
         effect = Effect(
-            run, reconcile if tool.reconcile is not None else None, idempotent=tool.idempotent
+            run,
+            reconcile if tool.reconcile is not None else None,
+            idempotent=tool.idempotent,
+            retries=Retries(attempts=tool.attempts),
         )
         return await execution.effect(key, plan.body, effect)
 

@@ -5,7 +5,7 @@ import platform
 import typer
 
 from steward import __version__
-from steward.cli import backups, data, doctor, tokens, up, users
+from steward.cli import backups, data, doctor, policies, runs, tests, tokens, up, users
 from steward.cli.output import AsJson, command, show
 from steward.store import sqlite_version
 
@@ -21,6 +21,9 @@ app.command("doctor")(doctor.doctor)
 app.add_typer(users.app, name="user", help="People of this installation.")
 app.add_typer(tokens.app, name="token", help="Personal API tokens.")
 app.add_typer(data.app, name="data", help="Datasets: load, look, compare, undo, export.")
+app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, verify, undo, export.")
+app.add_typer(policies.app, name="policy", help="Policy: which rule decides, and why.")
+app.add_typer(tests.app, name="test", help="Runs as regression tests.")
 app.command("backup")(backups.backup_command)
 app.command("restore")(backups.restore_command)
 

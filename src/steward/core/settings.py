@@ -129,6 +129,13 @@ class MetricsSettings(_Section):
     )
 
 
+class NetworkSettings(_Section):
+    allow_private: list[str] = Field(
+        [],
+        description="Hosts or addresses on private networks that tools may reach, as in `10.0.0.5`.",
+    )
+
+
 class RunsSettings(_Section):
     in_server: bool = Field(
         True,
@@ -165,6 +172,7 @@ class Settings(BaseSettings):
     database: DatabaseSettings = DatabaseSettings()
     blobs: BlobSettings = BlobSettings()
     runs: RunsSettings = RunsSettings()
+    network: NetworkSettings = NetworkSettings()
     identity: IdentitySettings = IdentitySettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()

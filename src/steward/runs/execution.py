@@ -29,6 +29,8 @@ from steward.runs.model import (
 )
 
 Perform = Callable[[], Awaitable[Json]]
+UNCERTAIN = "uncertain"
+"""Code of an error that says: it may have happened."""
 
 
 class Scribe(Protocol):
@@ -71,6 +73,8 @@ class Effect:
     reconcile: Callable[[Ticket], Awaitable[Reconciled]] | None = None
     idempotent: bool = False
     """Whether the receiver ignores a second one with the same idempotency key."""
+    retries: Retries = ONCE
+    """How often an idempotent effect is tried."""
 
 
 @dataclass
@@ -179,7 +183,7 @@ class Execution:
             intended = {"request": request, "idempotency_key": ticket.idempotency_key}
             await self._append(Kind.intent, key, intended | {"body_hash": ticket.body_hash})
             fault("runs.effect.intended")
-            outcome = await self._done(effect, ticket)
+            outcome = await self._done(key, effect, ticket)
         else:
             outcome = await self._settled(key, effect, ticket)
         fault("runs.effect.done")
@@ -318,8 +322,13 @@ class Execution:
             await self._scribe.pause_for(wait)
             self._may_go_on()
 
-    async def _done(self, effect: Effect, ticket: Ticket) -> dict[str, Any]:
+    async def _done(self, key: str, effect: Effect, ticket: Ticket) -> dict[str, Any]:
+        if effect.idempotent:
+            return await self._tried(key, lambda: effect.perform(ticket), effect.retries)
         outcome, _ = await _outcome_of(effect.perform(ticket), ONCE)
+        if outcome.get("error", {}).get("code") == UNCERTAIN:
+            # The line broke while it was being done: as after a crash, nobody knows.
+            return await self._settled(key, effect, ticket)
         return outcome
 
     async def _settled(self, key: str, effect: Effect, ticket: Ticket) -> dict[str, Any]:
@@ -330,7 +339,7 @@ class Execution:
         if found.found is Found.happened:
             return {"result": found.result}
         if found.found is Found.not_happened or effect.idempotent:
-            return await self._done(effect, ticket)
+            return await self._done(key, effect, ticket)
         answer = await self.wait(
             f"{key}/uncertain",
             {"kind": "uncertain", "request": ticket.request},
@@ -341,7 +350,7 @@ class Execution:
             case "happened":
                 return {"result": answer.get("result")}
             case "retry":
-                return await self._done(effect, ticket)
+                return await self._done(key, effect, ticket)
             case _:
                 message = "It was decided that this action did not happen and is not tried again."
                 return {"error": {"code": "given-up", "message": message}}
