@@ -131,6 +131,23 @@ def test_a_call_that_costs_more_stops_the_next_one(budgets: Budgets) -> None:
         budgets.reserve(RUN, "b", Cost())
 
 
+def test_a_limit_is_reached_and_not_passed(budgets: Budgets) -> None:
+    limits = Budget(usd=Decimal("0.000000005"), tokens=5, rows=5, bytes=5, seconds=0.005)
+    budgets.open(RUN, limits)
+    least: dict[str, Any] = {
+        "usd": Decimal("0.000000001"),
+        "tokens": 1,
+        "rows": 1,
+        "bytes": 1,
+        "seconds": 0.001,
+    }
+    for name, amount in least.items():
+        with pytest.raises(BudgetExceeded) as breach:
+            budgets.reserve(RUN, name, Cost(**{name: amount * 6}))
+        assert breach.value.limit == name
+        budgets.reserve(RUN, name, Cost(**{name: amount * 5}))
+
+
 def test_a_person_grants_more(budgets: Budgets) -> None:
     child = Drawer("child", parent_id="root")
     budgets.open(RUN, Budget(usd=Decimal(1)))

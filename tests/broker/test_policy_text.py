@@ -54,6 +54,16 @@ def test_faults_have_a_place(text: str, line: int, column: int, message: str) ->
     assert refused.value.problems
 
 
+def test_the_first_wrong_token_is_the_place() -> None:
+    tokens = '@id ( "b" ) permit ( principal , action , resource ) when { context . risk == "x" } ;'
+    words = tokens.split(" ")
+    for number in range(len(words)):
+        before = " ".join(words[:number])
+        text = " ".join([*words[:number], "~", *words[number:]])
+        (found,) = faults(text, TOOLS)
+        assert (found.line, found.column) == (1, len(before) + (2 if before else 1))
+
+
 def test_one_mistake_is_told_once() -> None:
     text = '@id("b") permit(principal, action, resource) when { context.amount };'
     assert len(faults(text, TOOLS)) == 1
