@@ -24,18 +24,29 @@ logging.getLogger("celpy").setLevel(logging.WARNING)
 
 def evaluated(parts: Parsed, lookup: Lookup) -> Json:
     BUDGET.left = STEPS
+    names = _Names(parts.paths, lookup, dict(parts.constants))
     try:
-        names = _Names(parts.paths, lookup, dict(parts.constants))
-        return from_cel(_Steps(parts.tree, names).evaluate())
+        found = _Steps(parts.tree, names).evaluate()
     except Exhausted:
-        raise ExpressionError(
-            "it takes too many steps or reads too much; use a tool for work on many rows",
-            parts.text,
-        ) from None
+        raise _too_much(parts) from None
     except CELEvalError as problem:
         raise ExpressionError(_reason(problem), parts.text, problem.column) from None
+    except RecursionError:
+        raise ExpressionError("it reads a value that is nested too deeply", parts.text) from None
+    except (TypeError, ValueError, LookupError, AttributeError):
+        # What the library lets through; its text may hold data.
+        raise ExpressionError("it cannot be computed", parts.text) from None
+    try:
+        return from_cel(found)
+    except Exhausted:
+        raise _too_much(parts) from None
     except (TypeError, ValueError) as problem:
         raise ExpressionError(f"its result is no JSON value ({problem})", parts.text) from None
+
+
+def _too_much(parts: Parsed) -> ExpressionError:
+    said = "it takes too many steps or reads too much; use a tool for work on many rows"
+    return ExpressionError(said, parts.text)
 
 
 class _Names(Activation):

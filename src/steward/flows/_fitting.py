@@ -44,6 +44,7 @@ def _value(value: Json, schema: Any, root: Schema, at: str, known: Known) -> Ite
     elif isinstance(value, dict):
         if "object" not in kinds_of(schema, root):
             yield Problem(at, f"must be {_words(kinds_of(schema, root))}, not object")
+            return
         for name, item in value.items():
             inner = field_of(schema, name, root, closed=False)
             if inner is None:

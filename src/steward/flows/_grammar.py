@@ -18,8 +18,8 @@ from steward.flows._functions import NAMES
 from steward.flows._texts import ExpressionError, Path, outside_quotes
 
 LONGEST: Final = 4_000
-DEEPEST: Final = 50
-"""Levels of operators within each other; evaluation takes some ten Python frames a level."""
+DEEPEST: Final = 64
+"""Levels of the tree, two for an operator; evaluation takes some seven Python frames a level."""
 
 ROOTS: Final = ("inputs", "nodes", "item", "index", "last", "run")
 
@@ -91,7 +91,7 @@ class _Shaping:
         if tree.data == "member_dot_arg":
             return self._method(tree, bound, depth)
         if tree.data == "ident_arg":
-            self._known(tree.children[0])
+            self._function(tree)
         if tree.data == "primary" and tree.children[0].data == "literal":
             return self._constant(tree.children[0])
         children = [
@@ -155,8 +155,16 @@ class _Shaping:
         self._into.constants[variable] = value
         return Tree("primary", [Tree("ident", [Token("IDENT", variable)], tree.meta)], tree.meta)
 
+    def _function(self, tree: Any) -> None:
+        if str(tree.children[0]) != "has":
+            self._known(tree.children[0])
+            return
+        given = tree.children[1].children if len(tree.children) > 1 else []
+        if len(given) != 1 or _peeled(given[0]).data not in {"member_dot", "member_index"}:
+            raise self._wrong(tree, "write has(….field)")
+
     def _known(self, name: Any) -> None:
-        if str(name) not in NAMES and str(name) != "has":
+        if str(name) not in NAMES:
             known = ", ".join(sorted(NAMES | _MACROS | {"has"}))
             raise self._wrong(name, f"there is no function {str(name)!r}; there are {known}")
 
@@ -200,8 +208,9 @@ def _syntax(text: str, problem: CELParseError) -> ExpressionError:
 
 @cache
 def _environment() -> Environment:
-    """Made when first needed: building the parser takes a while, and it sets the recursion limit."""
+    """Made when first needed: building the parser takes a while."""
     before = sys.getrecursionlimit()
     made = Environment()
-    sys.setrecursionlimit(max(before, sys.getrecursionlimit()))
+    # The library raises the limit of the whole process; what is read here never comes near it.
+    sys.setrecursionlimit(before)
     return made

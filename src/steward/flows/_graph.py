@@ -221,7 +221,12 @@ class NodePlace:
 
     async def run_agent(self, agent: Json, labels: Labels | None) -> Valued:
         run = self._graph.services.run_agent
-        if run is None:
+
+        async def look() -> Json:
+            return run is not None
+
+        # Recorded: a run that failed for want of a model replays so where there is one.
+        if not await self.execution.step(f"{self.key}:service", {}, look) or run is None:
             raise Misconfigured(
                 f"The node {self._node.id!r} needs an agent, and no model is set up here. "
                 "Set one up, or replace the node by tools."

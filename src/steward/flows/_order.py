@@ -49,8 +49,10 @@ def _cycle(left: Mapping[str, set[str]]) -> list[str]:
     while name not in path:
         path.append(name)
         name = min(left[name])
-    found = path[path.index(name) :]
-    return [*reversed(found), found[-1]]
+    # The walk went from each node to what it needs; people read it the other way.
+    found = path[path.index(name) :][::-1]
+    start = found.index(min(found))
+    return [*found[start:], *found[:start], found[start]]
 
 
 def ancestors(edges: Edges, order: list[str]) -> dict[str, frozenset[str]]:

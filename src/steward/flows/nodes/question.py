@@ -30,7 +30,10 @@ class QuestionNode(Node):
     )
     to: list[str] = Field([], max_length=50, description="Who is asked; nobody: every operator.")
     expires_in: Duration | None = None
-    default: Any = Field(None, description="Taken when nobody answers in time.")
+    expired: Literal["fail", "default"] = Field(
+        "fail", description="What happens when nobody answers in time."
+    )
+    default: Any = None
 
     def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:  # noqa: ARG002
         return self.form
@@ -63,6 +66,6 @@ class QuestionNode(Node):
         raise StepFailed(at.key, "no-answer", f"The question {self.id!r} got no valid answer.")
 
     def _unanswered(self, key: str) -> Valued:
-        if "default" in self.model_fields_set:
+        if self.expired == "default":
             return Valued(self.default)
         raise StepFailed(key, "expired", f"Nobody answered the question {self.id!r} in time.")
