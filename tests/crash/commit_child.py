@@ -89,15 +89,67 @@ def change(versions: Versions, job: int) -> None:
     )
 
 
+def diverge(versions: Versions, job: int) -> None:
+    """Other rows of the same dataset changed on a branch and on the main line, and something to undo and redo."""
+    prepare(versions, job)
+    workspace = versions.workspace(scope_of(job), "usr_test")
+    workspace.create_branch("side")
+    mark(versions, job, "side", 100, "on the side")
+    change(versions, job)
+
+
+def mark(versions: Versions, job: int, branch: str, row: int, text: str) -> None:
+    workspace = versions.workspace(scope_of(job), "usr_test")
+    version = workspace.dataset("a", branch).version
+    edited = versions.edit(scope_of(job), version, Update(f"id = {row}", {"t": f"'{text}'"}))
+    workspace.commit(Draft(text, datasets={"a": edited.version.id}), branch)
+
+
 def undo(versions: Versions, job: int) -> None:
     versions.workspace(scope_of(job), "usr_test").undo()
+
+
+def undo_rows(versions: Versions, job: int) -> None:
+    """The change is undone although a later commit changed another row: rows are merged."""
+    workspace = versions.workspace(scope_of(job), "usr_test")
+    target = next(commit for commit in workspace.log() if commit.message == "After")
+    workspace.undo(target.id, merge_rows=True)
+
+
+def redo(versions: Versions, job: int) -> None:
+    versions.workspace(scope_of(job), "usr_test").redo()
+
+
+def restore(versions: Versions, job: int) -> None:
+    workspace = versions.workspace(scope_of(job), "usr_test")
+    first = next(commit for commit in workspace.log() if commit.message == "Before")
+    workspace.restore(first.id)
+
+
+def merge(versions: Versions, job: int) -> None:
+    versions.workspace(scope_of(job), "usr_test").merge("side")
+
+
+def compact(versions: Versions, job: int) -> None:
+    workspace = versions.workspace(scope_of(job), "usr_test")
+    compacted = versions.compact(scope_of(job), workspace.dataset("a").version)
+    workspace.commit(Draft("Compact", datasets={"a": compacted.id}))
 
 
 def sweep(versions: Versions, job: int) -> None:
     versions.sweep(grace=timedelta(hours=1), hold=timedelta(0))
 
 
-OPERATIONS = {"change": change, "undo": undo, "sweep": sweep}
+OPERATIONS = {
+    "change": change,
+    "undo": undo,
+    "undo rows": undo_rows,
+    "redo": redo,
+    "restore": restore,
+    "merge": merge,
+    "compact": compact,
+    "sweep": sweep,
+}
 
 
 def run(url: str, folder: Path, job: dict[str, Any]) -> None:

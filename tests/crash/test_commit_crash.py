@@ -1,11 +1,13 @@
-"""kill -9 at every fault point of a write, a commit, an undo and a sweep: the old state or the new one, nothing between."""
+"""kill -9 at every fault point of everything that commits, and of the sweep: the old state or the new one, nothing between."""
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGKILL
 from typing import Any
@@ -13,11 +15,21 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from steward.data import versions as versions_package
 from steward.data.versions import Versions
 from steward.data.versions import _tables as tables
 from steward.data.versions._manifest import unpack
 from steward.store import EVERYWHERE, Database, FileBlobs, migrate
-from tests.crash.commit_child import change, prepare, room, rows_after, rows_before, scope_of
+from tests.crash.commit_child import (
+    change,
+    diverge,
+    mark,
+    prepare,
+    room,
+    rows_after,
+    rows_before,
+    scope_of,
+)
 from tests.data.versions_kit import fetch
 
 ROOT = Path(__file__).parents[2]
@@ -167,9 +179,106 @@ def test_an_undo_is_there_or_not(place: tuple[str, Path]) -> None:
         for point, occurrence in points(children, folder, operation="undo", number=0):
             ended = children.run(operation="undo", number=1, point=point, occurrence=occurrence)
             assert ended == -SIGKILL, point
-            assert state(versions, 1) == "after", point
-        assert children.run(operation="undo", number=1) == 0
+            undone = point == "data.commit.done"
+            assert state(versions, 1) == ("before" if undone else "after"), point
         assert state(versions, 1) == "before"
+
+
+Rows = list[tuple[int, str]]
+Marked = dict[int, str]
+
+
+def marked(rows: Rows, marks: Marked) -> Rows:
+    return [(i, marks.get(i, text)) for i, text in rows]
+
+
+@dataclass(frozen=True)
+class Move:
+    """What stands on the main line before and after an operation, for a job that has diverged."""
+
+    ready: Callable[[Versions, int], None]
+    before: Callable[[int], Rows]
+    after: Callable[[int], Rows]
+
+
+def later(versions: Versions, job: int) -> None:
+    diverge(versions, job)
+    mark(versions, job, "main", 90, "later")
+
+
+def undone(versions: Versions, job: int) -> None:
+    diverge(versions, job)
+    versions.workspace(scope_of(job), "usr_test").undo()
+
+
+MOVES = {
+    "merge": Move(diverge, rows_after, lambda job: marked(rows_after(job), {100: "on the side"})),
+    "restore": Move(diverge, rows_after, rows_before),
+    "redo": Move(undone, rows_before, rows_after),
+    "undo rows": Move(
+        later,
+        lambda job: marked(rows_after(job), {90: "later"}),
+        lambda job: marked(rows_before(job), {90: "later"}),
+    ),
+    "compact": Move(diverge, rows_after, rows_after),
+}
+WRITING = {"merge", "undo rows", "compact"}
+"""The others only move pointers."""
+
+
+@pytest.mark.parametrize("operation", list(MOVES))
+def test_every_other_move_is_there_or_not(place: tuple[str, Path], operation: str) -> None:
+    url, folder = place
+    move = MOVES[operation]
+    with started(url, folder) as children, room(url, folder) as versions:
+        for number in (0, 1):
+            move.ready(versions, number)
+        found = points(children, folder, operation=operation, number=0)
+        names = {name for name, _ in found}
+        assert names >= {name for name in fault_names() if name.startswith("data.commit.")}
+        assert ("data.write.part_stored" in names) == (operation in WRITING)
+        workspace = versions.workspace(scope_of(1), "usr_test")
+        head = workspace.branch().head
+        for point, occurrence in found:
+            ended = children.run(operation=operation, number=1, point=point, occurrence=occurrence)
+            assert ended == -SIGKILL, point
+            last = (point, occurrence) == found[-1]
+            expected = move.after(1) if last else move.before(1)
+            assert sorted(fetch(workspace.table("a"))) == sorted(expected), point
+            assert (workspace.branch().head != head) == last, point
+        assert found[-1][0] == "data.commit.done"
+        # What the dead left behind is in nobody's way.
+        change_again(versions, 1)
+    assert leftovers(url, folder) == set()
+
+
+def change_again(versions: Versions, job: int) -> None:
+    before = fetch(versions.workspace(scope_of(job), "usr_test").table("a"))
+    mark(versions, job, "main", 1, "again")
+    after = fetch(versions.workspace(scope_of(job), "usr_test").table("a"))
+    assert after == marked(before, {1: "again"})
+
+
+def fault_names() -> set[str]:
+    """Every fault point in the code of versions."""
+    source = Path(versions_package.__file__).parent
+    texts = (path.read_text() for path in source.glob("*.py"))
+    return {name for text in texts for name in re.findall(r'\bfault\("([a-z_.]+)"\)', text)}
+
+
+def test_the_moves_meet_every_fault_point_there_is(place: tuple[str, Path]) -> None:
+    """A new fault point that no operation here reaches would never be died at."""
+    url, folder = place
+    met: set[str] = set()
+    with started(url, folder) as children, room(url, folder) as versions:
+        prepare(versions, 0)
+        for operation, days in (("change", 0), ("sweep", 3), ("sweep", 6)):
+            versions.write(scope_of(0), "SELECT i * 5 AS loose FROM range(120) r(i)")
+            met |= {
+                n for n, _ in points(children, folder, operation=operation, number=0, days=days)
+            }
+    assert met == fault_names()
+    assert len(met) >= 13
 
 
 def test_a_sweep_that_dies_harms_nothing(place: tuple[str, Path]) -> None:

@@ -78,9 +78,7 @@ class Workspace(View):
             if base is not None and base != row.head_id:
                 self._check_base(history, row, base, [*wanted, *_datasets(unchanged)], rebase)
             made = self.rooms.recorder.record(history, row, draft, self._origin(), wanted)
-            result = history.commits([made])[0]
-        fault("data.commit.done")
-        return result
+            return history.commits([made])[0]
 
     def restore(
         self,
@@ -233,6 +231,7 @@ class Workspace(View):
         with self.rooms.database.write(self.scope) as tx:
             history = History(tx, self.id)
             yield history, history.branch_row(branch, lock=True)
+        fault("data.commit.done")
 
 
 def _datasets(names: Sequence[str]) -> list[Key]:
