@@ -61,10 +61,15 @@ _FILES = [
     _tries("list the root's home", "bool(os.listdir('/root/.ssh') or True)"),
     _tries("list the secret's folder", "bool(os.listdir(os.path.dirname('@SECRET@')) or True)"),
     _tries("read another dataset", "bool(open('@OTHER@', 'rb').read())"),
-    _tries("read another dataset by DuckDB", "bool(con.execute(\"SELECT * FROM read_parquet('@OTHER@')\").fetchall())"),
+    _tries(
+        "read another dataset by DuckDB",
+        "bool(con.execute(\"SELECT * FROM read_parquet('@OTHER@')\").fetchall())",
+    ),
     _tries("write the dataset", "bool(open('@DATA@', 'r+b').write(b'x'))"),
     _tries("truncate the dataset", "os.truncate('@DATA@', 0) is None"),
-    _tries("truncate the dataset by opening it", "os.open('@DATA@', os.O_RDONLY | os.O_TRUNC) >= 0"),
+    _tries(
+        "truncate the dataset by opening it", "os.open('@DATA@', os.O_RDONLY | os.O_TRUNC) >= 0"
+    ),
     _tries("remove the dataset", "os.unlink('@DATA@') is None"),
     _tries("rename the dataset", "os.rename('@DATA@', '@DATA@.x') is None"),
     _tries("open up the dataset's mode", "os.chmod('@DATA@', 0o777) is None"),
@@ -78,11 +83,17 @@ _FILES = [
     _tries("hard link to the secret", "bool(os.link('@SECRET@', 'hard') or open('hard').read())"),
     _tries("hard link to the dataset", "os.link('@DATA@', 'hard') is None"),
     _tries("open by handle", "works(304, 265, -100, b'x' * 64, 0)"),
-    _tries("open with openat2", "works(437, 437, -100, b'/etc/passwd', struct.pack('=3Q', 0, 0, 0), 24)"),
+    _tries(
+        "open with openat2",
+        "works(437, 437, -100, b'/etc/passwd', struct.pack('=3Q', 0, 0, 0), 24)",
+    ),
     _tries("make a device", "os.mknod('disk', 0o60666, os.makedev(8, 0)) is None"),
     _tries("read kernel memory", "bool(open('/dev/mem', 'rb').read(1))"),
     _tries("read the block device", "bool(open('/dev/vda', 'rb').read(1))"),
-    _tries("descriptors left open", "any(os.fstat(n) for n in range(3, 256) if n not in (@FDS@) and tried(lambda n=n: os.read(n, 1)))"),
+    _tries(
+        "descriptors left open",
+        "any(os.fstat(n) for n in range(3, 256) if n not in (@FDS@) and tried(lambda n=n: os.read(n, 1)))",
+    ),
 ]
 _PROC = [
     _tries("list processes", "len(os.listdir('/proc')) > 0"),
@@ -95,14 +106,21 @@ _PROC = [
     _tries("kernel settings", "bool(open('/proc/sys/kernel/core_pattern', 'r+'))"),
     _tries("magic system request", "bool(open('/proc/sysrq-trigger', 'w').write('s'))"),
     _tries("control groups", "bool(os.listdir('/sys/fs/cgroup'))"),
-    Attack("secrets in the environment", "result = any('@CONTENT@' in str(v) for v in dict(os.environ).values())"),
+    Attack(
+        "secrets in the environment",
+        "result = any('@CONTENT@' in str(v) for v in dict(os.environ).values())",
+    ),
     Attack("secrets in arguments", "result = any('@CONTENT@' in a for a in sys.argv)"),
 ]
 _PROCESSES = [
     _tries("ptrace the parent", "works(101, 117, 16, @PID@, 0, 0)"),
     _tries("ptrace me", "works(101, 117, 0, 0, 0, 0)"),
-    _tries("read another process's memory", "works(310, 270, @PID@, b'x' * 16, 1, b'x' * 16, 1, 0)"),
-    _tries("write another process's memory", "works(311, 271, @PID@, b'x' * 16, 1, b'x' * 16, 1, 0)"),
+    _tries(
+        "read another process's memory", "works(310, 270, @PID@, b'x' * 16, 1, b'x' * 16, 1, 0)"
+    ),
+    _tries(
+        "write another process's memory", "works(311, 271, @PID@, b'x' * 16, 1, b'x' * 16, 1, 0)"
+    ),
     _tries("handle of the parent", "works(434, 434, @PID@, 0)"),
     _tries("steal a descriptor", "works(438, 438, 0, 0, 0)"),
     _tries("kill the parent", "os.kill(@PID@, 0) is None"),
@@ -111,8 +129,12 @@ _PROCESSES = [
     _tries("kill by thread", "works(200, 130, @PID@, 0)"),
     _tries("kill by group and thread", "works(234, 131, @PID@, @PID@, 0)"),
     _tries("queue a signal", "works(129, 138, @PID@, 10, b'\\0' * 128)"),
-    _tries("signal by a descriptor's owner", "__import__('fcntl').fcntl(os.pipe()[0], 8, @PID@) == 0"),
-    _tries("lower the parent's limits", "works(302, 261, @PID@, 7, struct.pack('=QQ', 3, 3), None)"),
+    _tries(
+        "signal by a descriptor's owner", "__import__('fcntl').fcntl(os.pipe()[0], 8, @PID@) == 0"
+    ),
+    _tries(
+        "lower the parent's limits", "works(302, 261, @PID@, 7, struct.pack('=QQ', 3, 3), None)"
+    ),
     _tries("pin the parent", "os.sched_setaffinity(@PID@, {0}) is None"),
     _tries("slow the parent", "os.setpriority(0, @PID@, 19) is None"),
     _tries("fork", "os.fork() >= 0"),
@@ -121,7 +143,10 @@ _PROCESSES = [
     _tries("run a program", "__import__('subprocess').run(['/bin/true']).returncode == 0"),
     _tries("exec", "os.execv(sys.executable, [sys.executable, '-c', '1']) is None"),
     _tries("exec from memory", "works(319, 279, b'x', 0)"),
-    _tries("spawn by multiprocessing", "__import__('multiprocessing').Process(target=print).start() is None"),
+    _tries(
+        "spawn by multiprocessing",
+        "__import__('multiprocessing').Process(target=print).start() is None",
+    ),
     _tries("spawn by posix_spawn", "os.posix_spawn('/bin/true', ['true'], {}) > 0"),
     _tries("daemon left behind", "os.fork() == 0 and os.setsid() > 0"),
     _tries("leave the session", "os.setsid() > 0"),
@@ -138,10 +163,18 @@ _NETWORK = [
     _tries("kernel crypto", "socket.socket(38, socket.SOCK_SEQPACKET) is not None"),
     _tries("bluetooth", "socket.socket(31, socket.SOCK_RAW) is not None"),
     _tries("unix socket by path", "socket.socket(socket.AF_UNIX).connect('@SOCK@') is None"),
-    _tries("abstract unix socket", "socket.socket(socket.AF_UNIX).connect('\\0@ABSTRACT@') is None"),
-    _tries("datagram pair to a path", "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'x', '@SOCK@') > 0"),
+    _tries(
+        "abstract unix socket", "socket.socket(socket.AF_UNIX).connect('\\0@ABSTRACT@') is None"
+    ),
+    _tries(
+        "datagram pair to a path",
+        "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'x', '@SOCK@') > 0",
+    ),
     _tries("stream pair to a path", "socket.socketpair()[0].sendto(b'x', '@SOCK@') > 0"),
-    _tries("every other family", "any(tried(lambda f=f: bool(socket.socket(f, socket.SOCK_DGRAM))) for f in range(2, 46))"),
+    _tries(
+        "every other family",
+        "any(tried(lambda f=f: bool(socket.socket(f, socket.SOCK_DGRAM))) for f in range(2, 46))",
+    ),
     _tries("look up a name", "bool(socket.getaddrinfo('example.org', 80))"),
 ]
 _KERNEL = [
@@ -182,57 +215,160 @@ _KERNEL = [
     _tries("undo dumpable", "libc.prctl(4, 1, 0, 0, 0) == 0"),
     _tries("undo the filter", "works(317, 277, 1, 0, ctypes.create_string_buffer(16))"),
     _tries("type into the terminal", "__import__('fcntl').ioctl(0, 0x5412, b'x') is not None"),
-    _tries("raise a limit", "__import__('resource').setrlimit(__import__('resource').RLIMIT_DATA, (-1, -1)) is None"),
-    _tries("raise the processor limit", "__import__('resource').setrlimit(__import__('resource').RLIMIT_CPU, (-1, -1)) is None"),
-    Attack("32-bit calls", "import mmap\nresult = False\nif not ARM:\n    page = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=7)\n    page.write(bytes.fromhex('b814000000cd80c3'))\n    address = ctypes.addressof(ctypes.c_char.from_buffer(page))\n    result = ctypes.CFUNCTYPE(ctypes.c_int)(address)() > 0", ("killed", "done")),
-    Attack("x32 calls", "result = not ARM and libc.syscall(ctypes.c_long(0x40000000 + 39)) > 0", ("killed", "done")),
+    _tries(
+        "raise a limit",
+        "__import__('resource').setrlimit(__import__('resource').RLIMIT_DATA, (-1, -1)) is None",
+    ),
+    _tries(
+        "raise the processor limit",
+        "__import__('resource').setrlimit(__import__('resource').RLIMIT_CPU, (-1, -1)) is None",
+    ),
+    Attack(
+        "32-bit calls",
+        "import mmap\nresult = False\nif not ARM:\n    page = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=7)\n    page.write(bytes.fromhex('b814000000cd80c3'))\n    address = ctypes.addressof(ctypes.c_char.from_buffer(page))\n    result = ctypes.CFUNCTYPE(ctypes.c_int)(address)() > 0",
+        ("killed", "done"),
+    ),
+    Attack(
+        "x32 calls",
+        "result = not ARM and libc.syscall(ctypes.c_long(0x40000000 + 39)) > 0",
+        ("killed", "done"),
+    ),
 ]
 _BOMBS = [
-    Attack("fork bomb", "import contextlib\nfor _ in range(1000):\n    with contextlib.suppress(OSError):\n        os.fork()\n        result = True"),
-    Attack("thread bomb", "import threading, time\nthreading.stack_size(65536)\ntry:\n    for _ in range(5000):\n        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n    result = True\nexcept RuntimeError:\n    os._exit(3)", ("killed", "failed", "done")),
+    Attack(
+        "fork bomb",
+        "import contextlib\nfor _ in range(1000):\n    with contextlib.suppress(OSError):\n        os.fork()\n        result = True",
+    ),
+    Attack(
+        "thread bomb",
+        "import threading, time\nthreading.stack_size(65536)\ntry:\n    for _ in range(5000):\n        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n    result = True\nexcept RuntimeError:\n    os._exit(3)",
+        ("killed", "failed", "done"),
+    ),
     Attack("memory in one piece", "x = bytearray(4 << 30)\nresult = True", ("out_of_memory",)),
-    Attack("memory by pieces", "x = []\nwhile True:\n    x.append(bytearray(8 << 20))", ("out_of_memory", "killed")),
-    Attack("memory by numpy", "import numpy as np\nx = np.ones(1 << 30)\nresult = True", ("out_of_memory",)),
-    Attack("memory by sharing", "import mmap\ntry:\n    x = mmap.mmap(-1, 4 << 30)\n    result = True\nexcept OSError:\n    result = False"),
-    Attack("memory by scratch", "x = open('f', 'wb')\ntry:\n    for _ in range(4096):\n        x.write(bytes(1 << 20))\n        x.flush()\n    result = True\nexcept OSError:\n    result = False", ("done", "too_large")),
-    Attack("inodes", "result = False\ntry:\n    for n in range(200_000):\n        open(f'f{n}', 'w').close()\n    result = True\nexcept OSError:\n    pass", ("done", "too_large", "timeout")),
-    Attack("sparse file", "f = open('s', 'wb')\ntry:\n    f.truncate(1 << 40)\n    result = True\nexcept OSError:\n    result = False", ("done", "too_large")),
-    Attack("reserve disk", "f = open('s', 'wb')\nresult = tried(lambda: os.posix_fallocate(f.fileno(), 0, 4 << 30) is None)", ("done", "too_large")),
-    Attack("descriptors", "result = tried(lambda: len([os.dup(1) for _ in range(100_000)]) == 100_000)"),
+    Attack(
+        "memory by pieces",
+        "x = []\nwhile True:\n    x.append(bytearray(8 << 20))",
+        ("out_of_memory", "killed"),
+    ),
+    Attack(
+        "memory by numpy",
+        "import numpy as np\nx = np.ones(1 << 30)\nresult = True",
+        ("out_of_memory",),
+    ),
+    Attack(
+        "memory by sharing",
+        "import mmap\ntry:\n    x = mmap.mmap(-1, 4 << 30)\n    result = True\nexcept OSError:\n    result = False",
+    ),
+    Attack(
+        "memory by scratch",
+        "x = open('f', 'wb')\ntry:\n    for _ in range(4096):\n        x.write(bytes(1 << 20))\n        x.flush()\n    result = True\nexcept OSError:\n    result = False",
+        ("done", "too_large"),
+    ),
+    Attack(
+        "inodes",
+        "result = False\ntry:\n    for n in range(200_000):\n        open(f'f{n}', 'w').close()\n    result = True\nexcept OSError:\n    pass",
+        ("done", "too_large", "timeout"),
+    ),
+    Attack(
+        "sparse file",
+        "f = open('s', 'wb')\ntry:\n    f.truncate(1 << 40)\n    result = True\nexcept OSError:\n    result = False",
+        ("done", "too_large"),
+    ),
+    Attack(
+        "reserve disk",
+        "f = open('s', 'wb')\nresult = tried(lambda: os.posix_fallocate(f.fileno(), 0, 4 << 30) is None)",
+        ("done", "too_large"),
+    ),
+    Attack(
+        "descriptors", "result = tried(lambda: len([os.dup(1) for _ in range(100_000)]) == 100_000)"
+    ),
     Attack("endless loop", "while True:\n    pass", ("timeout",)),
     Attack("endless sleep", "import time\ntime.sleep(1000)", ("timeout",)),
-    Attack("deaf to signals", "import signal\nfor n in range(1, 65):\n    try:\n        signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError):\n        pass\nwhile True:\n    pass", ("timeout",)),
+    Attack(
+        "deaf to signals",
+        "import signal\nfor n in range(1, 65):\n    try:\n        signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError):\n        pass\nwhile True:\n    pass",
+        ("timeout",),
+    ),
     Attack("output flood", "while True:\n    print('x' * 65536)", ("timeout",)),
     Attack("error flood", "while True:\n    sys.stderr.write('x' * 65536)", ("timeout",)),
-    Attack("answer flood", "for n in range(3, 64):\n    try:\n        while True:\n            os.write(n, b'x' * 65536)\n    except OSError:\n        pass", ("too_large", "failed", "done", "timeout")),
+    Attack(
+        "answer flood",
+        "for n in range(3, 64):\n    try:\n        while True:\n            os.write(n, b'x' * 65536)\n    except OSError:\n        pass",
+        ("too_large", "failed", "done", "timeout"),
+    ),
     Attack("huge result", "result = 'x' * (64 << 20)", ("too_large",)),
-    Attack("deep result", "result = []\nfor _ in range(100_000):\n    result = [result]", ("failed",)),
+    Attack(
+        "deep result", "result = []\nfor _ in range(100_000):\n    result = [result]", ("failed",)
+    ),
     Attack("result that holds itself", "result = []\nresult.append(result)", ("failed",)),
-    Attack("hash flood", "x = {}\nn = (1 << 61) - 1\nwhile True:\n    x[len(x) * n] = 1", ("timeout", "out_of_memory", "killed")),
+    Attack(
+        "hash flood",
+        "x = {}\nn = (1 << 61) - 1\nwhile True:\n    x[len(x) * n] = 1",
+        ("timeout", "out_of_memory", "killed"),
+    ),
     Attack("slow pattern", "import re\nre.match('(a+)+$', 'a' * 64 + 'b')", ("timeout",)),
     Attack("crash", "ctypes.string_at(0)", ("killed",)),
     Attack("abort", "os.abort()", ("killed",)),
     Attack("exit early", "os._exit(0)", ("failed",)),
-    Attack("stack overflow", "sys.setrecursionlimit(10**9)\ndef f(): f()\nf()", ("killed", "failed", "out_of_memory", "timeout")),
-    Attack("forged answer", "import json\nfor n in range(3, 64):\n    try:\n        os.write(n, json.dumps({'status': 'done', 'tier': 'x', 'walls': ['none']}).encode())\n    except OSError:\n        pass\nos._exit(0)", ("done", "failed")),
-    Attack("answer that is not JSON", "for n in range(3, 64):\n    try:\n        os.write(n, b'[' * 100000)\n    except OSError:\n        pass\nos._exit(0)", ("failed",)),
-    Attack("pickle in the answer", "import pickle\nclass X:\n    def __reduce__(self):\n        return (os.system, ('true',))\nresult = pickle.dumps(X()).hex()"),
+    Attack(
+        "stack overflow",
+        "sys.setrecursionlimit(10**9)\ndef f(): f()\nf()",
+        ("killed", "failed", "out_of_memory", "timeout"),
+    ),
+    Attack(
+        "forged answer",
+        "import json\nfor n in range(3, 64):\n    try:\n        os.write(n, json.dumps({'status': 'done', 'tier': 'x', 'walls': ['none']}).encode())\n    except OSError:\n        pass\nos._exit(0)",
+        ("done", "failed"),
+    ),
+    Attack(
+        "answer that is not JSON",
+        "for n in range(3, 64):\n    try:\n        os.write(n, b'[' * 100000)\n    except OSError:\n        pass\nos._exit(0)",
+        ("failed",),
+    ),
+    Attack(
+        "pickle in the answer",
+        "import pickle\nclass X:\n    def __reduce__(self):\n        return (os.system, ('true',))\nresult = pickle.dumps(X()).hex()",
+    ),
 ]
 _ENGINE = [
-    _tries("DuckDB reads a file", "bool(con.execute(\"SELECT * FROM read_text('@SECRET@')\").fetchall())"),
-    _tries("DuckDB lists files", "len(con.execute(\"SELECT * FROM glob('/etc/*')\").fetchall()) > 0"),
-    _tries("DuckDB writes outside", "con.execute(\"COPY (SELECT 1) TO '/tmp/steward-escape.csv'\") is not None"),
-    _tries("DuckDB writes the dataset", "con.execute(\"COPY (SELECT 1) TO '@DATA@' (FORMAT parquet)\") is not None"),
-    _tries("DuckDB attaches a file", "con.execute(\"ATTACH '/tmp/steward-escape.db'\") is not None"),
+    _tries(
+        "DuckDB reads a file",
+        "bool(con.execute(\"SELECT * FROM read_text('@SECRET@')\").fetchall())",
+    ),
+    _tries(
+        "DuckDB lists files", "len(con.execute(\"SELECT * FROM glob('/etc/*')\").fetchall()) > 0"
+    ),
+    _tries(
+        "DuckDB writes outside",
+        "con.execute(\"COPY (SELECT 1) TO '/tmp/steward-escape.csv'\") is not None",
+    ),
+    _tries(
+        "DuckDB writes the dataset",
+        "con.execute(\"COPY (SELECT 1) TO '@DATA@' (FORMAT parquet)\") is not None",
+    ),
+    _tries(
+        "DuckDB attaches a file", "con.execute(\"ATTACH '/tmp/steward-escape.db'\") is not None"
+    ),
     _tries("DuckDB installs an extension", "con.execute('INSTALL httpfs') is not None"),
-    _tries("DuckDB loads an extension", "con.execute(\"LOAD '/tmp/x.duckdb_extension'\") is not None"),
+    _tries(
+        "DuckDB loads an extension", "con.execute(\"LOAD '/tmp/x.duckdb_extension'\") is not None"
+    ),
     _tries("DuckDB unlocks itself", "con.execute('SET lock_configuration = false') is not None"),
     _tries("DuckDB opens itself", "con.execute('SET enable_external_access = true') is not None"),
-    _tries("a fresh DuckDB reads a file", "bool(__import__('duckdb').connect().execute(\"SELECT * FROM read_text('@SECRET@')\").fetchall())"),
-    _tries("a fresh DuckDB goes online", "bool(__import__('duckdb').connect().execute(\"SELECT * FROM 'http://127.0.0.1:@PORT@/x.csv'\").fetchall())"),
+    _tries(
+        "a fresh DuckDB reads a file",
+        "bool(__import__('duckdb').connect().execute(\"SELECT * FROM read_text('@SECRET@')\").fetchall())",
+    ),
+    _tries(
+        "a fresh DuckDB goes online",
+        "bool(__import__('duckdb').connect().execute(\"SELECT * FROM 'http://127.0.0.1:@PORT@/x.csv'\").fetchall())",
+    ),
     _tries("pandas reads a file", "len(__import__('pandas').read_csv('/etc/passwd')) > 0"),
     _tries("polars reads a file", "len(__import__('polars').read_csv('/etc/passwd')) > 0"),
     _tries("pyarrow reads a file", "bool(__import__('pyarrow').OSFile('/etc/passwd').read())"),
-    _tries("sqlite writes a file", "bool(__import__('sqlite3').connect('/tmp/steward-escape.db').execute('create table t(a)'))"),
+    _tries(
+        "sqlite writes a file",
+        "bool(__import__('sqlite3').connect('/tmp/steward-escape.db').execute('create table t(a)'))",
+    ),
 ]
 ATTACKS = [*_FILES, *_PROC, *_PROCESSES, *_NETWORK, *_KERNEL, *_BOMBS, *_ENGINE]

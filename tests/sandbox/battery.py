@@ -145,8 +145,13 @@ def main(tier: Tier, folder: str, pace: str) -> None:
         provider = Embedded([root], tiers=(tier,), limits=TIGHT)
         try:
             walls = provider.prove()
-            wrong = fell(provider, aim, quickly() if pace == "quick" else ATTACKS) if walls.tier == tier else list(walls.reasons)
-            print(json.dumps({"tier": walls.tier, "user": os.getuid(), "wrong": wrong}))
+            wrong = (
+                fell(provider, aim, quickly() if pace == "quick" else ATTACKS)
+                if walls.tier == tier
+                else list(walls.reasons)
+            )
+            told = {"tier": walls.tier, "user": os.getuid(), "wrong": wrong}
+            sys.stdout.write(json.dumps(told))
         finally:
             provider.close()
 

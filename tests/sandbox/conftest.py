@@ -29,7 +29,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="package")
 def orders(data: Path) -> Dataset:
     file = data / "orders.parquet"
-    names = {"id": "BIGINT", "g": "BIGINT", "amount": "DECIMAL(10,2)", "day": "DATE", "name": "VARCHAR"}
+    names = {
+        "id": "BIGINT",
+        "g": "BIGINT",
+        "amount": "DECIMAL(10,2)",
+        "day": "DATE",
+        "name": "VARCHAR",
+    }
     return Dataset(
         name="orders",
         source=f"read_parquet(['{file}'])",
@@ -56,7 +62,7 @@ def run(provider: Embedded, orders: Dataset) -> Iterator[Run]:
 
     def execute(kind: str, code: str, *, guarded: bool = True, **limits: float) -> Response:
         request = Request.model_validate(
-            {"kind": kind, "code": code, "datasets": [orders], "limits": Limits(**limits)}  # type: ignore[arg-type]
+            {"kind": kind, "code": code, "datasets": [orders], "limits": Limits(**limits)}
         )
         return provider.run(Envelope(request=request, scratch="", guarded=guarded), never)
 

@@ -2,6 +2,8 @@
 
 from itertools import product
 
+from steward.sandbox.words import words
+
 SCHEMA = {
     "orders": ["id", "customer", "amount", "day", "tags", "Größe"],
     "customers": ["id", "name", "country"],
@@ -160,7 +162,7 @@ VALUES (getvariable('x'))
 TABLE missing
 FROM missing SELECT 1
 """
-_TABLE_FUNCTIONS = """
+_TABLE_FUNCTIONS = words("""
 read_csv read_csv_auto read_parquet parquet_scan read_json read_json_auto read_json_objects
 read_ndjson read_ndjson_auto read_text read_blob read_duckdb sniff_csv glob parquet_metadata
 parquet_schema parquet_file_metadata parquet_kv_metadata query query_table seq_scan arrow_scan
@@ -170,7 +172,7 @@ duckdb_temporary_files duckdb_variables duckdb_logs pragma_version pragma_table_
 pragma_storage_info pragma_database_size json_execute_serialized_sql checkpoint force_checkpoint
 which_secret test_all_types summary enable_logging enable_profiling sqlite_scan postgres_scan
 mysql_scan iceberg_scan delta_scan
-""".split()
+""")
 _FRAMES = (
     "SELECT * FROM {f}('x')",
     "FROM {f}('x')",

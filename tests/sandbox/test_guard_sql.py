@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from steward.sandbox import guard_sql
 from steward.sandbox.refused import Refused
+from steward.sandbox.words import words
 from tests.sandbox.statements import HONEST, HOSTILE, SCHEMA
 
 
@@ -43,7 +44,9 @@ def engine() -> duckdb.DuckDBPyConnection:
         "DATE '2026-01-01' + CAST(i AS INTEGER) AS day, ['x', 'y'] AS tags, i AS \"Größe\" "
         "FROM range(20) r(i)"
     )
-    opened.execute("CREATE TABLE customers AS SELECT i AS id, 'n' || i AS name, 'DE' AS country FROM range(5) r(i)")
+    opened.execute(
+        "CREATE TABLE customers AS SELECT i AS id, 'n' || i AS name, 'DE' AS country FROM range(5) r(i)"
+    )
     return opened
 
 
@@ -120,12 +123,12 @@ def test_monsters_are_refused_or_let_through_but_break_nothing(statement: str) -
 
 
 _WORDS = st.sampled_from(
-    """
+    words("""
     SELECT FROM WHERE orders customers missing id amount * ( ) , 1 'x' "orders" read_csv COPY TO WITH
     AS x UNION ALL INSERT INTO PRAGMA SET ATTACH ; -- /* */ pg_sleep range unnest lambda : -> :: [ ]
     { } JOIN ON PIVOT IN USING sum GROUP BY ORDER LIMIT VALUES TABLE EXPLAIN ANALYZE DESCRIBE $1 ? .
     main query getvariable count EXISTS NOT NULL CASE WHEN THEN END VARCHAR
-    """.split()
+    """)
 )
 
 

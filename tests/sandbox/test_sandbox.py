@@ -45,7 +45,10 @@ def test_sql_keeps_types(run: Run) -> None:
         ("MAP {1: 'x'}", [[1, "x"]]),
         ("INTERVAL 36 HOUR", "P1DT43200S"),
         ("uuid '00000000-0000-0000-0000-000000000001'", "00000000-0000-0000-0000-000000000001"),
-        ("170141183460469231731687303715884105727::HUGEINT", 170141183460469231731687303715884105727),
+        (
+            "170141183460469231731687303715884105727::HUGEINT",
+            170141183460469231731687303715884105727,
+        ),
         ("'ünï'", "ünï"),
     ],
 )
@@ -118,7 +121,7 @@ def test_nothing_stays_from_one_execution_to_the_next(run: Run) -> None:
     assert run("python", marked).status == "done"
     look = (
         "import math\nresult = [hasattr(math, 'mark'), [p.name for p in scratch.iterdir() if p.name[0] != '.'], "
-        "con.execute(\"SELECT count(*) FROM duckdb_tables()\").fetchone()[0]]"
+        'con.execute("SELECT count(*) FROM duckdb_tables()").fetchone()[0]]'
     )
     assert run("python", look).result == [False, [], 0]
 
@@ -152,8 +155,16 @@ TOO_MUCH = {
     "10 GB": ("python", "x = bytearray(10 << 30)", "out_of_memory"),
     "10 GB in SQL": ("sql", "SELECT length(list(i)) FROM range(1000000000) r(i)", "out_of_memory"),
     "endless loop": ("python", "while True:\n    pass", "timeout"),
-    "endless SQL": ("sql", "SELECT sum(a.i * b.i % 7) FROM range(10000000) a(i), range(1000000) b(i)", "timeout"),
-    "long scalar call": ("sql", "SELECT regexp_replace(repeat('a', 20000000), '(a*)*b', 'x') || repeat('x', 99)", ""),
+    "endless SQL": (
+        "sql",
+        "SELECT sum(a.i * b.i % 7) FROM range(10000000) a(i), range(1000000) b(i)",
+        "timeout",
+    ),
+    "long scalar call": (
+        "sql",
+        "SELECT regexp_replace(repeat('a', 20000000), '(a*)*b', 'x') || repeat('x', 99)",
+        "",
+    ),
     "flood": ("python", "while True:\n    print('x' * 10000)", "timeout"),
     "wide rows": ("sql", "SELECT repeat('x', 100000) AS t FROM range(1000)", "too_large"),
 }
@@ -162,9 +173,11 @@ TOO_MUCH = {
 @pytest.mark.parametrize("case", TOO_MUCH)
 def test_too_much_ends_in_time_and_is_called_what_it_was(run: Run, case: str) -> None:
     kind, code, expected = TOO_MUCH[case]
+    # What ends by another limit has time to get there on a busy machine.
+    wall = 20 if expected == "out_of_memory" else 1.5
     started = time.monotonic()
-    done = run(kind, code, wall_seconds=1.5, memory_bytes=512 * MIB, output_bytes=2 * MIB)
-    assert time.monotonic() - started < 6
+    done = run(kind, code, wall_seconds=wall, memory_bytes=512 * MIB, output_bytes=2 * MIB)
+    assert time.monotonic() - started < wall + 5
     if expected:
         assert done.status == expected, done.message
         assert done.message
@@ -219,7 +232,9 @@ def test_many_at_once(data: Path, orders: Dataset, effort: Callable[[int, int], 
         finally:
             await sandbox.close()
 
-    assert [response.rows for response in asyncio.run(many())] == [[[1000 + n]] for n in range(count)]
+    assert [response.rows for response in asyncio.run(many())] == [
+        [[1000 + n]] for n in range(count)
+    ]
 
 
 class _NoWalls:

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraints
 
-SCHEMA_VERSION = 1
 MAX_CODE = 200_000
 
 Kind = Literal["sql", "python"]
@@ -56,7 +55,7 @@ class Limits(_Document):
 
 
 class Request(_Document):
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     kind: Kind
     code: str = Field(max_length=MAX_CODE)
     datasets: list[Dataset] = []
@@ -104,7 +103,7 @@ class Answer(_Document):
 
 
 class Response(_Document):
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     status: Status
     message: str = ""
     refusals: list[Refusal] = []

@@ -13,32 +13,33 @@ from typing import IO, Any, Final
 
 from steward.sandbox.contract import MAX_CODE
 from steward.sandbox.refused import Finding, Refused
+from steward.sandbox.words import words
 
 MODULES: Final = frozenset(
-    """
+    words("""
     pandas polars numpy duckdb altair pyarrow math cmath statistics datetime time calendar zoneinfo
     re json csv decimal fractions collections itertools functools operator string textwrap
     unicodedata random dataclasses enum typing bisect heapq copy hashlib base64 uuid difflib
     numbers warnings pprint
-    """.split()
+    """)
 )
 # Below a module only these: the rest of a large library holds ways to files, pickles and processes.
 SUBMODULES: Final = frozenset(
-    """
+    words("""
     collections.abc numpy.linalg numpy.random numpy.fft numpy.ma numpy.polynomial numpy.typing
     pandas.api.types pandas.tseries.offsets polars.selectors pyarrow.compute pyarrow.parquet
     duckdb.typing
-    """.split()
+    """)
 )
 _FORBIDDEN_NAMES: Final = frozenset(
-    """
+    words("""
     eval exec compile globals locals vars dir input breakpoint help exit quit memoryview
-    """.split()
+    """)
 )
 # Names by which one object leads to another that it should not: modules inside modules, frames,
 # code, processes, pickles.
 _FORBIDDEN_ATTRIBUTES: Final = frozenset(
-    """
+    words("""
     os sys subprocess builtins importlib ctypes ctypeslib socket shutil inspect gc signal threading
     multiprocessing pickle marshal codecs posix posixpath pty system popen fork execv execve spawnv
     globals locals f_globals f_locals f_builtins f_back f_code gi_frame gi_code gi_yieldfrom cr_frame
@@ -46,24 +47,24 @@ _FORBIDDEN_ATTRIBUTES: Final = frozenset(
     modules read_pickle to_pickle read_clipboard to_clipboard read_html read_sql read_sql_query
     read_sql_table to_sql memmap fromfile tofile DataSource f2py distutils testing eval exec compile
     register_filesystem install_extension load_extension create_function attrgetter methodcaller
-    """.split()
+    """)
 )
 _NAMED_TUPLE: Final = frozenset({"_asdict", "_replace", "_fields", "_make"})
 _METHODS: Final = frozenset(
     f"__{name}__"
-    for name in """
+    for name in words("""
     init post_init repr str len iter next getitem setitem delitem contains eq ne lt le gt ge hash
     bool call enter exit add radd sub rsub mul rmul truediv rtruediv floordiv mod pow neg pos abs
     int float index format
-    """.split()
+    """)
 )
 _BUILTINS: Final = tuple(
-    """
+    words("""
     abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod
     enumerate filter float format frozenset hash hex id int isinstance issubclass iter len list map
     max min next object oct ord pow print property range repr reversed round set slice sorted
     staticmethod str sum super tuple zip
-    """.split()
+    """)
 )
 
 
@@ -217,7 +218,7 @@ def _format(node: ast.Call) -> Iterator[str]:
     """A format text may read attributes of what it is given."""
     value = node.func.value if isinstance(node.func, ast.Attribute) else None
     text = value.value if isinstance(value, ast.Constant) else None
-    if isinstance(value, ast.Name) and value.id in {"str"}:
+    if isinstance(value, ast.Name) and value.id == "str":
         yield "Call format on a text that is written out."
     elif isinstance(text, str) and "._" in text:
         yield "The format text reads private attributes."
@@ -297,6 +298,6 @@ def _opener(scratch: Path) -> Callable[..., IO[Any]]:
             raise PermissionError(f"Only files in scratch can be opened: {file}")
         if "opener" in options:
             raise PermissionError("A file is opened in the usual way.")
-        return open(path, mode, **options)  # noqa: PTH123, SIM115
+        return open(path, mode, **options)  # noqa: PTH123
 
     return open_in_scratch

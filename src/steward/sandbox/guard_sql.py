@@ -21,22 +21,23 @@ from sqlglot.errors import SqlglotError
 from steward.sandbox.contract import MAX_CODE
 from steward.sandbox.refused import Finding, Refused
 from steward.sandbox.sql_functions import FUNCTIONS, OPERATORS, TABLE_FUNCTIONS
+from steward.sandbox.words import words
 
 _EXPRESSIONS: Final = frozenset(
-    """
+    words("""
     BETWEEN CASE CAST COLLATE COLUMN_REF COMPARISON CONJUNCTION CONSTANT FUNCTION LAMBDA LAMBDA_REF
     OPERATOR POSITIONAL_REFERENCE STAR SUBQUERY WINDOW
-    """.split()
+    """)
 )
 _TABLES: Final = frozenset(
-    "BASE_TABLE SUBQUERY JOIN TABLE_FUNCTION EXPRESSION_LIST EMPTY PIVOT".split()
+    words("BASE_TABLE SUBQUERY JOIN TABLE_FUNCTION EXPRESSION_LIST EMPTY PIVOT")
 )
-_QUERIES: Final = frozenset("SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE".split())
+_QUERIES: Final = frozenset(words("SELECT_NODE SET_OPERATION_NODE RECURSIVE_CTE_NODE"))
 _OTHERS: Final = frozenset(
-    """
+    words("""
     ORDER_MODIFIER LIMIT_MODIFIER LIMIT_PERCENT_MODIFIER DISTINCT_MODIFIER ORDER_DEFAULT ASCENDING
     DESCENDING
-    """.split()
+    """)
 )
 _NOWHERE: Final = (1 << 64) - 1
 _OWN_SCHEMA: Final = "main"
@@ -97,8 +98,14 @@ def check(sql: str, datasets: Mapping[str, Sequence[str]]) -> Checked:
 
 @cache
 def _parser() -> duckdb.DuckDBPyConnection:
-    config = {"threads": 1, "autoinstall_known_extensions": False, "enable_external_access": False}
-    opened = duckdb.connect(":memory:", config=config)
+    opened = duckdb.connect(
+        ":memory:",
+        config={
+            "threads": 1,
+            "autoinstall_known_extensions": False,
+            "enable_external_access": False,
+        },
+    )
     opened.execute("SET lock_configuration = true")
     return opened
 

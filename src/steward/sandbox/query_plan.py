@@ -11,7 +11,7 @@ import math
 import re
 from typing import Annotated, Any, Literal, Self
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -359,13 +359,14 @@ class QueryPlan(_Part):
     def text(self) -> str:
         """The plan as people read it; `parse` makes the same plan of it."""
         document = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        return yaml.safe_dump(
+        text: str = yaml.safe_dump(
             _quoted(document),
             sort_keys=False,
             allow_unicode=True,
             default_flow_style=None,
             width=100,
         )
+        return text
 
 
 def _load(text: str) -> Any:
@@ -388,7 +389,7 @@ def _load(text: str) -> Any:
     return document
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     """YAML in which only true and false are truth values: `on` is a key, `NO` a country."""
 
 
@@ -425,7 +426,9 @@ def _quoted(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-for _model in (Operation, Call, Cast, Branch, Case, Compare, Among, Between, IsNull, Matches):
-    _model.model_rebuild()
-for _model in (All, AnyOf, Not, Derive, Aggregate, QueryPlan):
+_MODELS: tuple[type[_Part], ...] = (
+    *(Operation, Call, Cast, Branch, Case, Compare, Among, Between, IsNull, Matches),
+    *(All, AnyOf, Not, Derive, Aggregate, QueryPlan),
+)
+for _model in _MODELS:
     _model.model_rebuild()

@@ -6,8 +6,10 @@ given as text.
 
 from typing import Final
 
+from steward.sandbox.words import words
+
 FUNCTIONS: Final = frozenset(
-    """
+    words("""
     abs acos acosh add age aggregate ago alias any_value apply approx_count_distinct
     approx_quantile approx_top_k arbitrary arg_max arg_max_null arg_max_nulls_last arg_min
     arg_min_null arg_min_nulls_last argmax argmin array_agg array_aggr array_aggregate
@@ -77,15 +79,15 @@ FUNCTIONS: Final = frozenset(
     union_extract union_tag union_value unnest unpivot_list upper url_decode url_encode uuid
     uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7 var_pop var_samp variance wavg
     week weekday weekofyear weighted_avg xor year yearweek
-    """.split()
+    """)
 )
 
 OPERATORS: Final = frozenset(
-    """
+    words("""
     !__postfix !~~ !~~* % & && * ** + - -> ->> / // <-> << <=> <@ >> @ @> ^ ^@ | || ~ ~~ ~~* ~~~
-    """.split()
+    """)
 )
 
 TABLE_FUNCTIONS: Final = frozenset(
-    "range generate_series unnest json_each json_tree repeat repeat_row generate_subscripts".split()
+    words("range generate_series unnest json_each json_tree repeat repeat_row generate_subscripts")
 )

@@ -129,12 +129,7 @@ class Supervision:
         child = self._child
         pending = memoryview(self._envelope.model_dump_json().encode())
         streams = {child.answer: self._answer, child.stdout: self._out, child.stderr: self._err}
-        watch = select.poll()
-        for descriptor in (*streams, child.request):
-            os.set_blocking(descriptor, False)
-        for descriptor in (*streams, child.process, self._cancelled):
-            watch.register(descriptor, select.POLLIN)
-        watch.register(child.request, select.POLLOUT)
+        watch = self._poll(tuple(streams))
         deadline = self._started + self._limits.wall_seconds
         check = self._started + _TICK
         while True:
@@ -146,22 +141,31 @@ class Supervision:
                 reason = self._over()
                 if reason:
                     return reason
-            for descriptor, _ in watch.poll(max(min(check, deadline) - now, 0.001) * 1000):
-                if descriptor == self._cancelled:
-                    return "cancelled", "It was cancelled."
-                if descriptor == child.process:
-                    self._drain(streams)
-                    return None
-                if descriptor == child.request:
-                    pending = self._feed(watch, pending)
-                elif not self._read(descriptor, streams[descriptor]):
-                    watch.unregister(descriptor)
-                    if descriptor == child.answer:
-                        # All is said; what the process does after that is of no interest.
-                        self._drain(streams)
-                        return None
+            ready = {
+                found for found, _ in watch.poll(max(min(check, deadline) - now, 0.001) * 1000)
+            }
+            if self._cancelled in ready:
+                return "cancelled", "It was cancelled."
+            if child.request in ready:
+                pending = self._feed(watch, pending)
+            ended = [d for d in ready & set(streams) if not self._read(d, streams[d])]
+            if child.answer in ended or child.process in ready:
+                # All is said; what the process does after that is of no interest.
+                self._drain(streams)
+                return None
+            for descriptor in ended:
+                watch.unregister(descriptor)
             if self._answer.dropped:
                 return "too_large", "The answer is larger than it may be."
+
+    def _poll(self, outputs: tuple[int, ...]) -> "select.poll":
+        watch = select.poll()
+        for descriptor in (*outputs, self._child.request):
+            os.set_blocking(descriptor, False)
+        for descriptor in (*outputs, self._child.process, self._cancelled):
+            watch.register(descriptor, select.POLLIN)
+        watch.register(self._child.request, select.POLLOUT)
+        return watch
 
     def _feed(self, watch: "select.poll", pending: memoryview) -> memoryview:
         try:

@@ -91,7 +91,7 @@ class Ruleset:
         except FileNotFoundError:
             return
         try:
-            folder = os.stat(descriptor).st_mode & 0o170000 == 0o040000
+            folder = os.fstat(descriptor).st_mode & 0o170000 == 0o040000
             if not folder:
                 rights &= EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
             attributes = struct.pack("=Qi", rights & self._handled, descriptor)

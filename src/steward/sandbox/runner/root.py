@@ -135,7 +135,7 @@ def _build(data_roots: list[str]) -> None:
 
 
 def _linked(path: str) -> bool:
-    return os.path.islink(path)
+    return Path(path).is_symlink()
 
 
 def _bind(source: str, target: str, *, device: bool) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from steward.sandbox.runner import kernel
 from steward.sandbox.runner.syscalls import NUMBERS
+from steward.sandbox.words import words
 
 _AUDIT_ARCH: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT: Final = 0x40000000
@@ -28,8 +29,7 @@ _AT_LEAST: Final = 0x35  # BPF_JMP | BPF_JGE | BPF_K
 _RETURN: Final = 0x06
 _MODE_FILTER: Final = 2
 
-PLAIN: Final = tuple(
-    """
+PLAIN: Final = words("""
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 close close_range
     lseek fstat stat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink
     readlinkat getdents64 getdents getcwd chdir fchdir mkdir mkdirat rmdir unlink unlinkat rename
@@ -47,8 +47,7 @@ PLAIN: Final = tuple(
     exit_group uname sysinfo getrandom umask capget sendto recvfrom sendmsg recvmsg shutdown
     getsockopt setsockopt getsockname getpeername wait4 waitid arch_prctl get_mempolicy
     landlock_create_ruleset landlock_add_rule landlock_restrict_self
-    """.split()
-)
+    """)
 # With a private root these touch nothing but scratch; without one they would reach any file of the
 # same user, because Landlock does not look at them.
 ON_PRIVATE_ROOT: Final = ("chmod", "fchmod", "fchmodat", "utimensat", "utimes", "utime")

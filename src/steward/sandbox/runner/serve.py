@@ -9,7 +9,6 @@ from steward.sandbox.contract import Answer, Envelope, Refusal, Request
 from steward.sandbox.refused import Refused
 from steward.sandbox.runner import engine, run_python, run_sql
 
-
 _REHEARSED: Final = Envelope(request=Request(kind="python", code="1"), scratch="")
 
 

@@ -180,7 +180,7 @@ def _threads(proc: int) -> set[str]:
     folder = os.open("self/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=proc)
     try:
         found = set()
-        for number in os.listdir(folder):
+        for number in os.listdir(folder):  # noqa: PTH208 - by descriptor
             descriptor = os.open(f"{number}/comm", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
             with os.fdopen(descriptor, encoding="utf-8") as text:
                 name = text.read().strip()
