@@ -14,6 +14,7 @@ from steward.broker.grants import TokenDesk
 from steward.broker.groups import Groups
 from steward.broker.inbox import Inbox
 from steward.broker.judging import Judging
+from steward.broker.measures import Measures
 from steward.broker.rulebook import Rulebook
 from steward.broker.secrets_found import Scrubber
 from steward.broker.tokens import RunTokens
@@ -46,6 +47,7 @@ class Governing:
     deciding: Deciding
     judging: Judging
     forking: Forking
+    measures: Measures
     launcher: Launcher
 
 
@@ -74,7 +76,10 @@ def govern(
         budgets=budgets,
         tokens=tokens,
         broker=broker,
-        undoing=Undoing(runs, workbench.versions, TOOLS, rulebook, services),
+        undoing=Undoing(
+            runs, workbench.versions, TOOLS, rulebook, services, database, events, clock
+        ),
+        measures=Measures(database),
         inbox=Inbox(runs, approvals, groups, clock),
         deciding=Deciding(approvals, runs, TOOLS, rulebook, services),
         judging=Judging(runs, rulebook, groups, TOOLS),

@@ -507,6 +507,8 @@ class Broker:
             outcome.cost.seconds or round(seconds, 3),
         )
         await asyncio.to_thread(self._budgets.settle, execution.run, key, cost)
+        if outcome.commits:
+            await asyncio.to_thread(self._hold, execution, outcome.commits)
         return {
             "value": outcome.value,
             "summary": outcome.summary,
@@ -531,6 +533,11 @@ class Broker:
             tuple(outcome["commits"]),
             key,
         )
+
+    def _hold(self, execution: Execution, commits: tuple[str, ...]) -> None:
+        """Retention keeps what a run refers to: it must stay undoable."""
+        run = execution.run
+        self._services["workbench"].versions.pin(run.scope, "run", run.id, commits=commits)
 
     async def _release(self, execution: Execution, key: str) -> None:
         """Gives back what was reserved for a call that did not happen."""

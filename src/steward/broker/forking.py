@@ -46,7 +46,7 @@ class Forking:
         after: str | None = None
         while page := workspace.log(branch, after=after, limit=_PAGE):
             for commit in page:
-                if commit.created_at <= run.created_at:
+                if commit.run_id != run.id and commit.created_at <= run.created_at:
                     return commit.id
             after = page[-1].id
         return workspace.commit_at(branch).id

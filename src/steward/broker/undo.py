@@ -10,13 +10,14 @@ from steward.broker.broker import validated
 from steward.broker.grants import Grant
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Risk, Tool, ToolContext
+from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, NotFound
 from steward.core.faults import fault
 from steward.core.plugins import Registry
 from steward.data.versions import Dependant, Versions, on_ticket
 from steward.identity import Access, Role
 from steward.runs import Entry, Json, Kind, Runs, Ticket, digest
-from steward.store import Scope
+from steward.store import Database, EventLog, Scope
 
 
 class Way(StrEnum):
@@ -64,7 +65,13 @@ class Undoing:
         tools: Registry[Tool[Any]],
         rulebook: Rulebook,
         services: Mapping[str, Any],
+        database: Database,
+        events: EventLog,
+        clock: Clock,
     ) -> None:
+        self._database = database
+        self._events = events
+        self._clock = clock
         self._runs = runs
         self._versions = versions
         self._tools = tools
@@ -106,11 +113,30 @@ class Undoing:
         self, access: Access, run_id: str, key: str, *, merge_rows: bool = False
     ) -> Action:
         """Takes an action back and writes so into the run's journal."""
-        return await self._turn(access, run_id, key, Kind.undone, merge_rows)
+        return await self._measured(access, run_id, key, Kind.undone, merge_rows)
 
     async def redo(self, access: Access, run_id: str, key: str) -> Action:
         """Puts an undone action back in place."""
-        return await self._turn(access, run_id, key, Kind.redone, merge_rows=False)
+        return await self._measured(access, run_id, key, Kind.redone, merge_rows=False)
+
+    async def _measured(
+        self, access: Access, run_id: str, key: str, kind: Kind, merge_rows: bool
+    ) -> Action:
+        """Tells the event log how it went and how long it took, also when it failed."""
+        began = self._clock.monotonic()
+        outcome = f"{kind.value}_failed"
+        try:
+            action = await self._turn(access, run_id, key, kind, merge_rows)
+            outcome = f"{kind.value}_done"
+            return action
+        finally:
+            took = round((self._clock.monotonic() - began) * 1000)
+            await asyncio.to_thread(self._tell, access, outcome, run_id, key, took)
+
+    def _tell(self, access: Access, outcome: str, run_id: str, key: str, took: int) -> None:
+        with self._database.write(access.scope) as tx:
+            data = {"key": key, "by": access.user_id, "milliseconds": took}
+            self._events.append(tx, f"run.{outcome}", run_id, data)
 
     async def _turn(
         self, access: Access, run_id: str, key: str, kind: Kind, merge_rows: bool

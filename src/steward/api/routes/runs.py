@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
@@ -248,6 +248,28 @@ def start_run(request: Request, access: AsOperator, body: StartIn) -> RunOut:
         priority=body.priority,
     )
     return run_out(launcher.start(access, start))
+
+
+class MeasuresOut(Output):
+    since: datetime
+    runs: dict[str, int]
+    completion_rate: float | None
+    error_rate: float | None
+    approvals: dict[str, int]
+    approval_latency_s: dict[str, float] | None
+    approved_unchanged_rate: float | None
+    undo_success_rate: float | None
+    revert_latency_ms: dict[str, float] | None
+
+
+@router.get("/measures")
+def read_measures(
+    request: Request, access: AsViewer, days: Annotated[int, Query(ge=1, le=366)] = 30
+) -> MeasuresOut:
+    """How the runs of the last days went: completion, errors, approvals, undo."""
+    steward = steward_of(request)
+    since = steward.clock.now() - timedelta(days=days)
+    return MeasuresOut.model_validate(steward.governing.measures.since(access.scope, since))
 
 
 @router.get("/{run_id}")
