@@ -438,6 +438,31 @@ def test_arguments_carry_the_labels_of_what_they_were_made_from(room: Room) -> N
     assert room.tools.labels["z"] == {"value": Marks(("run",), False)}
 
 
+def test_conditions_and_errors_carry_labels_too(room: Room) -> None:
+    case = {"port": "some", "when": "size(nodes.x.output.rows) > 5"}
+    failing = {
+        "id": "m",
+        "type": "map",
+        "over": "[1]",
+        "on_item_error": "continue",
+        "body": {"nodes": [tool("inner", "boom")]},
+    }
+    flow = flow_of(
+        tool("x", "read", arguments={"name": "x"}),
+        {"id": "b", "type": "branch", "needs": ["x"], "cases": [case]},
+        tool("way", "echo", ["b"], value="${nodes.b.output.port}"),
+        tool("bad", "boom", on_error="continue"),
+        tool("said", "echo", ["bad"], value="${nodes.bad.output.error.message}"),
+        failing,
+        tool("items", "echo", ["m"], value="${nodes.m.output}"),
+    )
+    assert "output" in room.run(flow)
+    stranger = Marks(("run",), trusted=False)
+    assert room.tools.labels["way"] == {"value": Marks(("dataset:x",), trusted=False)}
+    assert room.tools.labels["said"] == {"value": stranger}
+    assert room.tools.labels["items"] == {"value": stranger}
+
+
 def test_named_outputs_make_an_object(room: Room) -> None:
     flow = flow_of(output(1, name="one"), output("${1 + 1}", name="two"))
     assert room.run(flow) == {"output": {"one": 1, "two": 2}}

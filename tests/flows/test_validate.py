@@ -301,6 +301,16 @@ def test_graphs_are_not_nested_without_end() -> None:
     assert "nested more than 6 deep" in one(node)[1]
 
 
+def test_keys_fit_the_journal() -> None:
+    node: dict[str, Any] = tool("a" * 40, value=1)
+    for depth in range(4):
+        branches = {"b" * 40: {"nodes": [node]}}
+        node = {"id": f"p{depth}".ljust(40, "p"), "type": "parallel", "branches": branches}
+    pointer, message = one(node)
+    assert pointer.endswith("/nodes/0/id")
+    assert "too long together" in message
+
+
 def test_requiring_a_valid_flow_names_the_first_problem() -> None:
     flow = flow_of(tool("a", "nope"), tool("b", "nope"))
     with pytest.raises(Invalid, match="There are 1 more problems") as raised:

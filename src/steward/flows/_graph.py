@@ -38,6 +38,8 @@ class Services:
     run_agent: RunAgent | None = None
     child_labels: Labels | None = None
     """What the output of a run of its own carries: nobody can say where it comes from."""
+    error_labels: Labels | None = None
+    """What the text of an error carries: others may have written it."""
 
 
 @dataclass
@@ -167,9 +169,9 @@ class GraphRun:
     def _failed(self, node: Node, failure: StepFailed) -> Settled:
         if node.on_error == "fail":
             raise failure
-        described = {"error": {"code": failure.code, "message": failure.message}}
         port = "error" if isinstance(node.on_error, Goto) else None
-        return Settled(State.failed, Valued(described, None, port))
+        described = NodePlace(self, node, failure.key).error(failure.code, failure.message)
+        return Settled(State.failed, replace(described, port=port))
 
     def _output(self) -> Valued:
         """What the graph gives back: its output nodes, or else its only node."""
@@ -205,6 +207,10 @@ class NodePlace:
     @property
     def taken_ports(self) -> frozenset[str]:
         return frozenset(self._graph.taken_ports.get(self._node.id, ()))
+
+    def error(self, code: str, message: str) -> Valued:
+        described = {"error": {"code": code, "message": message}}
+        return Valued(described, self._graph.services.error_labels)
 
     def filled(self, value: Json) -> Valued:
         return self._graph.scope.filled(value)

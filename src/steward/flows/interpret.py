@@ -15,15 +15,17 @@ def flow_program(
     *,
     input_labels: Callable[[Execution], Labels | None] = lambda _: None,
     child_labels: Labels | None = None,
+    error_labels: Labels | None = None,
 ) -> Program:
     """The program `flow`: runs the flow in the request's document with the request's inputs.
 
     `call_tool(execution, key, tool, arguments, labels)` is the broker; it answers with a value, or with an object that
     has `value` and `labels`. `labels` has those of each argument, by name, where there are any.
     `run_agent(execution, key, agent, labels)` runs an agent to its end. Both record what they do under the key.
-    `input_labels` says what a run's inputs carry, `child_labels` what the output of a sub-run does.
+    `input_labels` says what a run's inputs carry, `child_labels` what the output of a sub-run does, `error_labels` what
+    the text of an error does when a flow goes on after it; unset, it is taken for the text of a stranger as well.
     """
-    services = Services(call_tool, run_agent, child_labels)
+    services = Services(call_tool, run_agent, child_labels, error_labels or child_labels)
 
     async def run_flow(execution: Execution) -> Json:
         flow = load_flow(execution.request.document)

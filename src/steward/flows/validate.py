@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from steward.core.errors import Invalid, Problem
 from steward.flows import _fitting as types
@@ -58,10 +59,16 @@ class _Around:
     names: frozenset[str] = frozenset({"inputs", "run"})
     known: types.Known = field(default_factory=dict)
     depth: int = 0
+    key: int = 0
+    """How long the keys of nodes are before their ids."""
+
+
+LONGEST_KEY: Final = 300
+"""The journal's keys have at most 400 characters, and tools add to them."""
 
 
 def _flow(
-    flow: Flow, tools: Mapping[str, ToolSchema] | None, at: str, depth: int
+    flow: Flow, tools: Mapping[str, ToolSchema] | None, at: str, depth: int, key: int = 0
 ) -> Iterator[Problem]:
     broken = {
         name: said
@@ -75,7 +82,7 @@ def _flow(
         if counted[name] > 1:
             yield Problem(f"{pointer}/id", f"the id {name!r} is used {counted[name]} times")
     known: types.Known = {} if broken else {("inputs",): flow.inputs}
-    around = _Around(tools, frozenset(counted), known=known, depth=depth)
+    around = _Around(tools, frozenset(counted), known=known, depth=depth, key=key)
     yield from _graph(flow, around, at)
 
 
@@ -122,12 +129,18 @@ def _node(node: Node, around: _Around, at: str) -> Iterator[Problem]:
     for pointer, reads, value in node.reads():
         yield from _expressions(value, reads, around, at + pointer)
     yield from _calls(node, around, at)
-    inner = replace(around, names=around.names | frozenset(node.parts), depth=around.depth + 1)
+    if around.key + len(node.id) > LONGEST_KEY:
+        yield Problem(f"{at}/id", "the ids on the way to this node are too long together")
+    names, depth = around.names | frozenset(node.parts), around.depth + 1
     for pointer, body in node.bodies():
+        # A branch's name, or an index, and what sets it apart.
+        key = around.key + len(node.id) + max(8, len(pointer.rpartition("/")[2]) + 2)
+        inner = replace(around, names=names, depth=depth, key=key)
         yield from _graph(body, inner, at + pointer)
     if isinstance(node, SubflowNode) and node.flow is not None:
         yield from types.fitting(node.inputs, node.flow.inputs, {}, f"{at}/inputs", around.known)
-        yield from _flow(node.flow, around.tools, f"{at}/flow", around.depth + 1)
+        key = around.key + len(node.id) + 1
+        yield from _flow(node.flow, around.tools, f"{at}/flow", depth, key)
 
 
 def _calls(node: Node, around: _Around, at: str) -> Iterator[Problem]:

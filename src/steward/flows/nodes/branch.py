@@ -5,7 +5,18 @@ from typing import Literal
 
 from pydantic import Field
 
-from steward.flows.node import NODES, Document, Expr, Id, JsonSchema, Node, Place, Valued
+from steward.flows.node import (
+    NODES,
+    Document,
+    Expr,
+    Id,
+    JsonSchema,
+    Labels,
+    Node,
+    Place,
+    Valued,
+    joined,
+)
 from steward.runs import StepFailed
 
 
@@ -30,8 +41,10 @@ class BranchNode(Node):
         }
 
     async def run(self, at: Place) -> Valued:
+        labels: list[Labels | None] = []
         for case in self.cases:
             found = at.computed(case.when)
+            labels.append(found.labels)
             if not isinstance(found.value, bool):
                 raise StepFailed(
                     at.key,
@@ -39,5 +52,5 @@ class BranchNode(Node):
                     f"The condition of {case.port!r} in {self.id!r} gave neither true nor false.",
                 )
             if found.value:
-                return Valued({"port": case.port}, found.labels, case.port)
-        return Valued({"port": "else"}, None, "else")
+                return Valued({"port": case.port}, joined(labels), case.port)
+        return Valued({"port": "else"}, joined(labels), "else")

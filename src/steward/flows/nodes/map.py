@@ -57,7 +57,7 @@ class MapNode(Node):
             if self.on_item_error == "fail":
                 raise
             code = problem.code if isinstance(problem, StepFailed) else problem.specific_code
-            return Valued({"error": {"code": code, "message": problem.message}})
+            return at.error(code, problem.message)
 
     def _checked(self, key: str, items: Any) -> list[Any]:
         if not isinstance(items, list):
