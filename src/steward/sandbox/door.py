@@ -57,5 +57,9 @@ class Sandbox:
         return self._provider.run(envelope, cancelled)
 
     async def close(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(None, self._provider.close)
+        await asyncio.get_running_loop().run_in_executor(None, self.shut)
+
+    def shut(self) -> None:
+        """The same for callers without an event loop; ends every process."""
+        self._provider.close()
         self._threads.shutdown(wait=False)

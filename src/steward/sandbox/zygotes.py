@@ -83,7 +83,7 @@ class Spawned:
         process, request, answer, out, err, boot = self._handles
         self._handles = []
         with socket.socket(fileno=boot) as channel:
-            scratch, said = _boot(channel)
+            scratch, said = booted(channel)
         child = Child(
             process=process,
             request=request,
@@ -119,7 +119,7 @@ class Spawned:
         self._order.clean()
 
 
-def _boot(channel: socket.socket) -> tuple[int, dict[str, Any]]:
+def booted(channel: socket.socket) -> tuple[int, dict[str, Any]]:
     ready, _, _ = select.select([channel], [], [], _BOOT_SECONDS)
     if not ready:
         return -1, {"failed": "it took too long"}

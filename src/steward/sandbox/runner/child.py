@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import tempfile
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import NoReturn
 
 from pydantic import ValidationError
@@ -20,6 +20,40 @@ class Channels:
     answer: int
     stdout: int
     stderr: int
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Both ends of everything that joins a child to its supervisor."""
+
+    inside: Channels
+    outside: Channels
+    boot_inside: socket.socket
+    boot_outside: socket.socket
+
+    @staticmethod
+    def make() -> "Ends":
+        request_read, request_write = os.pipe2(os.O_CLOEXEC)
+        answer_read, answer_write = os.pipe2(os.O_CLOEXEC)
+        out_read, out_write = os.pipe2(os.O_CLOEXEC)
+        err_read, err_write = os.pipe2(os.O_CLOEXEC)
+        outside, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        return Ends(
+            Channels(request_read, answer_write, out_write, err_write),
+            Channels(request_write, answer_read, out_read, err_read),
+            inside,
+            outside,
+        )
+
+    def close_inside(self) -> None:
+        for descriptor in astuple(self.inside):
+            os.close(descriptor)
+        self.boot_inside.close()
+
+    def close_outside(self) -> None:
+        for descriptor in astuple(self.outside):
+            os.close(descriptor)
+        self.boot_outside.close()
 
 
 def live(place: confine.Place, channels: Channels, boot: socket.socket, base_data: int) -> NoReturn:
@@ -42,7 +76,7 @@ def live(place: confine.Place, channels: Channels, boot: socket.socket, base_dat
 
 def _boot(
     place: confine.Place, channels: Channels, boot: socket.socket
-) -> tuple[landlock.Ruleset, int, int]:
+) -> tuple[landlock.Ruleset | None, int, int]:
     keep = {channels.request, channels.answer, boot.fileno()}
     try:
         scratch, rules, walls = confine.raise_walls(place, keep)
@@ -58,7 +92,11 @@ def _boot(
 
 
 def _serve(
-    place: confine.Place, rules: landlock.Ruleset, request_end: int, answer_end: int, base_data: int
+    place: confine.Place,
+    rules: landlock.Ruleset | None,
+    request_end: int,
+    answer_end: int,
+    base_data: int,
 ) -> None:
     with os.fdopen(request_end, "rb") as source:
         text = source.read()

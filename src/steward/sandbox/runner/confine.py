@@ -25,7 +25,7 @@ class Place:
     scratch_inodes: int
 
 
-def raise_walls(place: Place, keep: set[int]) -> tuple[int, landlock.Ruleset, list[str]]:
+def raise_walls(place: Place, keep: set[int]) -> tuple[int, landlock.Ruleset | None, list[str]]:
     """Confines this process for good before it has read a byte that others wrote.
 
     Gives an open descriptor of scratch, the rules to be narrowed to the request's files, and the
@@ -50,20 +50,16 @@ def raise_walls(place: Place, keep: set[int]) -> tuple[int, landlock.Ruleset, li
     kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    outer = _rules(place)
-    outer.read(place.data_roots)
-    outer.enforce()
-    narrow = _rules(place)
-    program = seccomp.program(pid=os.getpid(), private_root=place.tier == "ns")
-    seccomp.enforce(program)
-    walls += [
-        "no capabilities",
-        "no_new_privs",
-        f"Landlock {landlock.version()}",
-        "seccomp",
-        "rlimits",
-    ]
-    return scratch, narrow, walls
+    narrow = None
+    # Only a container, which has a file system of its own, goes without Landlock.
+    if place.tier != "container" or landlock.version():
+        outer = _rules(place)
+        outer.read(place.data_roots)
+        outer.enforce()
+        narrow = _rules(place)
+        walls.append(f"Landlock {landlock.version()}")
+    seccomp.enforce(seccomp.program(pid=os.getpid(), private_root=place.tier == "ns"))
+    return scratch, narrow, [*walls, "no capabilities", "no_new_privs", "seccomp", "rlimits"]
 
 
 def _rules(place: Place) -> landlock.Ruleset:
@@ -76,10 +72,13 @@ def _rules(place: Place) -> landlock.Ruleset:
     return rules
 
 
-def narrow_to(rules: landlock.Ruleset, files: list[str], limits: Limits, base_data: int) -> None:
+def narrow_to(
+    rules: landlock.Ruleset | None, files: list[str], limits: Limits, base_data: int
+) -> None:
     """The last step, made when the request is known: its files, its memory, its processor time."""
-    rules.read(files)
-    rules.enforce()
+    if rules is not None:
+        rules.read(files)
+        rules.enforce()
     _limit(resource.RLIMIT_DATA, base_data + limits.memory_bytes)
     _limit(resource.RLIMIT_CPU, limits.cpu_seconds)
     _limit(resource.RLIMIT_FSIZE, limits.scratch_bytes)

@@ -16,6 +16,7 @@ import select
 import signal
 import socket
 import sys
+from dataclasses import astuple
 from typing import Any, Final
 
 from steward.sandbox.runner import kernel, landlock, root
@@ -141,11 +142,7 @@ class _Zygote:
     def _fork(self, order: dict[str, Any]) -> None:
         from steward.sandbox.runner import child, confine
 
-        request_read, request_write = os.pipe2(os.O_CLOEXEC)
-        answer_read, answer_write = os.pipe2(os.O_CLOEXEC)
-        out_read, out_write = os.pipe2(os.O_CLOEXEC)
-        err_read, err_write = os.pipe2(os.O_CLOEXEC)
-        boot_ours, boot_theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ends = child.Ends.make()
         place = confine.Place(
             tier=self._tier,
             readable=self._readable,
@@ -160,19 +157,16 @@ class _Zygote:
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            channels = child.Channels(request_read, answer_write, out_write, err_write)
-            child.live(place, channels, boot_theirs, self._base_data)
+            child.live(place, ends.inside, ends.boot_inside, self._base_data)
         if self._tier == "ns":
             kernel.setns(self._itself, kernel.NEWPID)
         self._ids[pid] = order["id"]
         handle = os.pidfd_open(pid)
-        theirs = [request_read, answer_write, out_write, err_write]
-        ours = [handle, request_write, answer_read, out_read, err_read, boot_ours.fileno()]
+        ours = [handle, *astuple(ends.outside), ends.boot_outside.fileno()]
         _say(self._control, {"child": {"id": order["id"]}}, ours)
-        for descriptor in [*theirs, *ours[:-1]]:
-            os.close(descriptor)
-        boot_ours.close()
-        boot_theirs.close()
+        os.close(handle)
+        ends.close_inside()
+        ends.close_outside()
 
 
 def _threads(proc: int) -> set[str]:

@@ -1,0 +1,218 @@
+"""The runner in a container of Docker's: one container per execution, nothing shared but the data.
+
+The image holds Python, Steward and the libraries; the command line tool is all that is needed.
+"""
+
+import contextlib
+import os
+import platform
+import select
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Final
+from uuid import uuid4
+
+from pydantic import ValidationError
+
+from steward.core.errors import Unavailable
+from steward.sandbox.contract import Envelope, Limits, Request, Response, Timings
+from steward.sandbox.providers import PROVIDERS
+from steward.sandbox.runner.probe import program
+from steward.sandbox.walls import Walls
+
+_NOBODY: Final = 65534
+_PIECE: Final = 1 << 16
+_START_SECONDS: Final = 60.0
+_TOOL_SECONDS: Final = 30.0
+_MOST_PROCESSES: Final = 256
+_WALLS: Final = (
+    "container",
+    "no network",
+    "read-only root",
+    "no capabilities",
+    "memory and process limits",
+)
+# The container's own files are no secret; the rest must hold in it as anywhere.
+_MUST_HOLD: Final = (
+    "writing outside",
+    "network",
+    "new processes",
+    "signals",
+    "memory",
+    "becoming root",
+)
+
+
+@PROVIDERS.register("docker")
+class Docker:
+    def __init__(
+        self, image: str = "steward-runner", *, command: Sequence[str] = ("docker",)
+    ) -> None:
+        self._image = image
+        self._command = list(command)
+        self._walls: Walls | None = None
+
+    def prove(self) -> Walls:
+        """Runs the program that tries to get out in a throw-away container."""
+        if self._walls is not None:
+            return self._walls
+        if platform.machine() not in {"x86_64", "aarch64", "arm64"}:
+            return Walls("none", reasons=(f"no runner for {platform.machine()}",))
+        architecture = "x86_64" if platform.machine() == "x86_64" else "aarch64"
+        request = Request(kind="python", code=program(architecture))
+        never, bell = os.pipe()
+        try:
+            response = self.run(Envelope(request=request, scratch="/scratch", guarded=False), never)
+        except Unavailable as problem:
+            return Walls("none", reasons=(f"docker: {problem.message}",))
+        finally:
+            os.close(never)
+            os.close(bell)
+        tried = response.result if isinstance(response.result, dict) else {}
+        fallen = [name for name in _MUST_HOLD if tried.get(name) is not True]
+        if response.status != "done" or fallen:
+            reason = response.message or f"did not hold: {', '.join(fallen)}"
+            return Walls("none", reasons=(f"docker: {reason}",))
+        self._walls = Walls("container", tuple(response.walls), dict(tried))
+        return self._walls
+
+    def run(self, envelope: Envelope, cancelled: int) -> Response:
+        name = f"steward-{uuid4().hex}"
+        started = time.monotonic()
+        limits = envelope.request.limits
+        placed = envelope.model_copy(update={"scratch": "/scratch"})
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the administrator's own tool
+                self.command(name, envelope.request),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as problem:
+            raise Unavailable(f"{self._command[0]} cannot be started: {problem.strerror}") from None
+        with process:
+            try:
+                said, words, late = _talk(process, placed, cancelled)
+            finally:
+                process.kill()
+                process.wait()
+                # Ending the tool alone would leave the container running.
+                self._kill(name)
+        total = (time.monotonic() - started) * 1000
+        return _response(said, words, late, limits, total)
+
+    def command(self, name: str, request: Request) -> list[str]:
+        """The command line; every file of a dataset is mounted by itself, read-only."""
+        limits = request.limits
+        files = sorted({file for dataset in request.datasets for file in dataset.files})
+        group = Path(files[0]).stat().st_gid if files and Path(files[0]).exists() else _NOBODY
+        memory = limits.memory_bytes + limits.scratch_bytes + (512 << 20)
+        scratch = (
+            f"/scratch:rw,noexec,nosuid,nodev,size={limits.scratch_bytes},"
+            f"nr_inodes={limits.scratch_inodes},uid={_NOBODY},gid={group},mode=0700"
+        )
+        options = {
+            "--name": name,
+            "--network": "none",
+            "--ipc": "none",
+            "--user": f"{_NOBODY}:{group}",
+            "--cap-drop": "ALL",
+            "--security-opt": "no-new-privileges",
+            "--memory": str(memory),
+            "--memory-swap": str(memory),
+            "--cpus": "1",
+            "--pids-limit": str(_MOST_PROCESSES),
+            "--ulimit": "core=0",
+            "--tmpfs": scratch,
+            "--log-driver": "none",
+            "--pull": "never",
+        }
+        mounts = [f"--mount=type=bind,source={file},target={file},readonly" for file in files]
+        return [
+            *self._command,
+            *("run", "--rm", "--interactive", "--read-only", "--init"),
+            *(part for option in options.items() for part in option),
+            *mounts,
+            self._image,
+            *("python", "-I", "-B", "-X", "utf8", "-m", "steward.sandbox.runner.once"),
+        ]
+
+    def _kill(self, name: str) -> None:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(  # noqa: S603 - the administrator's own tool
+                [*self._command, "rm", "--force", name],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_TOOL_SECONDS,
+                check=False,
+            )
+
+    def close(self) -> None:
+        self._walls = None
+
+
+def _talk(
+    process: "subprocess.Popen[bytes]", envelope: Envelope, cancelled: int
+) -> tuple[bytes, bytes, str]:
+    """Feeds and drains until the tool ends, time is over, or someone calls it off."""
+    pending = memoryview(envelope.model_dump_json().encode())
+    limits = envelope.request.limits
+    kept = {_open(process.stdout): bytearray(), _open(process.stderr): bytearray()}
+    most = limits.output_bytes * 8 + limits.files_bytes * 2
+    feed = _open(process.stdin)
+    deadline = time.monotonic() + limits.wall_seconds + _START_SECONDS
+    open_ends = set(kept)
+    while open_ends:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return b"", bytes(kept[_open(process.stderr)]), "timeout"
+        writing = [feed] if pending else []
+        ready, writable, _ = select.select([*open_ends, cancelled], writing, [], left)
+        if cancelled in ready:
+            return b"", b"", "cancelled"
+        if writable:
+            pending = _feed(process, feed, pending)
+        for descriptor in open_ends & set(ready):
+            piece = os.read(descriptor, _PIECE)
+            kept[descriptor] += piece[: max(most - len(kept[descriptor]), 0)]
+            if not piece:
+                open_ends.discard(descriptor)
+    return bytes(kept[_open(process.stdout)]), bytes(kept[_open(process.stderr)]), ""
+
+
+def _open(stream: IO[bytes] | None) -> int:
+    if stream is None:
+        raise Unavailable("The container tool was started without pipes.")
+    return stream.fileno()
+
+
+def _feed(process: "subprocess.Popen[bytes]", feed: int, pending: memoryview) -> memoryview:
+    try:
+        pending = pending[os.write(feed, pending[:4096]) :]
+    except BrokenPipeError:
+        pending = pending[:0]
+    if not pending and process.stdin is not None:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+    return pending
+
+
+def _response(said: bytes, words: bytes, late: str, limits: Limits, total: float) -> Response:
+    timings = Timings(total_ms=round(total, 3))
+    if late == "cancelled":
+        return Response(status="cancelled", message="It was cancelled.", timings=timings)
+    if late:
+        message = f"It ran longer than {limits.wall_seconds:g} seconds."
+        return Response(status="timeout", message=message, timings=timings)
+    try:
+        response = Response.model_validate_json(said)
+    except (ValidationError, RecursionError):
+        last = words.decode("utf-8", "replace").strip().rpartition("\n")[2][:500]
+        raise Unavailable(
+            f"The container gave no answer: {last or 'it ended without a word'}"
+        ) from None
+    walls = [*_WALLS, *response.walls]
+    return response.model_copy(update={"tier": "container", "walls": walls, "timings": timings})
