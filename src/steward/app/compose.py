@@ -13,6 +13,8 @@ from steward.data.workbench import Workbench
 from steward.identity import Identity, Passwords
 from steward.runs import Runs
 from steward.runs.doorbell import Doorbell
+from steward.sandbox import Sandbox
+from steward.sandbox.providers import Provider
 from steward.store import (
     BlobStore,
     Bus,
@@ -48,10 +50,12 @@ class Steward:
     workbench: Workbench
     runs: Runs
     governing: Governing
+    sandbox: Sandbox
     metrics: Metrics
 
     def close(self) -> None:
         self.runs.close()
+        self.sandbox.shut()
         self.workbench.close()
         self.bus.close()
         self.database.close()
@@ -94,12 +98,14 @@ def open_steward(
         Scrubbing(secrets, clock),
         _doorbell(settings, database, keyring),
     )
+    sandbox = open_sandbox(settings)
     services = {
         "workbench": workbench,
         "secrets": secrets,
         "blobs": blobs,
         "clock": clock,
         "runs": runs,
+        "sandbox": sandbox,
         "http": Http(allow_private=settings.network.allow_private),
         "mail": Mailer(allow_private=settings.network.allow_private),
     }
@@ -118,6 +124,7 @@ def open_steward(
         workbench=workbench,
         runs=runs,
         governing=governing,
+        sandbox=sandbox,
         metrics=Metrics(),
     )
 
@@ -129,6 +136,22 @@ def _hashing_key(secrets: SecretStore, scope: Scope) -> bytes:
     except NotFound:
         secrets.set(scope, HASHING_KEY, token_bytes(32).hex(), author="steward")
         return bytes.fromhex(secrets.get(scope, HASHING_KEY))
+
+
+def open_sandbox(settings: Settings) -> Sandbox:
+    """Starts nothing by itself: the first execution raises the walls."""
+    chosen = settings.sandbox
+    provider: Provider
+    if chosen.provider == "docker":
+        from steward.sandbox.providers.docker import Docker
+
+        provider = Docker()
+    else:
+        from steward.sandbox.providers.embedded import Embedded
+
+        home = settings.home.resolve()
+        provider = Embedded([home / "blobs", home / "work"], ready=chosen.ready)
+    return Sandbox(provider, minimum=chosen.minimum, concurrency=chosen.concurrency)
 
 
 def open_database(settings: Settings) -> Database:

@@ -136,6 +136,18 @@ class NetworkSettings(_Section):
     )
 
 
+class SandboxSettings(_Section):
+    provider: Literal["embedded", "docker"] = Field(
+        "embedded", description="Where SQL and code of agents and people run."
+    )
+    minimum: Literal["ns", "lsm", "none"] = Field(
+        "lsm",
+        description="The weakest walls accepted; below them no code is run. `steward doctor` tells them.",
+    )
+    concurrency: int = Field(4, gt=0, le=64, description="Executions at a time.")
+    ready: int = Field(2, ge=1, le=32, description="Confined processes kept ready.")
+
+
 class RunsSettings(_Section):
     in_server: bool = Field(
         True,
@@ -173,6 +185,7 @@ class Settings(BaseSettings):
     blobs: BlobSettings = BlobSettings()
     runs: RunsSettings = RunsSettings()
     network: NetworkSettings = NetworkSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     identity: IdentitySettings = IdentitySettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
