@@ -5,7 +5,7 @@ import platform
 import typer
 
 from steward import __version__
-from steward.cli import backups, data, doctor, policies, runs, tests, tokens, up, users
+from steward.cli import backups, data, doctor, policies, runs, tests, tokens, up, users, worker
 from steward.cli.output import AsJson, command, show
 from steward.store import sqlite_version
 
@@ -17,6 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("up")(up.up)
+app.command("worker")(worker.worker)
 app.command("doctor")(doctor.doctor)
 app.add_typer(users.app, name="user", help="People of this installation.")
 app.add_typer(tokens.app, name="token", help="Personal API tokens.")

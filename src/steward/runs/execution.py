@@ -11,12 +11,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from steward.core.errors import StewardError, Unavailable
 from steward.core.faults import fault
 from steward.runs.canonical import Json, digest, plain
 from steward.runs.entries import Entry, Kind
 from steward.runs.model import (
     ONCE,
+    Abandoned,
     Cancelled,
     Diverged,
     Parked,
@@ -387,5 +390,8 @@ async def _outcome_of(work: Awaitable[Json], retries: Retries) -> tuple[dict[str
     except StepFailed as failure:
         return {"error": {"code": failure.code, "message": failure.message}}, False
     except StewardError as problem:
+        if isinstance(problem.__cause__, SQLAlchemyError):
+            # Our own database is away, which says nothing about the step: it is tried again on the next drive.
+            raise Abandoned from problem
         described = {"code": problem.specific_code, "message": problem.message}
         return {"error": described}, isinstance(problem, Unavailable)

@@ -13,10 +13,12 @@ from steward.core.ids import Ids
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json, plain
 from steward.runs.capsules import Capsule
+from steward.runs.doorbell import Call, Doorbell
 from steward.runs.entries import Entry, Kind, Link, made
 from steward.runs.forks import copied
 from steward.runs.model import Run, RunRequest, Status
 from steward.store import EVERYWHERE, Bus, Database, EventLog, Scope, Transaction
+from steward.store.tables import Moment
 
 _COLUMNS = tables.runs.c
 _LIVE = [status.value for status in Status if not status.is_final]
@@ -26,8 +28,15 @@ _ASIDE = timedelta(seconds=10)
 
 class Records:
     def __init__(
-        self, database: Database, bus: Bus, events: EventLog, clock: Clock, ids: Ids
+        self,
+        database: Database,
+        bus: Bus,
+        events: EventLog,
+        clock: Clock,
+        ids: Ids,
+        doorbell: Doorbell | None = None,
     ) -> None:
+        self._doorbell = doorbell
         self._database = database
         self._bus = bus
         self._events = events
@@ -100,11 +109,12 @@ class Records:
             )
         )
         self._events.append(tx, "run.queued", run_id, {"title": request.title})
-        self._bus.ring(tx, queue_topic(request.queue))
         row = tx.first(sa.select(tables.runs).where(_COLUMNS.id == run_id))
         if row is None:
             raise NotFound(f"There is no run {run_id!r} in this project.")
-        return run_of(row, scope)
+        run = run_of(row, scope)
+        self._call(tx, run, now)
+        return run
 
     def start_child(self, parent: Run, key: str, request: RunRequest) -> Run:
         """Starts a run under another one; asked again after a crash, it finds the one it started."""
@@ -284,37 +294,77 @@ class Records:
             self._events.append(tx, f"run.{action}_asked", run_id, {"by": by})
         return self.get(scope, run_id)
 
-    def claim(self, holder: str, queues: Sequence[str], limit: int, lease: timedelta) -> list[Run]:
-        """Takes runs that are due or whose holder has gone; each claim has a new epoch."""
+    def claim(
+        self,
+        holder: str,
+        queues: Sequence[str],
+        limit: int,
+        lease: timedelta,
+        overdue: timedelta = timedelta(0),
+    ) -> list[Run]:
+        """Takes runs that are due or whose holder has gone; each claim has a new epoch.
+
+        With `overdue`, only what is due for so long: the rest was rung for, and somebody is on the way.
+        """
         now = self._clock.now()
+        due = sa.or_(_COLUMNS.wake_at <= now - overdue, _COLUMNS.lease_until < now)
         with self._database.write(EVERYWHERE) as tx:
-            free = sa.or_(_COLUMNS.lease_until.is_(None), _COLUMNS.lease_until < now)
-            due = sa.or_(_COLUMNS.wake_at <= now, _COLUMNS.lease_until < now)
-            statement = (
-                sa.select(tables.runs)
-                .where(_COLUMNS.queue.in_(list(queues)), _COLUMNS.status.in_(_LIVE), free, due)
-                .order_by(_COLUMNS.priority.desc(), _COLUMNS.wake_at, _COLUMNS.id)
-                .limit(limit)
-                .with_for_update(skip_locked=True)
-            )
-            rows = tx.rows(statement)
-            for row in rows:
-                tx.execute(
-                    sa.update(tables.runs)
-                    .where(_COLUMNS.id == row.id)
-                    .values(
-                        epoch=row.epoch + 1,
-                        holder=holder,
-                        lease_until=now + lease,
-                        wake_at=None,
-                        status=Status.running.value,
-                        reason=None,
-                        started_at=row.started_at or now,
-                    )
+            return self._taken(tx, holder, queues, sa.and_(_free(now), due), limit, lease)
+
+    def claim_called(
+        self, holder: str, queues: Sequence[str], run_ids: Sequence[str], lease: timedelta
+    ) -> tuple[list[Run], frozenset[str]]:
+        """Takes those of these runs that are due, and names those that are due once their holder is done."""
+        now = self._clock.now()
+        called = _COLUMNS.id.in_(sorted(set(run_ids)))
+        due = sa.or_(_COLUMNS.wake_at <= now, _COLUMNS.lease_until < now)
+        with self._database.write(EVERYWHERE) as tx:
+            wanted = sa.and_(called, _free(now), due)
+            runs = self._taken(tx, holder, queues, wanted, len(run_ids), lease)
+            later = tx.rows(
+                sa.select(_COLUMNS.id).where(
+                    called, _COLUMNS.status.in_(_LIVE), _COLUMNS.wake_at.is_not(None)
                 )
-                run = run_of(row, Scope(row.org_id, row.project_id))
-                if run.status is not Status.running:
-                    self.announce(tx, run, Status.running)
+            )
+        return runs, frozenset(row.id for row in later)
+
+    def _taken(
+        self,
+        tx: Transaction,
+        holder: str,
+        queues: Sequence[str],
+        wanted: sa.ColumnElement[bool],
+        limit: int,
+        lease: timedelta,
+    ) -> list[Run]:
+        now = self._clock.now()
+        statement = (
+            sa.select(tables.runs)
+            .where(_COLUMNS.queue.in_(list(queues)), _COLUMNS.status.in_(_LIVE), wanted)
+            .order_by(_COLUMNS.priority.desc(), _COLUMNS.wake_at, _COLUMNS.id)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        rows = tx.rows(statement)
+        if not rows:
+            return []
+        tx.execute(
+            sa.update(tables.runs)
+            .where(_COLUMNS.id.in_([row.id for row in rows]))
+            .values(
+                epoch=_COLUMNS.epoch + 1,
+                holder=holder,
+                lease_until=now + lease,
+                wake_at=None,
+                status=Status.running.value,
+                reason=None,
+                started_at=sa.func.coalesce(_COLUMNS.started_at, sa.literal(now, Moment())),
+            )
+        )
+        for row in rows:
+            run = run_of(row, Scope(row.org_id, row.project_id))
+            if run.status is not Status.running:
+                self.announce(tx, run, Status.running)
         return [
             run_of(row, Scope(row.org_id, row.project_id), epoch=row.epoch + 1, holder=holder)
             for row in rows
@@ -346,11 +396,18 @@ class Records:
         self._bus.ring(tx, run_topic(run.id))
 
     def renew(
-        self, holder: str, lease: timedelta
+        self, holder: str, run_ids: Sequence[str], lease: timedelta
     ) -> dict[tuple[str, int], tuple[str | None, str | None]]:
-        """Prolongs all leases of a holder; returns those it still has, with what was asked of them."""
+        """Prolongs the leases of runs that are really being driven; returns those still held, with what was asked.
+
+        A run that its holder gave up is not among them: its lease ends, and somebody drives it again.
+        """
         until = self._clock.now() + lease
-        mine = sa.and_(_COLUMNS.holder == holder, _COLUMNS.lease_until.is_not(None))
+        mine = sa.and_(
+            _COLUMNS.id.in_(list(run_ids)),
+            _COLUMNS.holder == holder,
+            _COLUMNS.lease_until.is_not(None),
+        )
         with self._database.write(EVERYWHERE) as tx:
             tx.execute(sa.update(tables.runs).where(mine).values(lease_until=until))
             rows = tx.rows(
@@ -400,11 +457,18 @@ class Records:
         self._bus.ring(inside, run_topic(run.id))
 
     def _wake(self, tx: Transaction, run: Run) -> None:
-        tx.execute(
-            sa.update(tables.runs).where(_COLUMNS.id == run.id).values(wake_at=self._clock.now())
-        )
-        self._bus.ring(tx, queue_topic(run.queue))
+        now = self._clock.now()
+        tx.execute(sa.update(tables.runs).where(_COLUMNS.id == run.id).values(wake_at=now))
+        self._call(tx, run, now)
         self._bus.ring(tx, run_topic(run.id))
+
+    def _call(self, tx: Transaction, run: Run, wake_at: datetime) -> None:
+        """Rings for the run once the transaction is durable."""
+        self._bus.ring(tx, queue_topic(run.queue))
+        doorbell = self._doorbell
+        if doorbell is not None:
+            call = Call(run.id, run.queue, run.priority, f"{run.epoch}/{wake_at.isoformat()}")
+            tx.after_commit(lambda: doorbell.ring(call))
 
 
 def ended(
@@ -432,6 +496,10 @@ def ended(
             waits=None,
         )
     )
+
+
+def _free(now: datetime) -> sa.ColumnElement[bool]:
+    return sa.or_(_COLUMNS.lease_until.is_(None), _COLUMNS.lease_until < now)
 
 
 def queue_topic(queue: str) -> str:

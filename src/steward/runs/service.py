@@ -14,6 +14,7 @@ from steward.core.ids import Ids
 from steward.runs._commit import GroupCommit, Unit
 from steward.runs.canonical import Json, digest, plain
 from steward.runs.capsules import Capsule, pack, unpack
+from steward.runs.doorbell import Doorbell
 from steward.runs.driver import Drive, Parts, Program, Scrub
 from steward.runs.entries import Damage, Entry, Kind, is_reference, made
 from steward.runs.forks import StepDifference, changed, compared, prefix
@@ -36,9 +37,11 @@ class Runs:
         clock: Clock,
         ids: Ids,
         scrub: Scrub = lambda _scope, value: value,
+        doorbell: Doorbell | None = None,
     ) -> None:
-        """`scrub` takes secrets out of what is about to be written."""
-        self.records = Records(database, bus, events, clock, ids)
+        """`scrub` takes secrets out of what is about to be written; without a doorbell the bus is enough."""
+        self._doorbell = doorbell
+        self.records = Records(database, bus, events, clock, ids, doorbell)
         self.journal = Journal(database, blobs)
         self.schedules = Schedules(database, self.records, events, clock, ids)
         self._commit = GroupCommit(database)
@@ -173,6 +176,7 @@ class Runs:
             queues=queues,
             concurrency=concurrency,
             lease=lease,
+            doorbell=self._doorbell,
         )
 
     def drive_until_idle(self, holder: str = "here", lease: timedelta = LEASE) -> int:
@@ -196,6 +200,8 @@ class Runs:
 
     def close(self) -> None:
         self._commit.close()
+        if self._doorbell is not None:
+            self._doorbell.close()
 
 
 def _run_of(capsule: Capsule) -> Run:

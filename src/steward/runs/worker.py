@@ -5,8 +5,10 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -14,6 +16,7 @@ import structlog
 
 from steward.core.errors import StewardError, Unavailable
 from steward.runs.canonical import Json
+from steward.runs.doorbell import Delivery, Doorbell, Line
 from steward.runs.driver import Drive, Parts, Program
 from steward.runs.execution import Execution
 from steward.runs.model import Run
@@ -23,6 +26,9 @@ from steward.store import Bus
 
 LEASE: Final = timedelta(seconds=6)
 QUEUES: Final = ("cpu", "llm")
+_SWEEP_SECONDS: Final = 1.0
+# With a doorbell, what is due for this long was not rung for: its ring was lost, or it woke by time.
+_GRACE: Final = timedelta(seconds=1)
 
 _log = structlog.get_logger("steward.worker")
 
@@ -40,6 +46,7 @@ class Worker:
         queues: Sequence[str] = QUEUES,
         concurrency: int = 16,
         lease: timedelta = LEASE,
+        doorbell: Doorbell | None = None,
     ) -> None:
         self._parts = parts
         self._programs = programs
@@ -49,7 +56,9 @@ class Worker:
         self._concurrency = concurrency
         self._lease = lease
         self.holder = f"{socket.gethostname()[:40]}/{os.getpid()}/{secrets.token_hex(4)}"
-        self._drives: dict[str, tuple[Drive, asyncio.Task[None]]] = {}
+        self._line: Line | None = doorbell.line(self._queues, lease) if doorbell else None
+        self._drives: dict[str, _Underway] = {}
+        self._swept_at = -_SWEEP_SECONDS
         self._errands: set[asyncio.Task[None]] = set()
         self._bell: asyncio.Event | None = None
         self._stopping = False
@@ -64,6 +73,8 @@ class Worker:
                     self._bus.listening(queue_topic(queue), lambda: self._ring(loop))
                 )
             keeping = asyncio.create_task(self._keep_leases())
+            if self._line is not None:
+                await self._line.open(self._bell.set)
             try:
                 while not self._stopping:
                     self._bell.clear()
@@ -72,6 +83,8 @@ class Worker:
             finally:
                 keeping.cancel()
                 await self._let_go()
+                if self._line is not None:
+                    await self._line.close()
 
     def stop(self) -> None:
         """May be called from the loop only."""
@@ -80,23 +93,67 @@ class Worker:
             self._bell.set()
 
     def _ring(self, loop: asyncio.AbstractEventLoop) -> None:
-        if self._bell is not None and not loop.is_closed():
+        # Where there is a doorbell, it chooses one worker; if all claimed at a ring, it had nothing to choose.
+        if self._bell is not None and not self._on_line and not loop.is_closed():
             loop.call_soon_threadsafe(self._bell.set)
 
+    @property
+    def _on_line(self) -> bool:
+        return self._line is not None and self._line.connected
+
+    @property
+    def _room(self) -> int:
+        return self._concurrency - len(self._drives)
+
     async def _look(self) -> None:
+        sweeping = time.monotonic() - self._swept_at >= _SWEEP_SECONDS
+        on_line = self._on_line
         try:
-            await asyncio.to_thread(self._schedules.fire_due)
-            free = self._concurrency - len(self._drives)
-            if free <= 0:
-                return
-            runs = await asyncio.to_thread(
-                self._parts.records.claim, self.holder, self._queues, free, self._lease
-            )
+            if sweeping:
+                self._swept_at = time.monotonic()
+                await asyncio.to_thread(self._schedules.fire_due)
+            if on_line:
+                await self._answer()
+            if (sweeping or not on_line) and self._room > 0:
+                await self._claim(_GRACE if on_line else timedelta(0))
         except Unavailable as problem:
             _log.warning("claim_failed", error=problem.message)
-            return
+
+    async def _claim(self, overdue: timedelta) -> None:
+        runs = await asyncio.to_thread(
+            self._parts.records.claim, self.holder, self._queues, self._room, self._lease, overdue
+        )
         for run in runs:
-            self._begin(run)
+            self._begin(run, None)
+
+    async def _answer(self) -> None:
+        """Takes calls from the doorbell while there is room; SQL says which of them still stand."""
+        while self._line is not None and self._room > 0:
+            calls: list[Delivery] = []
+            while len(calls) < self._room and (call := await self._line.take()) is not None:
+                calls.append(call)
+            if not calls:
+                return
+            try:
+                runs, later = await asyncio.to_thread(
+                    self._parts.records.claim_called,
+                    self.holder,
+                    self._queues,
+                    [call.run_id for call in calls],
+                    self._lease,
+                )
+            except Unavailable:
+                await asyncio.gather(*(call.again(_SWEEP_SECONDS) for call in calls))
+                raise
+            claimed = {run.id: run for run in runs}
+            for call in calls:
+                run = claimed.pop(call.run_id, None)
+                if run is not None:
+                    self._begin(run, call)
+                elif call.run_id in later:
+                    await call.again(_SWEEP_SECONDS)
+                else:
+                    await call.done()
 
     async def _rest(self) -> None:
         """Until the bell rings, something is due, or at most a second, in case a ring was lost."""
@@ -108,13 +165,13 @@ class Worker:
         except TimeoutError:
             pass
 
-    def _begin(self, run: Run) -> None:
+    def _begin(self, run: Run, call: Delivery | None) -> None:
         program = self._programs.get(run.program)
         drive = Drive(self._parts, run, program or _unknown)
-        task = asyncio.create_task(self._drive(drive), name=f"drive {run.id}")
-        self._drives[run.id] = (drive, task)
+        task = asyncio.create_task(self._drive(drive, call), name=f"drive {run.id}")
+        self._drives[run.id] = _Underway(drive, task, call)
 
-    async def _drive(self, drive: Drive) -> None:
+    async def _drive(self, drive: Drive, call: Delivery | None) -> None:
         loop = asyncio.get_running_loop()
 
         def rung() -> None:
@@ -130,6 +187,8 @@ class Worker:
             self._drives.pop(drive.run.id, None)
             if self._bell is not None:
                 self._bell.set()
+            if call is not None:
+                await (call.again(0) if self._stopping else call.done())
 
     def _asked(self, drive: Drive) -> None:
         """Somebody rang at a run that is under way: look what they want."""
@@ -149,19 +208,28 @@ class Worker:
         """Prolongs leases, passes on what people asked for, and drops runs that others took over."""
         while True:
             await asyncio.sleep(self._lease.total_seconds() / 3)
-            if not self._drives:
+            driven = dict(self._drives)
+            if not driven:
                 continue
+            calls = [each.call for each in driven.values() if each.call is not None]
+            await asyncio.gather(*(call.keep() for call in calls))
             try:
-                held = await asyncio.to_thread(self._parts.records.renew, self.holder, self._lease)
+                held = await asyncio.to_thread(
+                    self._parts.records.renew, self.holder, list(driven), self._lease
+                )
             except Unavailable as problem:
                 _log.warning("lease_not_renewed", error=problem.message)
                 continue
-            for run_id, (drive, _) in list(self._drives.items()):
-                if (run_id, drive.run.epoch) in held:
-                    drive.tell(*held[run_id, drive.run.epoch])
+            for run_id, each in driven.items():
+                if (run_id, each.drive.run.epoch) in held:
+                    each.drive.tell(*held[run_id, each.drive.run.epoch])
+                elif self._drives.get(run_id) is each:
+                    # It can write nothing any more; what it computes is wasted.
+                    _log.warning("lease_lost", run_id=run_id)
+                    each.task.cancel()
 
     async def _let_go(self) -> None:
-        tasks = [task for _, task in self._drives.values()]
+        tasks = [each.task for each in self._drives.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -169,6 +237,13 @@ class Worker:
             await asyncio.to_thread(self._parts.records.release, self.holder)
         except Unavailable as problem:
             _log.warning("leases_not_released", error=problem.message)
+
+
+@dataclass(frozen=True)
+class _Underway:
+    drive: Drive
+    task: asyncio.Task[None]
+    call: Delivery | None
 
 
 async def _unknown(execution: Execution) -> Json:  # noqa: ARG001 - the name is the protocol's

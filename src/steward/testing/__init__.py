@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from steward.testing.installation import Installation, Person, fast_passwords
-    from steward.testing.servers import PostgresServer
+    from steward.testing.servers import NatsServer, PostgresServer
 
-__all__ = ["Installation", "Person", "PostgresServer", "fast_passwords"]
+__all__ = ["Installation", "NatsServer", "Person", "PostgresServer", "fast_passwords"]
 
 
 def __getattr__(name: str) -> object:
@@ -16,8 +16,8 @@ def __getattr__(name: str) -> object:
         from steward.testing import installation
 
         return getattr(installation, name)
-    if name == "PostgresServer":
-        from steward.testing.servers import PostgresServer
+    if name in {"NatsServer", "PostgresServer"}:
+        from steward.testing import servers
 
-        return PostgresServer
+        return getattr(servers, name)
     raise AttributeError(name)

