@@ -113,3 +113,27 @@ def test_what_a_call_does_and_leaves_undone(
     assert outcome is not None
     if tool.risk is Risk.write and name != "snapshot":
         assert len(outcome.commits) == 1
+
+
+@BY_TASK
+def test_loading_a_file_keeps_the_contract(room: Room) -> None:
+    bringing = room.steward.workbench.bringing
+    upload = bringing.start(room.scope, "orders.csv", 8)
+    bringing.append(room.scope, upload.id, 0, [b"id,n\n1,2"])
+    check_tool(
+        load_tools().get("ingest"),
+        Trial(room.context(), {"dataset": "orders", "upload": upload.id}),
+    )
+
+
+def test_going_back_keeps_the_contract(room: Room) -> None:
+    loaded = room.workspace.branch().head
+    made = room.call("clean", {"dataset": "crm_customers", "operation": "trim"})
+    for name, arguments in (
+        ("undo", {"commit": made.commits[0]}),
+        ("restore", {"to": loaded}),
+        ("restore", {"to": loaded, "datasets": ["crm_customers"]}),
+    ):
+        outcome = check_tool(load_tools().get(name), Trial(room.context(), arguments))
+        assert outcome is not None
+        assert outcome.value["counts"] == {"entries": 1}

@@ -89,7 +89,7 @@ def test_a_file_of_a_call_is_read_by_digest_within_its_run_only(room: Room) -> N
             return recorded | {"artifacts": [artifact]}
 
         async def forged() -> Json:
-            return {"value": {"artifacts": [artifact]}, "artifacts": []}
+            return {"value": {"artifacts": [artifact]}, "artifacts": [artifact]}
 
         return await execution.step("call", {}, forged if execution.request.inputs else made)
 

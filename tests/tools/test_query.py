@@ -9,6 +9,8 @@ from steward.core.errors import Invalid, NotFound, StewardError, TooLarge, Unava
 from steward.sandbox import Column, Request, Response, Sandbox
 from steward.sandbox.providers.embedded import Embedded
 from steward.store import FileBlobs
+from steward.testing.tools import Trial, check_tool
+from steward.tools import load_tools
 from tests.tools.room import Room, run
 
 
@@ -32,7 +34,9 @@ def test_the_sandbox_gets_the_parts_of_the_datasets_and_nothing_else(room: Room)
     sandbox = Scripted(
         columns=[Column(name="n", type="BIGINT")], rows=[[7]], tables=["crm_customers"]
     )
-    outcome = room.call("query", {"sql": "SELECT 7 AS n", "limit": 5}, _with(room, sandbox))
+    trial = Trial(_with(room, sandbox), {"sql": "SELECT 7 AS n", "limit": 5})
+    outcome = check_tool(load_tools().get("query"), trial)
+    assert outcome is not None
     [request] = sandbox.asked
     assert (request.kind, request.limits.rows) == ("sql", 5)
     assert {each.name for each in request.datasets} == {

@@ -136,6 +136,7 @@ TOOLS.add(
         effects=Effects(network=True),
         dry_run=dry_run,
         idempotent=True,
+        attempts=3,
         estimate=lambda _context, arguments: Cost(bytes=len(body_of(arguments))),
         destination=lambda arguments: f"webhook:{arguments.endpoint}",
     ),
