@@ -23,6 +23,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "DATE '2026-01-01' + CAST(i AS INTEGER) AS day, 'name ' || i AS name FROM range(1000) r(i)"
     ).write_parquet(str(folder / "orders.parquet"))
     folder.chmod(0o755)
+    # As the blob store keeps them: readable by the owner and its group alone.
+    (folder / "orders.parquet").chmod(0o440)
     return folder
 
 

@@ -259,6 +259,25 @@ def test_nothing_runs_below_the_minimum() -> None:
     asyncio.run(refused())
 
 
+def test_an_administrator_may_go_without_walls(data: Path, orders: Dataset) -> None:
+    async def unconfined() -> list[Response]:
+        sandbox = Sandbox(_NoWalls(), minimum="none")
+        code = "print('seen')\n(scratch / 'f').write_text('x')\nresult = con.execute('SELECT count(*) FROM orders').fetchone()[0]"
+        try:
+            return [
+                await sandbox.execute(Request(kind="python", code=c, datasets=[orders]))
+                for c in (code, "import os")
+            ]
+        finally:
+            await sandbox.close()
+
+    done, refused = asyncio.run(unconfined())
+    assert (done.status, done.result, done.tier, done.walls) == ("done", 1000, "none", [])
+    assert "seen" in done.stderr
+    assert [f.path for f in done.files] == ["f"]
+    assert refused.status == "refused"
+
+
 def test_only_files_below_the_data_roots(provider: Embedded) -> None:
     outside = Dataset(name="x", source="read_text('/etc/passwd')", files=["/etc/passwd"])
     request = Request(kind="sql", code="SELECT * FROM x", datasets=[outside])

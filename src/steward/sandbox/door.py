@@ -7,13 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from steward.core.errors import Misconfigured
 from steward.sandbox.contract import Envelope, Request, Response, Tier
 from steward.sandbox.providers import Provider
+from steward.sandbox.providers.unconfined import Unconfined
 from steward.sandbox.walls import Walls
 
 
 class Sandbox:
     """At most `concurrency` executions at once; the others wait their turn.
 
-    Nothing runs below `minimum`, the weakest tier that the administrator accepts.
+    Nothing runs below `minimum`, the weakest tier that the administrator accepts; with `none`, code
+    runs even where no wall stands.
     """
 
     def __init__(self, provider: Provider, *, minimum: Tier = "lsm", concurrency: int = 4) -> None:
@@ -54,6 +56,8 @@ class Sandbox:
                 f"for {self._minimum!r} at least ({reasons}). `steward doctor` says what to do.",
                 code="sandbox-too-weak",
             )
+        if walls.tier == "none":
+            return Unconfined().run(envelope, cancelled)
         return self._provider.run(envelope, cancelled)
 
     async def close(self) -> None:

@@ -6,25 +6,21 @@ The image holds Python, Steward and the libraries; the command line tool is all 
 import contextlib
 import os
 import platform
-import select
 import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 from uuid import uuid4
 
-from pydantic import ValidationError
-
 from steward.core.errors import Unavailable
-from steward.sandbox.contract import Envelope, Limits, Request, Response, Timings
+from steward.sandbox.contract import Envelope, Request, Response
 from steward.sandbox.providers import PROVIDERS
+from steward.sandbox.providers._process import converse, understood
 from steward.sandbox.runner.probe import program
 from steward.sandbox.walls import Walls
 
 _NOBODY: Final = 65534
-_PIECE: Final = 1 << 16
-_START_SECONDS: Final = 60.0
 _TOOL_SECONDS: Final = 30.0
 _MOST_PROCESSES: Final = 256
 _WALLS: Final = (
@@ -95,14 +91,16 @@ class Docker:
             raise Unavailable(f"{self._command[0]} cannot be started: {problem.strerror}") from None
         with process:
             try:
-                said, words, late = _talk(process, placed, cancelled)
+                said, words, late = converse(process, placed, cancelled)
             finally:
                 process.kill()
                 process.wait()
                 # Ending the tool alone would leave the container running.
                 self._kill(name)
         total = (time.monotonic() - started) * 1000
-        return _response(said, words, late, limits, total)
+        response = understood(said, words, late, limits, total)
+        walls = [*_WALLS, *response.walls]
+        return response.model_copy(update={"tier": "container", "walls": walls})
 
     def command(self, name: str, request: Request) -> list[str]:
         """The command line; every file of a dataset is mounted by itself, read-only."""
@@ -152,67 +150,3 @@ class Docker:
 
     def close(self) -> None:
         self._walls = None
-
-
-def _talk(
-    process: "subprocess.Popen[bytes]", envelope: Envelope, cancelled: int
-) -> tuple[bytes, bytes, str]:
-    """Feeds and drains until the tool ends, time is over, or someone calls it off."""
-    pending = memoryview(envelope.model_dump_json().encode())
-    limits = envelope.request.limits
-    kept = {_open(process.stdout): bytearray(), _open(process.stderr): bytearray()}
-    most = limits.output_bytes * 8 + limits.files_bytes * 2
-    feed = _open(process.stdin)
-    deadline = time.monotonic() + limits.wall_seconds + _START_SECONDS
-    open_ends = set(kept)
-    while open_ends:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return b"", bytes(kept[_open(process.stderr)]), "timeout"
-        writing = [feed] if pending else []
-        ready, writable, _ = select.select([*open_ends, cancelled], writing, [], left)
-        if cancelled in ready:
-            return b"", b"", "cancelled"
-        if writable:
-            pending = _feed(process, feed, pending)
-        for descriptor in open_ends & set(ready):
-            piece = os.read(descriptor, _PIECE)
-            kept[descriptor] += piece[: max(most - len(kept[descriptor]), 0)]
-            if not piece:
-                open_ends.discard(descriptor)
-    return bytes(kept[_open(process.stdout)]), bytes(kept[_open(process.stderr)]), ""
-
-
-def _open(stream: IO[bytes] | None) -> int:
-    if stream is None:
-        raise Unavailable("The container tool was started without pipes.")
-    return stream.fileno()
-
-
-def _feed(process: "subprocess.Popen[bytes]", feed: int, pending: memoryview) -> memoryview:
-    try:
-        pending = pending[os.write(feed, pending[:4096]) :]
-    except BrokenPipeError:
-        pending = pending[:0]
-    if not pending and process.stdin is not None:
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
-    return pending
-
-
-def _response(said: bytes, words: bytes, late: str, limits: Limits, total: float) -> Response:
-    timings = Timings(total_ms=round(total, 3))
-    if late == "cancelled":
-        return Response(status="cancelled", message="It was cancelled.", timings=timings)
-    if late:
-        message = f"It ran longer than {limits.wall_seconds:g} seconds."
-        return Response(status="timeout", message=message, timings=timings)
-    try:
-        response = Response.model_validate_json(said)
-    except (ValidationError, RecursionError):
-        last = words.decode("utf-8", "replace").strip().rpartition("\n")[2][:500]
-        raise Unavailable(
-            f"The container gave no answer: {last or 'it ended without a word'}"
-        ) from None
-    walls = [*_WALLS, *response.walls]
-    return response.model_copy(update={"tier": "container", "walls": walls, "timings": timings})
