@@ -4,6 +4,7 @@ A node type is one file in `flows/nodes/` with a subclass of Node that is added 
 """
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -194,8 +195,9 @@ class Node(Document):
         """Every field with expressions: JSON pointer within the node, how to read it, its value."""
         return _reads(self, "")
 
+    @abstractmethod
     async def run(self, at: Place) -> Valued:
-        raise NotImplementedError
+        """Does what the node is for; everything that could come out differently goes through `at`."""
 
 
 def _reads(document: BaseModel, pointer: str) -> Iterator[tuple[str, Reads, Json]]:
