@@ -100,8 +100,8 @@ async def _previewed(tool: Tool[Any], context: ToolContext, arguments: Any) -> P
     preview = await tool.dry_run(context, arguments)
     assert preview.summary, f"the preview of {tool.name} says nothing"
     canonical([preview.details, preview.payload])
-    if tool.destination is not None:
-        assert tool.destination(arguments)
+    if tool.risk is Risk.external_send and tool.destination is not None:
+        assert tool.destination(arguments), f"{tool.name} does not say where this goes"
     return preview
 
 
