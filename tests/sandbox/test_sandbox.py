@@ -116,6 +116,21 @@ def test_altair_where_it_is_installed(run: Run, provider: Embedded) -> None:
     assert done.charts[0]["mark"]["type"] == "bar", done.message
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "result_df = con.sql('SELECT * FROM range(50)')",
+        "result_rows = [[n] for n in range(50)]",
+        "import polars as pl\nresult_df = pl.DataFrame({'a': range(50)}).lazy()",
+        "import pandas as pd\nresult_df = pd.DataFrame({'a': [1, 'x', [2]] * 20})",
+    ],
+)
+def test_rows_beyond_the_limit_are_told(run: Run, code: str) -> None:
+    done = run("python", code, rows=7)
+    assert (done.status, len(done.rows)) == ("too_large", 7), done.message
+    assert "more than 7 rows" in done.message
+
+
 def test_nothing_stays_from_one_execution_to_the_next(run: Run) -> None:
     marked = "import math\nmath.mark = 1\n(scratch / 'left').write_text('x')\ncon.execute('CREATE TABLE t AS SELECT 1')"
     assert run("python", marked).status == "done"
@@ -196,7 +211,7 @@ def test_processor_time_is_limited(run: Run) -> None:
 
 def test_a_client_that_hangs_up_ends_its_execution(data: Path) -> None:
     async def hang_up() -> float:
-        sandbox = Sandbox(Embedded([data], ready=1))
+        sandbox = Sandbox(Embedded([data], ready=1), concurrency=1)
         try:
             walls = await sandbox.walls()
             if walls.tier == "none":
@@ -209,6 +224,15 @@ def test_a_client_that_hangs_up_ends_its_execution(data: Path) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await work
             took = time.monotonic() - started
+            # One that still waits for its turn is dropped, too.
+            busy = asyncio.create_task(sandbox.execute(endless))
+            queued = asyncio.create_task(sandbox.execute(endless))
+            await asyncio.wait([busy, queued], timeout=0.1)
+            for task in (queued, busy):
+                task.cancel()
+            await asyncio.wait([busy, queued], timeout=5)
+            assert busy.cancelled()
+            assert queued.cancelled()
             # The sandbox goes on working.
             assert (await sandbox.execute(Request(kind="sql", code="SELECT 1"))).rows == [[1]]
             return took

@@ -33,15 +33,16 @@ class Sandbox:
 
     async def _run(self, envelope: Envelope) -> Response:
         cancelled, bell = os.pipe()
-        work = asyncio.get_running_loop().run_in_executor(
-            self._threads, self._execute, envelope, cancelled
-        )
+        work = self._threads.submit(self._execute, envelope, cancelled)
+        answer = asyncio.wrap_future(work)
         try:
-            return await asyncio.shield(work)
+            return await asyncio.shield(answer)
         except asyncio.CancelledError:
-            os.write(bell, b"x")
-            # The descriptors belong to the thread until it has seen the bell.
-            await asyncio.wait([work])
+            # What still waits for its turn is dropped; what runs is killed.
+            if not work.cancel():
+                os.write(bell, b"x")
+                # The descriptors belong to the thread until it has seen the bell.
+                await asyncio.wait([answer])
             raise
         finally:
             os.close(bell)

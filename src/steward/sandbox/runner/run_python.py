@@ -16,7 +16,7 @@ import duckdb
 from steward.sandbox import guard_python
 from steward.sandbox.contract import Answer, Column, Limits, Request
 from steward.sandbox.runner.tabular import Fetched, fetch
-from steward.sandbox.runner.values import Budget, TooMuch, encode
+from steward.sandbox.runner.values import Budget, TooMuch, encode, encode_rows
 
 FILENAME: Final = "<code>"
 _MOST_FRAMES: Final = 8
@@ -143,12 +143,7 @@ def _frame(
 ) -> Fetched:
     kind = type(frame).__name__
     if kind == "DuckDBPyRelation":
-        described = list(zip(frame.columns, frame.types, strict=True))
-        columns = [Column(name=str(name), type=str(type_)) for name, type_ in described]
-        rows = [
-            [encode(value, budget) for value in row] for row in frame.limit(limits.rows).fetchall()
-        ]
-        return Fetched(columns, rows)
+        return _relation(frame, limits, budget)
     if kind == "LazyFrame":
         frame = frame.collect()
     if kind == "Series":
@@ -156,9 +151,27 @@ def _frame(
     if type(frame).__module__.startswith("pandas"):
         frame = _with_plain_index(frame)
     cursor = connection.cursor()
-    cursor.register("steward_result", frame)
-    cursor.execute("SELECT * FROM steward_result")
+    try:
+        cursor.register("steward_result", frame)
+        cursor.execute("SELECT * FROM steward_result")
+    except duckdb.Error:
+        # A column of pandas may hold anything; as records each value speaks for itself.
+        if not type(frame).__module__.startswith("pandas"):
+            raise
+        return _records(frame.head(limits.rows + 1).to_dict("records"), limits, budget)
     return fetch(cursor, limits, budget)
+
+
+def _relation(relation: Any, limits: Limits, budget: Budget) -> Fetched:
+    described = zip(relation.columns, relation.types, strict=True)
+    columns = [Column(name=str(name), type=str(kind)) for name, kind in described]
+    found = relation.limit(limits.rows + 1).fetchall()
+    rows = encode_rows(found[: limits.rows], budget)
+    return Fetched(columns, rows, _too_many(limits) if len(found) > limits.rows else "")
+
+
+def _too_many(limits: Limits) -> str:
+    return f"It returns more than {limits.rows:,} rows; the first {limits.rows:,} are here."
 
 
 def _with_plain_index(frame: Any) -> Any:
@@ -194,7 +207,7 @@ def _records(rows: Any, limits: Limits, budget: Budget) -> Fetched:
             padded = [*row, *[None] * (len(names) - len(row))]
             made.append([encode(value, budget) for value in padded])
     columns = [Column(name=name, type=_type_of(rows, made, at)) for at, name in enumerate(names)]
-    excess = f"It returns more than {limits.rows:,} rows." if len(rows) > limits.rows else ""
+    excess = _too_many(limits) if len(rows) > limits.rows else ""
     return Fetched(columns, made, excess)
 
 
