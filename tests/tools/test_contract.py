@@ -39,10 +39,6 @@ FIRST_SET = {
     "union",
 }
 
-BY_TASK = pytest.mark.xfail(
-    reason="the workbench's tasks do not pass the name of the effect on to their threads",
-    strict=True,
-)
 CALLS = [
     ("list_datasets", {}),
     ("get_dataset_schema", {"dataset": "crm_customers"}),
@@ -78,13 +74,12 @@ CALLS = [
     pytest.param(
         "resolve_entities",
         {"datasets": ["crm_customers"], "target": "customers"},
-        marks=BY_TASK,
     ),
     (
         "chart",
         {"dataset": "billing_invoices", "chart": {"kind": "bar", "x": "currency"}},
     ),
-    pytest.param("report", {"title": "Customers", "datasets": ["crm_customers"]}, marks=BY_TASK),
+    pytest.param("report", {"title": "Customers", "datasets": ["crm_customers"]}),
     ("render_xlsx", {"dataset": "crm_customers"}),
     ("edit_file", {"path": "notes/plan.md", "old": "", "new": "# Plan\n"}),
     ("read_artifact", {"path": "originals/crm_customers.csv", "limit": 100}),
@@ -115,7 +110,6 @@ def test_what_a_call_does_and_leaves_undone(
         assert len(outcome.commits) == 1
 
 
-@BY_TASK
 def test_loading_a_file_keeps_the_contract(room: Room) -> None:
     bringing = room.steward.workbench.bringing
     upload = bringing.start(room.scope, "orders.csv", 8)

@@ -467,7 +467,7 @@ class Broker:
                 )
             started = self._clock.monotonic()
             context = self._context(execution, claims, ticket)
-            with on_ticket(ticket.idempotency_key if ticket else None):
+            with on_ticket(ticket.idempotency_key if ticket else None, execution.run.id):
                 outcome: Outcome = await self._within(tool, tool.run(context, arguments))
             fault("broker.executed")
             spent = self._clock.monotonic() - started

@@ -207,7 +207,8 @@ class Undoing:
             settings=self._rulebook.settings(access.scope).tools,
             ticket=Ticket(ticket, digest(action.inverse), action.inverse),
         )
-        outcome = await tool.undo(context, validated(tool, action.arguments), action.inverse)
+        with on_ticket(ticket, run_id):
+            outcome = await tool.undo(context, validated(tool, action.arguments), action.inverse)
         return outcome.value
 
     def _one(self, scope: Scope, run_id: str, key: str) -> Action:

@@ -11,11 +11,13 @@ from steward.broker.labels import Labels
 from steward.broker.tool import Risk, Tool
 from steward.core.errors import Invalid, Problem
 from steward.core.plugins import Registry
-from steward.flows._schemas import first_problem
+from steward.flows._schemas import first_problem, with_defaults
 from steward.flows.interpret import flow_program
 from steward.flows.model import Flow, dump_flow, load_flow, load_yaml
 from steward.flows.node import Graph
 from steward.flows.node import Labels as Carried
+from steward.flows.nodes.agent import AgentNode
+from steward.flows.nodes.subflow import SubflowNode
 from steward.flows.validate import ToolSchema, require_valid
 from steward.identity import Access, Role
 from steward.runs import Execution, Json, Program, Run, RunRequest, Runs
@@ -58,7 +60,8 @@ class Launcher:
     def request(self, start: Start) -> RunRequest:
         """What would be recorded as the run's first entry; Invalid says everything wrong with the flow."""
         flow = self.checked(start.document)
-        wrong = first_problem(flow.inputs, dict(start.inputs))
+        inputs = with_defaults(flow.inputs, dict(start.inputs))
+        wrong = first_problem(flow.inputs, inputs)
         if wrong is not None:
             raise Invalid(f"The inputs do not fit the flow: {wrong}.", code="invalid-inputs")
         budget = dict(DEFAULT_BUDGET if start.budget is None else start.budget)
@@ -69,7 +72,7 @@ class Launcher:
             title=start.title or flow.name or flow.id,
             program=PROGRAM,
             document=dump_flow(flow),
-            inputs=dict(start.inputs),
+            inputs=inputs,
             grant=grant.to_json(),
             budget=budget,
             subject=start.subject,
@@ -118,26 +121,17 @@ class Launcher:
 
 
 def tools_in(graph: Graph) -> Iterator[str]:
-    """Every tool a flow calls, in bodies and sub-flows too."""
-    return _tools_of(graph.model_dump(mode="json"))
-
-
-def _tools_of(value: Json) -> Iterator[str]:
-    if isinstance(value, dict):
-        match value.get("type"):
-            case "tool":
-                yield str(value.get("tool"))
-            case "code":
-                yield "query" if value.get("language") == "sql" else "execute_python"
-            case "agent":
-                yield from (str(name) for name in value.get("tools", ()))
-            case _:
-                pass
-        for inner in value.values():
-            yield from _tools_of(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _tools_of(inner)
+    """Every tool a flow calls, in bodies, agents and sub-flows too."""
+    for node in graph.nodes:
+        called = node.tool_call()
+        if called is not None:
+            yield called.tool
+        if isinstance(node, AgentNode):
+            yield from node.tools
+        if isinstance(node, SubflowNode) and node.flow is not None:
+            yield from tools_in(node.flow)
+        for _, body in node.bodies():
+            yield from tools_in(body)
 
 
 def _literal(value: Json) -> Json:

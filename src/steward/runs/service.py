@@ -61,6 +61,7 @@ class Runs:
 
     def request(self, scope: Scope, run_id: str) -> RunRequest:
         """What the run was started with, as its journal has it."""
+        self.records.get(scope, run_id)
         first = self.journal.page(scope, run_id, 0, 1)[0]
         return RunRequest(**first.data["request"])
 
@@ -76,6 +77,7 @@ class Runs:
 
     def outcome(self, scope: Scope, run_id: str) -> Json:
         """`{"output": …}`, `{"error": …}`, or None while the run is not over."""
+        self.records.get(scope, run_id)
         head = self.journal.head(scope, run_id)
         last = self.journal.page(scope, run_id, head.seq - 1, 1)[0]
         if last.kind not in {Kind.done, Kind.failed, Kind.cancelled}:

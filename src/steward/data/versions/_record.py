@@ -50,17 +50,25 @@ class Draft:
         return found
 
 
-_ticket: ContextVar[str | None] = ContextVar("ticket", default=None)
+@dataclass(frozen=True)
+class Effect:
+    """The effect of a run that commits belong to."""
+
+    ticket: str | None = None
+    run_id: str | None = None
+
+
+_effect: ContextVar[Effect] = ContextVar("effect", default=Effect())  # noqa: B039 - it is frozen
 
 
 @contextmanager
-def on_ticket(ticket: str | None) -> Iterator[None]:
+def on_ticket(ticket: str | None, run_id: str | None = None) -> Iterator[None]:
     """Commits made inside carry the name of the effect they belong to; threads started inside inherit it."""
-    token = _ticket.set(ticket)
+    token = _effect.set(Effect(ticket, run_id))
     try:
         yield
     finally:
-        _ticket.reset(token)
+        _effect.reset(token)
 
 
 @dataclass(frozen=True)
@@ -155,10 +163,10 @@ class Recorder:
                 message=draft.message,
                 operation=draft.operation,
                 arguments=dict(draft.arguments),
-                run_id=origin.run_id,
+                run_id=origin.run_id or _effect.get().run_id,
                 undoes_id=origin.undoes,
                 redoes_id=origin.redoes,
-                ticket=_ticket.get(),
+                ticket=_effect.get().ticket,
                 created_at=self._clock.now(),
             )
         )

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -81,7 +82,8 @@ class Tasks:
             self._known[task.id] = (scope, task)
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
-            self._futures[task.id] = self._pool.submit(self._run, task.id, work)
+            # The thread knows for which effect of which run it works.
+            self._futures[task.id] = self._pool.submit(copy_context().run, self._run, task.id, work)
         return task
 
     def get(self, scope: Scope, task_id: str) -> Task:
