@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,11 +13,10 @@ import pytest
 from steward.sandbox import Tier
 from steward.sandbox.providers.embedded import Embedded
 from tests.sandbox.as_user import ORDINARY
-from tests.sandbox.attacks import ATTACKS
+from tests.sandbox.attacks import ATTACKS, Attack
 from tests.sandbox.battery import TIGHT, fell, ground, quickly
 
 TIERS: tuple[Tier, ...] = ("ns", "lsm")
-Effort = Callable[[int, int], int]
 
 
 def test_the_corpus_is_large_and_its_names_differ() -> None:
@@ -26,14 +25,24 @@ def test_the_corpus_is_large_and_its_names_differ() -> None:
 
 
 @pytest.mark.parametrize("tier", TIERS)
-def test_nothing_gets_out(tier: Tier, tmp_path: Path, effort: Effort) -> None:
-    with ground(tmp_path / "ground") as (root, aim):
+def test_nothing_gets_out(tier: Tier, tmp_path: Path) -> None:
+    assert _fell_here(tier, tmp_path, quickly()) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("tier", TIERS)
+def test_escapes_each_in_a_process_of_its_own(tier: Tier, tmp_path: Path) -> None:
+    assert _fell_here(tier, tmp_path, ATTACKS) == []
+
+
+def _fell_here(tier: Tier, folder: Path, attacks: Sequence[Attack]) -> list[str]:
+    with ground(folder / "ground") as (root, aim):
         provider = Embedded([root], tiers=(tier,), limits=TIGHT)
         try:
             walls = provider.prove()
             if walls.tier != tier:
                 pytest.skip(f"this machine does not carry {tier}: {walls.reasons}")
-            assert fell(provider, aim, ATTACKS if effort(0, 1) else quickly()) == []
+            return fell(provider, aim, attacks)
         finally:
             provider.close()
 

@@ -24,8 +24,17 @@ def connection() -> duckdb.DuckDBPyConnection:
     return opened
 
 
+_settled: list[tuple[str, Limits]] = []
+
+
 def settle(scratch: str, limits: Limits) -> None:
-    """Everything that does not depend on the request, done before there is one."""
+    """Everything that does not depend on the request, done before there is one.
+
+    Where every child calls its scratch by the same name, the zygote does it for all of them.
+    """
+    if _settled == [(scratch, limits)]:
+        return
+    _settled[:] = [(scratch, limits)]
     connection().execute(
         f"SET temp_directory = {literal(scratch + '/.spill')};"
         f"SET allowed_directories = [{literal(scratch + '/')}];" + _sizes(limits)
@@ -48,10 +57,12 @@ def prepare(request: Request, settled: Limits) -> duckdb.DuckDBPyConnection:
     if files:
         steps.append(f"SET allowed_paths = [{', '.join(literal(f) for f in files)}];")
     steps.append("SET enable_external_access = false;")
+    steps += [
+        f"CREATE VIEW {quote(dataset.name)} AS SELECT * FROM {dataset.source};"
+        for dataset in request.datasets
+    ]
+    steps.append("SET lock_configuration = true")
     opened.execute("".join(steps))
-    for dataset in request.datasets:
-        opened.execute(f"CREATE VIEW {quote(dataset.name)} AS SELECT * FROM {dataset.source}")
-    opened.execute("SET lock_configuration = true")
     return opened
 
 

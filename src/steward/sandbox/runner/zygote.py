@@ -91,9 +91,11 @@ class _Zygote:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         # Loaded only now: a process with threads could not have entered a user namespace.
-        from steward.sandbox.runner import warm
+        from steward.sandbox.runner import serve, warm
 
         loaded = warm.load(order["warm_folder"] or root.SCRATCH)
+        if self._tier == "ns":
+            serve.rehearse(root.SCRATCH)
         lively = _threads(proc) - _PARKED
         if len(lively) > 1:
             raise OSError(f"libraries started threads, so forking is not safe: {sorted(lively)}")
