@@ -43,7 +43,12 @@ DatasetName = Annotated[str, Path(pattern=_DATASET, examples=["crm_customers"])]
 NewDatasetName = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=_DATASET)
 ]
-BranchName = Annotated[str, Query(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]
+_BRANCH = r"^[^\x00-\x1f\x7f]+$"
+BranchName = Annotated[str, Query(min_length=1, max_length=100, pattern=_BRANCH)]
+# Names of branches may contain slashes; the route takes the rest of the address.
+BranchPath = Annotated[
+    str, Path(min_length=1, max_length=100, pattern=_BRANCH, examples=["trial/customers"])
+]
 Reference = Annotated[
     str,
     Query(

@@ -54,6 +54,8 @@ export interface Proposal {
 
 export interface Resolution {
   commit: string;
+  /** The commit whose data was read. */
+  base: string;
   /** Golden records, mapping of rows, and pairs, in this order. */
   datasets: string[];
   rows: number;
@@ -89,25 +91,54 @@ export interface ResolveRequest {
   target: string;
 }
 
-export function applyRules(projectId: string, request: ResolveRequest, branch = 'main') {
+/** Applies rules to the data of a commit; a conflict when that has changed on the main branch since. */
+export function applyRules(projectId: string, request: ResolveRequest, base: string) {
   return bodyOf(
     api.POST('/api/v1/projects/{project_id}/resolve', {
       ...inProject(projectId),
-      body: { ...request, branch },
+      body: { ...request, base, branch: 'main' },
     }),
   );
 }
 
+const TRIALS = 'trial/';
+
+/** Addresses name the branch of a trial; one that names another branch must not have it deleted. */
+export function isTrialBranch(name: string): boolean {
+  return name.startsWith(TRIALS);
+}
+
 /** The same on a branch of its own, so that the result can be looked at before it is anybody's data. */
 export async function tryRules(projectId: string, request: ResolveRequest) {
-  const name = `trial ${request.target.slice(0, 60)} ${Date.now().toString(36)}`;
+  const branch = `${TRIALS}${request.target.slice(0, 60)} ${Date.now().toString(36)}`;
   await bodyOf(
     api.POST('/api/v1/projects/{project_id}/branches', {
       ...inProject(projectId),
-      body: { name, source: 'main' },
+      body: { name: branch, source: 'main' },
     }),
   );
-  return applyRules(projectId, request, name);
+  try {
+    const task = await bodyOf(
+      api.POST('/api/v1/projects/{project_id}/resolve', {
+        ...inProject(projectId),
+        body: { ...request, branch },
+      }),
+    );
+    return { task: task.id, branch };
+  } catch (refusal) {
+    await forgetTrial(projectId, branch);
+    throw refusal;
+  }
+}
+
+/** Removes the branch of a trial. One that is gone already is no reason to trouble anybody. */
+export async function forgetTrial(projectId: string, branch: string): Promise<void> {
+  if (!isTrialBranch(branch)) return;
+  await api
+    .DELETE('/api/v1/projects/{project_id}/branches/{name}', {
+      params: { path: { project_id: projectId, name: branch } },
+    })
+    .catch(() => undefined);
 }
 
 export interface RowsAtCommit {

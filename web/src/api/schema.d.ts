@@ -289,6 +289,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/branches/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete Branch
+         * @description Removes a branch that is done with; main and protected branches stay.
+         */
+        delete: operations["delete_branch"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/changes": {
         parameters: {
             query?: never;
@@ -1128,6 +1148,8 @@ export interface paths {
         /**
          * Resolve Entities
          * @description Golden records, a mapping of every source row and the pairs, in one commit that can be undone.
+         *
+         *     With `base`, data that changed since that commit is a conflict, answered before any work begins.
          */
         post: operations["resolve_entities"];
         delete?: never;
@@ -1234,6 +1256,26 @@ export interface paths {
          * @description Checks a flow, or a call of one tool, and puts it in the queue.
          */
         post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/runs/measures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Measures
+         * @description How the runs of the last days went: completion, errors, approvals, undo.
+         */
+        get: operations["read_measures"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2923,6 +2965,38 @@ export interface components {
             /** Ids */
             ids?: string[] | null;
         };
+        /** MeasuresOut */
+        MeasuresOut: {
+            /** Approval Latency S */
+            approval_latency_s: {
+                [key: string]: number;
+            } | null;
+            /** Approvals */
+            approvals: {
+                [key: string]: number;
+            };
+            /** Approved Unchanged Rate */
+            approved_unchanged_rate: number | null;
+            /** Completion Rate */
+            completion_rate: number | null;
+            /** Error Rate */
+            error_rate: number | null;
+            /** Revert Latency Ms */
+            revert_latency_ms: {
+                [key: string]: number;
+            } | null;
+            /** Runs */
+            runs: {
+                [key: string]: number;
+            };
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /** Undo Success Rate */
+            undo_success_rate: number | null;
+        };
         /** MemberOut */
         MemberOut: {
             /** Email */
@@ -3530,6 +3604,11 @@ export interface components {
         /** ResolveIn */
         ResolveIn: {
             /**
+             * Base
+             * @description The commit a trial was based on (`base` of its result); refused when the datasets or the result changed on the branch since.
+             */
+            base?: string | null;
+            /**
              * Branch
              * @default main
              */
@@ -3794,6 +3873,12 @@ export interface components {
         };
         /** ScheduleOut */
         ScheduleOut: {
+            /** Branch */
+            branch: string;
+            /** Budget */
+            budget: {
+                [key: string]: unknown;
+            };
             /**
              * Created At
              * Format: date-time
@@ -3805,8 +3890,12 @@ export interface components {
             cron: string;
             /** Enabled */
             enabled: boolean;
+            /** Flow */
+            flow: unknown;
             /** Id */
             id: string;
+            /** Inputs */
+            inputs: unknown;
             /** Last At */
             last_at: string | null;
             missed: components["schemas"]["Missed"];
@@ -6166,6 +6255,90 @@ export interface operations {
             };
             /** @description Larger than allowed. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_branch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11088,6 +11261,84 @@ export interface operations {
             };
             /** @description Larger than allowed. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_measures: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeasuresOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

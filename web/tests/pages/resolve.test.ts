@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { reportsAmong } from '@/api/reports';
+import { forgetTrial, tryRules } from '@/api/resolve';
 import { cellOf, titleOf } from '@/pages/resolve/entity-rows';
 import {
   decisionOn,
@@ -109,5 +110,39 @@ describe('reports', () => {
       { title: 'Sales', bytes: 20, html: 'reports/Sales.html', pdf: 'reports/Sales.pdf' },
       { title: 'Old', bytes: 10, html: null, pdf: 'reports/Old.pdf' },
     ]);
+  });
+});
+
+describe('the branch of a trial', () => {
+  const asked: string[] = [];
+  const answer = (status: number) => (request: Request) => {
+    asked.push(`${request.method} ${new URL(request.url).pathname}`);
+    return Promise.resolve(Response.json({}, { status: request.method === 'POST' ? status : 404 }));
+  };
+
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    asked.length = 0;
+  });
+
+  it('is removed by its whole name, and one that is gone already troubles nobody', async () => {
+    vi.stubGlobal('fetch', answer(200));
+    await forgetTrial('p', 'trial/crm golden 1');
+    expect(asked).toEqual(['DELETE /api/v1/projects/p/branches/trial%2Fcrm%20golden%201']);
+  });
+
+  it('is the only kind that an address can have removed', async () => {
+    vi.stubGlobal('fetch', answer(200));
+    await forgetTrial('p', 'release/1');
+    expect(asked).toEqual([]);
+  });
+
+  it('does not stay behind when the rules are refused', async () => {
+    vi.stubGlobal('fetch', (request: Request) =>
+      answer(request.url.endsWith('/resolve') ? 422 : 201)(request),
+    );
+    const trial = tryRules('p', { datasets: ['crm'], rules: '?', target: 'golden' });
+    await expect(trial).rejects.toMatchObject({ status: 422 });
+    expect(asked.at(-1)).toMatch(/^DELETE .*\/branches\/trial%2Fgolden%20/);
   });
 });

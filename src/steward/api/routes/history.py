@@ -11,7 +11,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, attachment, page
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.routes.datasets import ColumnOut, InsightOut, insight_out
-from steward.api.types import BranchName, CommitId, Reference, VersionId
+from steward.api.types import BranchName, BranchPath, CommitId, Reference, VersionId
 from steward.data.versions import Branch, Commit
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["history"])
@@ -214,6 +214,12 @@ def list_branches(request: Request, access: AsViewer) -> Page[BranchOut]:
 def create_branch(request: Request, access: AsEditor, body: BranchIn) -> BranchOut:
     datasets = steward_of(request).workbench.datasets
     return _branch_out(datasets.create_branch(access.scope, access.user_id, body.name, body.source))
+
+
+@router.delete("/branches/{name:path}", status_code=status.HTTP_204_NO_CONTENT)
+def delete_branch(request: Request, access: AsEditor, name: BranchPath) -> None:
+    """Removes a branch that is done with; main and protected branches stay."""
+    steward_of(request).workbench.datasets.delete_branch(access.scope, access.user_id, name)
 
 
 @router.post("/merge")

@@ -24,6 +24,12 @@ class EstimateIn(ProposeIn):
 
 class ResolveIn(EstimateIn):
     target: NewDatasetName
+    base: str | None = Field(
+        None,
+        max_length=40,
+        description="The commit a trial was based on (`base` of its result); refused when the datasets or the "
+        "result changed on the branch since.",
+    )
 
 
 class ReportIn(Input):
@@ -51,11 +57,20 @@ def estimate_rules(request: Request, access: AsEditor, body: EstimateIn) -> Task
 
 @router.post("/resolve", status_code=status.HTTP_202_ACCEPTED)
 def resolve_entities(request: Request, access: AsEditor, body: ResolveIn) -> TaskOut:
-    """Golden records, a mapping of every source row and the pairs, in one commit that can be undone."""
+    """Golden records, a mapping of every source row and the pairs, in one commit that can be undone.
+
+    With `base`, data that changed since that commit is a conflict, answered before any work begins.
+    """
     resolving = steward_of(request).workbench.resolving
     return task_out(
         resolving.apply(
-            access.scope, access.user_id, body.rules, body.datasets, body.target, body.branch
+            access.scope,
+            access.user_id,
+            body.rules,
+            body.datasets,
+            body.target,
+            body.branch,
+            base=body.base,
         )
     )
 

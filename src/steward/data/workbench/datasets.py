@@ -144,6 +144,9 @@ class Datasets:
     def create_branch(self, scope: Scope, author: str, name: str, source: str = MAIN) -> Branch:
         return self.workspace(scope, author).create_branch(name, source)
 
+    def delete_branch(self, scope: Scope, author: str, name: str) -> None:
+        self.workspace(scope, author).delete_branch(name)
+
     def merge(self, scope: Scope, author: str, source: str, into: str = MAIN) -> Merge:
         return self.workspace(scope, author).merge(source, into)
 

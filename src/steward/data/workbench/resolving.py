@@ -16,7 +16,7 @@ import duckdb
 
 from steward.data.engine import session
 from steward.data.tables import Table, parquet_source
-from steward.data.versions import MAIN, Dataset, Draft, Versions
+from steward.data.versions import MAIN, Dataset, Draft, VersionConflict, Versions
 from steward.data.workbench.insights import Document, as_document
 from steward.data.workbench.tasks import Report, Task, Tasks
 from steward.store import Scope
@@ -76,11 +76,21 @@ class Resolving:
         target: str,
         branch: str = MAIN,
         run_id: str | None = None,
+        *,
+        base: str | None = None,
     ) -> Task:
-        """Golden records, the mapping of every source row and the pairs, in one commit."""
+        """Golden records, the mapping of every source row and the pairs, in one commit.
+
+        `base` is the commit that a trial was based on: what is read is its data, and a branch on which that
+        data or the results changed since is refused, at once and again when the commit is made.
+        """
         parsed = _parsed(rules)
-        sources = self._sources(scope, author, datasets, branch)
-        base = self._versions.workspace(scope, author).branch(branch).head
+        made = _results(target)
+        if base is None:
+            base = self._versions.workspace(scope, author).branch(branch).head
+        else:
+            self._refuse_changed(scope, author, base, branch, [*datasets, *made])
+        sources = self._sources(scope, author, datasets, base)
 
         def work(report: Report) -> Document:
             from steward.data.resolve import resolve
@@ -91,10 +101,8 @@ class Resolving:
                 report("Storing the results", 0, None)
                 written = {
                     name: self._versions.write(scope, f"SELECT * FROM {parquet_source([path])}").id
-                    for name, path in (
-                        (target, done.golden.path),
-                        (f"{target} mapping", done.mapping.path),
-                        (f"{target} pairs", done.pairs.path),
+                    for name, path in zip(
+                        made, (done.golden.path, done.mapping.path, done.pairs.path), strict=True
                     )
                 }
             lineage = {"operation": "resolve", "inputs": list(datasets)}
@@ -114,6 +122,7 @@ class Resolving:
             commit = workspace.commit(draft, branch, base=base, unchanged=list(datasets))
             return {
                 "commit": commit.id,
+                "base": base,
                 "datasets": list(written),
                 "rows": done.rows,
                 "entities": done.entities,
@@ -141,11 +150,23 @@ class Resolving:
             "notes": list(scored.notes),
         }
 
+    def _refuse_changed(
+        self, scope: Scope, author: str, base: str, branch: str, names: Sequence[str]
+    ) -> None:
+        """A conflict now, rather than after minutes of work whose commit would be refused anyway."""
+        differences = self._versions.workspace(scope, author).diff(base, branch).entries
+        changed = {entry.name for entry in differences if entry.kind == "dataset"} & set(names)
+        if changed:
+            raise VersionConflict(
+                f"{_listed(sorted(changed))} changed on {branch!r} since this was tried out. "
+                "Nothing was written; try it out again with the data as it is now."
+            )
+
     def _sources(
-        self, scope: Scope, author: str, datasets: Sequence[str], branch: str
+        self, scope: Scope, author: str, datasets: Sequence[str], at: str
     ) -> list[Dataset]:
         workspace = self._versions.workspace(scope, author)
-        return [workspace.dataset(name, branch) for name in datasets]
+        return [workspace.dataset(name, at) for name in datasets]
 
     @contextmanager
     def _at_work(
@@ -170,6 +191,11 @@ def _parsed(rules: str) -> Any:
     from steward.data.resolve import from_yaml
 
     return from_yaml(rules)
+
+
+def _results(target: str) -> tuple[str, str, str]:
+    """Golden records, the mapping of rows, the pairs."""
+    return target, f"{target} mapping", f"{target} pairs"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -14,23 +14,22 @@ import { RulesError } from './RulesError';
 import { RulesView } from './RulesView';
 import { ThresholdTable } from './ThresholdTable';
 import { Trial } from './Trial';
-import type { Steps } from './use-steps';
+import type { Way } from './use-trial';
 
 interface Props {
-  datasets: string[];
   found: Proposed;
-  trial: string | null;
-  go: (next: Partial<Steps>) => void;
+  way: Way;
 }
 
-export function Proposal({ datasets, found, trial, go }: Props) {
+export function Proposal({ found, way }: Props) {
   const project = useProject();
+  const { datasets } = way.steps;
   const [text, setText] = useState(found.rules);
   const rules = readRules(text);
   const isChanged = text !== found.rules;
   const weigh = useMutation({
     mutationFn: () => estimateRules(project.id, datasets, text),
-    onSuccess: ({ id }) => go({ proposal: id, trial: null }),
+    onSuccess: ({ id }) => way.go({ proposal: id }),
   });
   return (
     <>
@@ -101,7 +100,7 @@ export function Proposal({ datasets, found, trial, go }: Props) {
           </Alert>
         )}
       </Section>
-      {!isChanged && <Trial datasets={datasets} rules={found.rules} trial={trial} go={go} />}
+      {!isChanged && <Trial rules={found.rules} way={way} />}
     </>
   );
 }

@@ -15,22 +15,23 @@ import { Section } from '@/components/Section';
 import { TaskProgress } from '@/components/TaskProgress';
 import { Proposal } from './Proposal';
 import { RulesError } from './RulesError';
-import { useSteps } from './use-steps';
 import { useTaskOf } from './use-task-of';
+import { useTrial } from './use-trial';
 
 const MOST_DATASETS = 10;
 
 export default function ResolvePage() {
   const project = useProject();
   useDataUndoKeys(project.id, true);
-  const [steps, go] = useSteps();
+  const way = useTrial(project.id);
+  const { steps, go } = way;
   const known = useInfiniteQuery(datasetsQuery(project.id));
   const proposal = useTaskOf<Proposed>(project.id, steps.proposal);
   const propose = useMutation({
     mutationFn: () => proposeRules(project.id, steps.datasets),
-    onSuccess: ({ id }) => go({ proposal: id, trial: null }),
+    onSuccess: ({ id }) => go({ proposal: id }),
   });
-  const restart = () => go({ proposal: null, trial: null });
+  const restart = () => go({ proposal: null });
   return (
     <Page
       title="Match records"
@@ -41,7 +42,7 @@ export default function ResolvePage() {
         <Choice
           chosen={steps.datasets}
           isBusy={propose.isPending || proposal.running !== null}
-          onChange={(datasets) => go({ datasets, proposal: null, trial: null })}
+          onChange={(datasets) => go({ datasets, proposal: null })}
           onPropose={() => propose.mutate()}
         />
         <RulesError error={propose.error} />
@@ -57,15 +58,7 @@ export default function ResolvePage() {
           }
         />
       )}
-      {proposal.result && (
-        <Proposal
-          key={steps.proposal}
-          datasets={steps.datasets}
-          found={proposal.result}
-          trial={steps.trial}
-          go={go}
-        />
-      )}
+      {proposal.result && <Proposal key={steps.proposal} found={proposal.result} way={way} />}
       {steps.proposal === null && itemsOf(known.data).length > 0 && (
         <EmptyState icon={Combine} title="No rules yet">
           Steward looks at the columns, compares records and proposes rules. You read them, change

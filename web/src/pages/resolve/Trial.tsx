@@ -17,25 +17,24 @@ import { Entities } from './Entities';
 import { GoldenRecords } from './GoldenRecords';
 import classes from './resolve.module.css';
 import { RulesError } from './RulesError';
-import { useApply } from './use-apply';
-import type { Steps } from './use-steps';
+import { type Applying, useApply } from './use-apply';
 import { useTaskOf } from './use-task-of';
+import type { Way } from './use-trial';
 
 interface Props {
-  datasets: string[];
   rules: string;
-  trial: string | null;
-  go: (next: Partial<Steps>) => void;
+  way: Way;
 }
 
-export function Trial({ datasets, rules, trial, go }: Props) {
+export function Trial({ rules, way }: Props) {
   const project = useProject();
+  const { datasets, trial } = way.steps;
   const [target, setTarget] = useState(`${datasets[0] ?? 'records'} golden`.slice(0, 180));
   const known = itemsOf(useInfiniteQuery(datasetsQuery(project.id)).data);
   const task = useTaskOf<Resolution>(project.id, trial);
   const start = useMutation({
     mutationFn: () => tryRules(project.id, { datasets, rules, target: target.trim() }),
-    onSuccess: ({ id }) => go({ trial: id }),
+    onSuccess: way.show,
   });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -70,18 +69,21 @@ export function Trial({ datasets, rules, trial, go }: Props) {
       <RulesError error={start.error} />
       {task.running && <TaskProgress {...task.running} onCancel={task.cancel} />}
       {task.error !== null && <ErrorState error={task.error} />}
-      {task.result && <Outcome datasets={datasets} rules={rules} result={task.result} />}
+      {task.result && <Outcome key={trial} rules={rules} tried={task.result} way={way} />}
     </Section>
   );
 }
 
 interface OutcomeProps {
-  datasets: string[];
   rules: string;
-  result: Resolution;
+  tried: Resolution;
+  way: Way;
 }
 
-function Outcome({ datasets, rules, result }: OutcomeProps) {
+function Outcome({ rules, tried, way }: OutcomeProps) {
+  const apply = useApply(rules, tried, way);
+  // Once applied, what is shown is what is in the data.
+  const result = apply.done ?? tried;
   const [golden = ''] = result.datasets;
   return (
     <Stack gap="md">
@@ -115,19 +117,18 @@ function Outcome({ datasets, rules, result }: OutcomeProps) {
       )}
       <Entities result={result} />
       <GoldenRecords dataset={golden} commit={result.commit} />
-      <ApplyBar request={{ datasets, rules, target: golden }} result={result} />
+      <ApplyBar apply={apply} onClose={() => way.go({})} />
     </Stack>
   );
 }
 
 interface ApplyProps {
-  request: { datasets: string[]; rules: string; target: string };
-  result: Resolution;
+  apply: Applying;
+  onClose: () => void;
 }
 
-function ApplyBar({ request, result }: ApplyProps) {
+function ApplyBar({ apply, onClose }: ApplyProps) {
   const project = useProject();
-  const apply = useApply(project.id, request, result);
   if (apply.done) {
     return (
       <Alert variant="light" icon={<Check size={16} aria-hidden />} role="status">
@@ -148,7 +149,10 @@ function ApplyBar({ request, result }: ApplyProps) {
     <Stack gap="xs">
       <RulesError error={apply.error} />
       {apply.running && <TaskProgress {...apply.running} onCancel={apply.cancel} />}
-      <Group justify="flex-end">
+      <Group justify="flex-end" gap="xs">
+        <Button variant="subtle" color="gray" disabled={apply.isBusy} onClick={onClose}>
+          Close the trial
+        </Button>
         <Button loading={apply.isBusy} onClick={apply.run}>
           Apply
         </Button>

@@ -1,36 +1,49 @@
 /** Runs the tried rules on the project's own data: the same rules and rows give the same records. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 import { projectKey } from '@/api/keys';
-import { applyRules, type Resolution, type ResolveRequest } from '@/api/resolve';
+import { applyRules, type Resolution } from '@/api/resolve';
+import { useProject } from '@/app/project';
 import { undoData } from '@/components/data-undo';
 import { useFormats } from '@/components/format';
 import { offerUndo } from '@/components/undo';
 import { useTaskOf } from './use-task-of';
+import type { Way } from './use-trial';
 
-export function useApply(projectId: string, request: ResolveRequest, tried: Resolution) {
+export type Applying = ReturnType<typeof useApply>;
+
+export function useApply(rules: string, tried: Resolution, way: Way) {
+  const { id: projectId } = useProject();
   const client = useQueryClient();
   const formats = useFormats();
-  const start = useMutation({ mutationFn: () => applyRules(projectId, request) });
-  const task = useTaskOf<Resolution>(projectId, start.data?.id ?? null);
+  const { datasets, branch, applied } = way.steps;
+  const [target = ''] = tried.datasets;
+  const start = useMutation({
+    // Held to the data that was tried: if it has changed, the server says so and does nothing.
+    mutationFn: () => applyRules(projectId, { datasets, rules, target }, tried.base),
+    onSuccess: ({ id }) => way.apply(id),
+  });
+  const task = useTaskOf<Resolution>(projectId, applied);
   const done = task.result;
-  const told = useRef<string | null>(null);
-  useEffect(() => {
-    if (!done || told.current === done.commit) return;
-    told.current = done.commit;
+  const isDone = done !== null;
+  const tell = useEffectEvent(() => {
+    // The branch is there until applying has ended, also when that was while nobody looked.
+    if (!done || branch === null) return;
+    way.finish();
     void client.invalidateQueries({ queryKey: projectKey(projectId, 'data') });
-    const isSame = done.rows === tried.rows && done.entities === tried.entities;
-    const counted = `${formats.number(done.rows)} rows are ${formats.number(done.entities)} entities.`;
     offerUndo({
-      message: isSame ? counted : `${counted} The data has changed since you tried it out.`,
+      message: `${formats.number(done.rows)} rows are ${formats.number(done.entities)} entities.`,
       undo: () => undoData(projectId, done.commit),
     });
-  }, [client, done, formats, projectId, tried]);
+  });
+  useEffect(() => {
+    if (isDone) tell();
+  }, [isDone]);
   return {
     done,
     running: task.running,
     error: start.error ?? task.error,
-    isBusy: start.isPending || (start.data !== undefined && !done && task.error === null),
+    isBusy: start.isPending || (applied !== null && !isDone && task.error === null),
     run: () => start.mutate(),
     cancel: task.cancel,
   };

@@ -7,9 +7,16 @@ export interface Steps {
   proposal: string | null;
   /** The task that tried them out. */
   trial: string | null;
+  /** The branch on which it did. */
+  branch: string | null;
+  /** The task that applied what was tried. */
+  applied: string | null;
 }
 
-const NAMES = ['datasets', 'proposal', 'trial'] as const;
+const NAMES = ['datasets', 'proposal', 'trial', 'branch', 'applied'] as const;
+
+/** What stands in the address once there is no trial. */
+export const NO_TRIAL = { trial: null, branch: null, applied: null } as const;
 
 export function parseNames(text: unknown): string[] {
   if (typeof text !== 'string') return [];
@@ -29,6 +36,8 @@ export function useSteps(): [Steps, (next: Partial<Steps>) => void] {
     datasets: parseNames(search.datasets),
     proposal: text('proposal'),
     trial: text('trial'),
+    branch: text('branch'),
+    applied: text('applied'),
   };
   const go = (next: Partial<Steps>) => {
     const all: Steps = { ...steps, ...next };
@@ -39,7 +48,8 @@ export function useSteps(): [Steps, (next: Partial<Steps>) => void] {
     void navigate({
       to: '.',
       search: Object.fromEntries(NAMES.map((name) => [name, written[name] ?? undefined])),
-      replace: next.datasets !== undefined,
+      // Choosing datasets is no step, nor is what becomes of a branch.
+      replace: next.datasets !== undefined || next.trial === undefined,
     });
   };
   return [steps, go];
