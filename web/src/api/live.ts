@@ -10,6 +10,9 @@ const HIDDEN_GRACE = 5_000;
 /** The session answer names projects and roles, so these nouns change it. */
 const SESSION_NOUNS = new Set(['project', 'member']);
 
+/** The inbox is made of approvals and of what runs wait for; a decision moves its run. */
+const ALSO_STALE: Record<string, string[]> = { run: ['inbox'], approval: ['inbox', 'run'] };
+
 /** `org.steward.member.changed` speaks of a member. */
 export function nounOf(eventType: string): string | null {
   return /^org\.steward\.([a-z_]+)\./.exec(eventType)?.[1] ?? null;
@@ -20,7 +23,9 @@ export function applyEvent(client: QueryClient, projectId: string, event: Stream
   const noun = nounOf(event.type);
   if (noun === null) return;
   void client.invalidateQueries({ queryKey: projectKey(projectId, noun) });
-  void client.invalidateQueries({ queryKey: projectKey(projectId, 'event') });
+  for (const other of ['event', ...(ALSO_STALE[noun] ?? [])]) {
+    void client.invalidateQueries({ queryKey: projectKey(projectId, other) });
+  }
   if (SESSION_NOUNS.has(noun)) void client.invalidateQueries({ queryKey: sessionKey });
 }
 

@@ -6,16 +6,15 @@ type Schemas = components['schemas'];
 export type Role = Schemas['MemberRole']['role'];
 export type Level = 'info' | 'success' | 'warning' | 'error';
 
+/** What a text of an answer is, by the name of its field. */
+type Named<Key, Text> = Key extends 'role' ? Role : Key extends 'level' ? Level : Text;
+
 /** The schema calls roles and levels of answers plain strings; here they are the known ones. */
 export type Answer<Body> = Body extends readonly (infer Item)[]
   ? Answer<Item>[]
   : Body extends object
     ? {
-        [Key in keyof Body]: Key extends 'role'
-          ? Role
-          : Key extends 'level'
-            ? Level
-            : Answer<Body[Key]>;
+        [Key in keyof Body]: string extends Body[Key] ? Named<Key, Body[Key]> : Answer<Body[Key]>;
       }
     : Body;
 

@@ -69,7 +69,7 @@ interface PageLinkProps {
 }
 
 function PageLink({ page, projectId, onNavigate }: PageLinkProps) {
-  const { icon: Icon, path, title } = page;
+  const { icon: Icon, path, title, badge: Badge } = page;
   return (
     <li>
       <Link
@@ -80,6 +80,7 @@ function PageLink({ page, projectId, onNavigate }: PageLinkProps) {
       >
         <Icon size={16} aria-hidden />
         {title}
+        {Badge && <Badge projectId={projectId} />}
       </Link>
     </li>
   );

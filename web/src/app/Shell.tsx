@@ -10,6 +10,7 @@ import { undoLatest } from '@/components/undo';
 import { useDialog } from '@/components/use-search-param';
 import { Navigation } from './Navigation';
 import { useCurrentProject } from './project';
+import { SafeMode } from './SafeMode';
 import classes from './Shell.module.css';
 import { Topbar } from './Topbar';
 
@@ -49,6 +50,7 @@ export function Shell() {
         {navigation}
       </aside>
       <main id="main" tabIndex={-1} className={classes.main}>
+        {project && <SafeMode projectId={project.id} />}
         <Outlet />
       </main>
       {project && <Live key={project.id} projectId={project.id} />}

@@ -33,6 +33,8 @@ export interface ProjectPage extends PageBasics {
   commands?: PageCommand[];
   /** Words that find the page in the palette beside its title. */
   keywords?: string[];
+  /** What stands behind the title in the navigation, such as a number. */
+  badge?: ComponentType<{ projectId: string }>;
 }
 
 /** A page of the signed-in person, at /<path>, reached from the account menu. */

@@ -21,6 +21,7 @@ from steward.api.documents import (
 )
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.types import ScheduleId
+from steward.broker.grants import Grant
 from steward.broker.tool import TOOLS, Risk
 from steward.core.errors import Invalid
 from steward.flows.launch import Start
@@ -89,6 +90,10 @@ class ScheduleOut(Output):
     created_by: str
     created_at: datetime
     revision: int
+    flow: Any
+    inputs: Any
+    branch: str
+    budget: dict[str, Any]
 
 
 @router.get("/tools")
@@ -205,4 +210,13 @@ def delete_schedule(request: Request, access: AsEditor, schedule_id: ScheduleId)
 
 
 def _schedule_out(schedule: Schedule) -> ScheduleOut:
-    return ScheduleOut.model_validate(schedule)
+    """With what it starts, so that a deleted one can be made again."""
+    request = schedule.request
+    names = ScheduleOut.model_fields.keys() - {"flow", "inputs", "branch", "budget"}
+    return ScheduleOut(
+        **{name: getattr(schedule, name) for name in names},
+        flow=request.document,
+        inputs=request.inputs,
+        branch=Grant.from_json(request.grant).branch,
+        budget=request.budget,
+    )

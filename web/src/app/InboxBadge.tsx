@@ -1,0 +1,19 @@
+/** How many things wait for the signed-in person. */
+import { VisuallyHidden } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { inboxQuery } from '@/api/inbox';
+import classes from './Navigation.module.css';
+
+const MOST_SHOWN = 99;
+
+export function InboxBadge({ projectId }: { projectId: string }) {
+  const { data } = useQuery(inboxQuery(projectId));
+  const count = data?.length ?? 0;
+  if (count === 0) return null;
+  return (
+    <span className={classes.badge}>
+      {count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}
+      <VisuallyHidden> waiting</VisuallyHidden>
+    </span>
+  );
+}

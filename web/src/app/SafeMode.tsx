@@ -1,0 +1,23 @@
+/** Says on every page that safe mode is on: nothing changes until a person approves it. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ShieldCheck } from 'lucide-react';
+import { policySettingsQuery } from '@/api/policy';
+import { projectPath } from './project';
+import classes from './SafeMode.module.css';
+
+export function SafeMode({ projectId }: { projectId: string }) {
+  const { data } = useQuery(policySettingsQuery(projectId));
+  if (data?.safe_mode !== true) return null;
+  return (
+    <div className={classes.bar} role="note" aria-label="Safe mode">
+      <ShieldCheck size={14} aria-hidden />
+      <span>
+        <b>Safe mode</b>: runs only read until a person approves a change.{' '}
+        <Link to={projectPath(projectId, 'policy')} className={classes.link}>
+          Policy
+        </Link>
+      </span>
+    </div>
+  );
+}

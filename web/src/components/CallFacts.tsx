@@ -1,0 +1,104 @@
+/** What is to be known about a call: what it would do, why it was decided so, and where its values come from. */
+import { Text } from '@mantine/core';
+import { ShieldCheck, TriangleAlert } from 'lucide-react';
+import type { CellChange, ChangePreview as DataPreview } from '@/api/data-types';
+import type { CallPreview, Provenance, Rule } from '@/api/run-types';
+import classes from './CallFacts.module.css';
+import { PreviewFacts } from './ChangePreview';
+import { Chip } from './Chip';
+import { tableOf } from './value-table';
+import { ValueView } from './ValueView';
+
+/** Changes of datasets bring counts and cells; other tools what they have. */
+export function CallPreviewView({ preview }: { preview: CallPreview }) {
+  const { details, summary } = preview;
+  if (details.counts === undefined || !Array.isArray(details.cells)) {
+    const isEmpty = Object.keys(details).length === 0;
+    return (
+      <>
+        <Text size="sm">{summary}</Text>
+        {!isEmpty && <ValueView label="Preview" value={details} />}
+      </>
+    );
+  }
+  const table = tableOf({ columns: details.columns, rows: details.rows });
+  const shown = {
+    summary,
+    counts: details.counts as Record<string, number>,
+    warnings: (details.warnings ?? []) as string[],
+    cells: details.cells as CellChange[],
+    leftovers: (details.leftovers ?? []) as CellChange[],
+    preview: {
+      columns: (table?.columns ?? []).map((name) => ({ name, type: 'VARCHAR' })),
+      rows: table?.rows ?? [],
+    },
+  };
+  return <PreviewFacts preview={shown as unknown as DataPreview} />;
+}
+
+const LEVELS: Record<string, string> = {
+  'built-in': 'built in',
+  organisation: 'organisation',
+  project: 'project',
+  playbook: 'playbook',
+};
+
+export function RuleList({ rules }: { rules: Rule[] }) {
+  if (rules.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        No rule allows it.
+      </Text>
+    );
+  }
+  return (
+    <ul className={classes.rules}>
+      {rules.map(({ level, id, effect, reason }) => (
+        <li key={`${level}/${id}`}>
+          <code>{id}</code>{' '}
+          <Text span size="xs" c="dimmed">
+            {LEVELS[level] ?? level}
+            {effect === 'forbid' ? ', forbids' : ''}
+          </Text>
+          {reason !== null && <div>{reason}</div>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Where the values of a call come from; what people outside wrote is marked. */
+export function ProvenanceView({ provenance }: { provenance: Provenance }) {
+  const { trusted, sources, arguments: byArgument } = provenance;
+  const foreign = Object.entries(byArgument).filter(([, label]) => !label.trusted);
+  return (
+    <div className={classes.provenance}>
+      {trusted ? (
+        <Chip icon={ShieldCheck} tone="good" word="Only trusted content" />
+      ) : (
+        <Chip icon={TriangleAlert} tone="bad" word="Carries untrusted content" />
+      )}
+      {!trusted && (
+        <Text size="sm">
+          {foreign.length > 0
+            ? 'These arguments follow from content that people outside wrote. Read them closely.'
+            : 'The run has read content that people outside wrote before it made this call.'}
+        </Text>
+      )}
+      {foreign.length > 0 && (
+        <ul className={classes.rules}>
+          {foreign.map(([name, label]) => (
+            <li key={name} data-foreign>
+              <code>{name}</code> from {label.sources.join(', ') || 'an unknown place'}
+            </li>
+          ))}
+        </ul>
+      )}
+      {sources.length > 0 && (
+        <Text size="xs" c="dimmed">
+          Sources: {sources.join(', ')}
+        </Text>
+      )}
+    </div>
+  );
+}

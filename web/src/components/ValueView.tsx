@@ -1,0 +1,76 @@
+/** Any value of a run: tables as tables, texts as texts, everything else as a tree. */
+import { Text } from '@mantine/core';
+import { CellText } from './CellText';
+import { JsonTree } from './JsonTree';
+import { tableOf, type ValueTable } from './value-table';
+import classes from './ValueView.module.css';
+
+const MOST_ROWS = 50;
+
+export function ValueView({ label, value }: { label: string; value: unknown }) {
+  if (value === null || value === undefined) {
+    return (
+      <Text size="sm" c="dimmed">
+        Nothing
+      </Text>
+    );
+  }
+  if (typeof value === 'string') return <p className={classes.text}>{value}</p>;
+  const table = tableOf(value);
+  if (table) {
+    const others = restOf(value);
+    return (
+      <>
+        <SmallTable label={label} table={table} />
+        {others !== null && <JsonTree label={`${label}, further facts`} value={others} />}
+      </>
+    );
+  }
+  return <JsonTree label={label} value={value} />;
+}
+
+/** What a table of columns and rows has besides. */
+function restOf(value: object): Record<string, unknown> | null {
+  if (Array.isArray(value)) return null;
+  const rest = Object.entries(value).filter(([name]) => name !== 'columns' && name !== 'rows');
+  return rest.length > 0 ? Object.fromEntries(rest) : null;
+}
+
+export function SmallTable({ label, table }: { label: string; table: ValueTable }) {
+  const shown = table.rows.slice(0, MOST_ROWS);
+  const more = table.rows.length - shown.length;
+  return (
+    <div>
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
+      <div className={classes.scroller} role="group" aria-label={label} tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              {table.columns.map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, number) => (
+              <tr key={number}>
+                {row.map((value, index) => (
+                  <td key={index}>
+                    <CellText value={value} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {more > 0 && (
+        <Text size="xs" c="dimmed" mt={4}>
+          and {more} more rows
+        </Text>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+/** Statuses of runs and states of calls: the word, the icon and the tone of each. */
+import {
+  Ban,
+  CircleCheck,
+  CircleDashed,
+  CircleSlash,
+  CircleX,
+  Clock,
+  Eye,
+  Hand,
+  type LucideIcon,
+  Play,
+  ShieldX,
+  Undo2,
+} from 'lucide-react';
+import type { RunStatus } from '@/api/run-types';
+
+export type Tone = 'neutral' | 'busy' | 'wait' | 'good' | 'bad';
+
+export interface StateLook {
+  word: string;
+  icon: LucideIcon;
+  tone: Tone;
+}
+
+const STATUSES: Record<RunStatus, StateLook> = {
+  queued: { word: 'Queued', icon: Clock, tone: 'neutral' },
+  running: { word: 'Running', icon: Play, tone: 'busy' },
+  blocked: { word: 'Blocked', icon: Hand, tone: 'wait' },
+  waiting_for_approval: { word: 'Waiting for approval', icon: Hand, tone: 'wait' },
+  reviewing: { word: 'Reviewing', icon: Eye, tone: 'wait' },
+  done: { word: 'Done', icon: CircleCheck, tone: 'good' },
+  failed: { word: 'Failed', icon: CircleX, tone: 'bad' },
+  cancelled: { word: 'Cancelled', icon: Ban, tone: 'neutral' },
+};
+
+export const RUN_STATUSES = Object.keys(STATUSES) as RunStatus[];
+
+export function statusLook(status: RunStatus): StateLook {
+  return STATUSES[status];
+}
+
+const STATES: Record<string, StateLook> = {
+  running: STATUSES.running,
+  done: STATUSES.done,
+  failed: STATUSES.failed,
+  waiting: { word: 'Waiting', icon: Hand, tone: 'wait' },
+  held: { word: 'Waiting', icon: Hand, tone: 'wait' },
+  denied: { word: 'Denied', icon: ShieldX, tone: 'bad' },
+  refused: { word: 'Refused', icon: ShieldX, tone: 'bad' },
+  skipped: { word: 'Skipped', icon: CircleSlash, tone: 'neutral' },
+  pending: { word: 'Not yet', icon: CircleDashed, tone: 'neutral' },
+  undone: { word: 'Undone', icon: Undo2, tone: 'neutral' },
+};
+
+/** How a call or a node of a flow stands; a state that is not known yet still reads as a word. */
+export function stateLook(state: string): StateLook {
+  const known = STATES[state];
+  if (known) return known;
+  return { word: state.replaceAll('_', ' '), icon: CircleDashed, tone: 'neutral' };
+}
+
+/** Per cent, rounded down so that 100 means all of it. */
+export function percentOf(progress: { done: number; total: number } | null): number | null {
+  if (!progress || progress.total <= 0) return null;
+  return Math.floor((Math.min(progress.done, progress.total) / progress.total) * 100);
+}

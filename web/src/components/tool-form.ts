@@ -1,0 +1,130 @@
+/** Arguments of tools as fields of a form: what the plain form can show, and the rest as JSON. */
+import { argumentsOf, type Field, fieldsOf, type FormValues, initialValues } from './schema-form';
+
+/** `plain` fields go to SchemaForm; the others are drawn by ToolForm. */
+export type Drawn = 'plain' | 'dataset' | 'datasets' | 'long' | 'json';
+
+export interface ToolField {
+  field: Field;
+  drawn: Drawn;
+}
+
+interface Schema {
+  type?: string;
+  $ref?: string;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  items?: Schema;
+  prefixItems?: unknown[];
+  properties?: unknown;
+  additionalProperties?: Schema | boolean;
+  maxLength?: number;
+}
+
+export type JsonSchema = Record<string, unknown>;
+
+const LONG_TEXT = 500;
+
+function drawnAs(name: string, raw: Schema): Drawn {
+  const choices = (raw.anyOf ?? []).filter(({ type }) => type !== 'null');
+  if (choices.length > 1) return 'json';
+  const schema = choices[0] ? { ...raw, ...choices[0] } : raw;
+  if (schema.$ref !== undefined || schema.oneOf) return 'json';
+  if (schema.enum) return 'plain';
+  switch (schema.type) {
+    case 'object':
+      return isTextMap(schema) ? 'plain' : 'json';
+    case 'array':
+      if (schema.items?.type === 'string') return name === 'datasets' ? 'datasets' : 'plain';
+      return schema.items?.prefixItems ? 'plain' : 'json';
+    case 'string':
+      if (name === 'dataset') return 'dataset';
+      return (schema.maxLength ?? 0) > LONG_TEXT ? 'long' : 'plain';
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return 'plain';
+    default:
+      return 'json';
+  }
+}
+
+function isTextMap({ additionalProperties, properties }: Schema): boolean {
+  return (
+    properties === undefined &&
+    typeof additionalProperties === 'object' &&
+    additionalProperties.type === 'string'
+  );
+}
+
+/** The fields of a tool; without known columns, names of columns are typed. */
+export function toolFieldsOf(schema: JsonSchema, hasColumns: boolean): ToolField[] {
+  const properties = (schema.properties ?? {}) as Record<string, Schema>;
+  return fieldsOf(schema).map((field) => {
+    const property = properties[field.name] ?? {};
+    const drawn = drawnAs(field.name, property);
+    return { drawn, field: drawn === 'plain' ? plain(field, property, hasColumns) : field };
+  });
+}
+
+function plain(field: Field, property: Schema, hasColumns: boolean): Field {
+  // Only operations on datasets have a field that names a type of columns.
+  if (field.kind === 'type') return { ...field, kind: 'text' };
+  if (hasColumns) return field;
+  if (field.kind === 'columns') return { ...field, kind: 'texts' };
+  return field.kind === 'column' && !property.enum ? { ...field, kind: 'text' } : field;
+}
+
+const isText = ({ drawn }: ToolField) =>
+  drawn === 'long' || drawn === 'dataset' || drawn === 'json';
+
+export function toolValues(fields: ToolField[], given: JsonSchema = {}): FormValues {
+  const values = initialValues(
+    fields.filter((item) => !isText(item)).map(({ field }) => field),
+    given,
+  );
+  for (const item of fields.filter(isText)) {
+    const { name } = item.field;
+    const value = given[name];
+    if (item.drawn === 'json') {
+      values[name] = value === undefined || value === null ? '' : JSON.stringify(value, null, 2);
+    } else values[name] = typeof value === 'string' ? value : '';
+  }
+  return values;
+}
+
+export type Filled =
+  { arguments: Record<string, unknown>; problems: null } | { problems: Record<string, string> };
+
+/** What is sent, or what is wrong by field. */
+export function toolArguments(fields: ToolField[], values: FormValues): Filled {
+  const problems: Record<string, string> = {};
+  const others = fields.filter(({ drawn }) => drawn !== 'json').map(({ field }) => field);
+  const sent = argumentsOf(others, values);
+  for (const { field, drawn } of fields) {
+    const text = values[field.name];
+    if (drawn === 'json' && typeof text === 'string' && text.trim() !== '') {
+      try {
+        sent[field.name] = JSON.parse(text) as unknown;
+      } catch (error) {
+        problems[field.name] = `This is not JSON yet: ${(error as Error).message}`;
+      }
+    }
+    // An empty text may be meant where the schema asks for a text that may be empty.
+    if (field.required && !(field.name in sent) && !(field.name in problems)) {
+      problems[field.name] = 'This is needed.';
+    }
+  }
+  return Object.keys(problems).length > 0 ? { problems } : { arguments: sent, problems: null };
+}
+
+/** A schema that is not an object becomes the only field of one; `answerOf` takes it out again. */
+export function asForm(schema: JsonSchema): { schema: JsonSchema; isWrapped: boolean } {
+  if (schema.type === 'object' && schema.properties !== undefined) {
+    return { schema, isWrapped: false };
+  }
+  const wrapped = { type: 'object', properties: { answer: schema }, required: ['answer'] };
+  return { schema: wrapped, isWrapped: true };
+}

@@ -1,0 +1,199 @@
+/** An approval: exactly what would happen, why somebody is asked, and what they can say. */
+import { Alert, Button, Kbd, Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { Check, Pencil, UserRoundPlus, X } from 'lucide-react';
+import { useState } from 'react';
+import { useDecide, type Verdict } from '@/api/inbox';
+import type { Approval } from '@/api/run-types';
+import { useProject } from '@/app/project';
+import { CallPreviewView, ProvenanceView, RuleList } from '../CallFacts';
+import { FormError } from '../FormError';
+import { Hash } from '../Hash';
+import { JsonTree } from '../JsonTree';
+import { showDone } from '../undo';
+import { DelegateForm, EditForm, RejectForm } from './ApprovalForms';
+import { useAnswered } from './answering';
+import { Fact } from './Facts';
+import { callKeyOf, openSendWindow } from './send-window';
+import classes from './waiting.module.css';
+
+export type Mode = 'decide' | 'reject' | 'edit' | 'delegate';
+
+export function ApprovalCard({ approval, hasKeys }: { approval: Approval; hasKeys: boolean }) {
+  const project = useProject();
+  const decide = useDecide(project.id);
+  const { send, isPending, error } = useAnswered();
+  const [mode, setMode] = useState<Mode>('decide');
+
+  const say = (verdict: Omit<Verdict, 'approvalId' | 'bodyHash'>) =>
+    void send(
+      () =>
+        decide.mutateAsync({
+          ...verdict,
+          approvalId: approval.id,
+          bodyHash: approval.body_hash,
+        }),
+      () => {
+        if (verdict.approve && approval.risk === 'external_send') {
+          const { run_id: runId, wait_key: waitKey, title } = approval;
+          openSendWindow({ projectId: project.id, runId, key: callKeyOf(waitKey), title });
+        } else showDone(verdict.approve ? 'Approved' : 'Rejected');
+      },
+    );
+  const approve = () => say({ approve: true });
+  const keys = hasKeys && mode === 'decide' && !isPending;
+  useHotkeys(
+    keys
+      ? [
+          ['a', approve],
+          ['r', () => setMode('reject')],
+          ['e', () => setMode('edit')],
+        ]
+      : [],
+  );
+  const back = () => setMode('decide');
+  return (
+    <div className={classes.card}>
+      <ApprovalFacts approval={approval} />
+      <FormError error={error} />
+      {mode === 'decide' && (
+        <Choices
+          approval={approval}
+          isPending={isPending}
+          hasKeys={hasKeys}
+          onApprove={(extent) => say({ approve: true, extent })}
+          onMode={setMode}
+        />
+      )}
+      {mode === 'reject' && (
+        <RejectForm
+          isPending={isPending}
+          onReject={(reason) => say({ approve: false, reason })}
+          onBack={back}
+        />
+      )}
+      {mode === 'edit' && (
+        <EditForm
+          approval={approval}
+          isPending={isPending}
+          error={error}
+          onApprove={(edited) => say({ approve: true, edited })}
+          onBack={back}
+        />
+      )}
+      {mode === 'delegate' && <DelegateForm approval={approval} onBack={back} />}
+    </div>
+  );
+}
+
+function ApprovalFacts({ approval }: { approval: Approval }) {
+  const { body, preview, provenance, rules, reason, approvers, body_hash, batch } = approval;
+  return (
+    <>
+      {provenance && !provenance.trusted && (
+        <Alert color="red" variant="light" title="Untrusted content">
+          <ProvenanceView provenance={provenance} />
+        </Alert>
+      )}
+      {preview && (
+        <Fact title="What would happen">
+          <CallPreviewView preview={preview} />
+        </Fact>
+      )}
+      <div className={classes.columns}>
+        <Fact title="Exact payload">
+          <JsonTree label="Exact payload" value={body} />
+        </Fact>
+        <div className={classes.card}>
+          <Fact title="Why you are asked">
+            <Text size="sm">{reason}</Text>
+            <RuleList rules={rules} />
+            {approvers.length > 0 && (
+              <Text size="sm">Needs somebody of: {approvers.join(', ')}</Text>
+            )}
+          </Fact>
+          {provenance?.trusted && (
+            <Fact title="Where the values come from">
+              <ProvenanceView provenance={provenance} />
+            </Fact>
+          )}
+          <Fact title="Hash of what you approve">
+            <div>
+              <Hash label="Hash" value={body_hash} />
+            </div>
+          </Fact>
+        </div>
+      </div>
+      {batch.length > 0 && (
+        <Fact title={`A batch of ${batch.length} payloads`}>
+          <JsonTree label="Batch" value={batch} openTo={1} />
+        </Fact>
+      )}
+    </>
+  );
+}
+
+interface ChoicesProps {
+  approval: Approval;
+  isPending: boolean;
+  hasKeys: boolean;
+  onApprove: (extent: 'single' | 'session') => void;
+  onMode: (mode: Mode) => void;
+}
+
+function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesProps) {
+  const isBatch = approval.batch.length > 0;
+  const mayCoverRun = !isBatch && approval.provenance?.trusted !== false;
+  const key = (letter: string) => hasKeys && <Kbd size="xs">{letter}</Kbd>;
+  return (
+    <div className={classes.actions}>
+      <Button
+        leftSection={<Check size={14} aria-hidden />}
+        rightSection={key('A')}
+        loading={isPending}
+        onClick={() => onApprove('single')}
+      >
+        {isBatch ? 'Approve the batch' : 'Approve once'}
+      </Button>
+      {mayCoverRun && (
+        <Button
+          variant="default"
+          disabled={isPending}
+          title="Also covers further calls of this tool to the same place in this run"
+          onClick={() => onApprove('session')}
+        >
+          Approve for this session
+        </Button>
+      )}
+      {!isBatch && (
+        <Button
+          variant="default"
+          leftSection={<Pencil size={14} aria-hidden />}
+          rightSection={key('E')}
+          disabled={isPending}
+          onClick={() => onMode('edit')}
+        >
+          Edit
+        </Button>
+      )}
+      <Button
+        variant="default"
+        leftSection={<UserRoundPlus size={14} aria-hidden />}
+        disabled={isPending}
+        onClick={() => onMode('delegate')}
+      >
+        Delegate
+      </Button>
+      <Button
+        variant="light"
+        color="red"
+        leftSection={<X size={14} aria-hidden />}
+        rightSection={key('R')}
+        disabled={isPending}
+        onClick={() => onMode('reject')}
+      >
+        Reject
+      </Button>
+    </div>
+  );
+}

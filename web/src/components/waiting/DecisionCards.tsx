@@ -1,0 +1,178 @@
+/** Decisions of other kinds: gates of flows, budgets that do not suffice, effects nobody is sure about. */
+import { Button, Kbd, NumberInput, Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { Check, X } from 'lucide-react';
+import { useState } from 'react';
+import { useAnswer } from '@/api/inbox';
+import { useProject } from '@/app/project';
+import { FormError } from '../FormError';
+import { Hash } from '../Hash';
+import { showDone } from '../undo';
+import { ValueView } from '../ValueView';
+import { RejectForm } from './ApprovalForms';
+import { useAnswered } from './answering';
+import { Fact } from './Facts';
+import type { CardProps } from './QuestionCard';
+import classes from './waiting.module.css';
+
+function useDecision({ run_id: runId, key }: CardProps['waiting']) {
+  const project = useProject();
+  const answer = useAnswer(project.id);
+  const { send, isPending, error } = useAnswered();
+  const say = (given: Record<string, unknown>, done: string) =>
+    void send(
+      () => answer.mutateAsync({ runId, key, answer: given }),
+      () => showDone(done),
+    );
+  return { say, isPending, error };
+}
+
+export function GateCard({ waiting, request, hasKeys }: CardProps) {
+  const { say, isPending, error } = useDecision(waiting);
+  const [isRejecting, setRejecting] = useState(false);
+  const { body_hash: bodyHash = '', payload } = request;
+  const approve = () => say({ decision: 'approve', body_hash: bodyHash }, 'Approved');
+  const keys = hasKeys && !isRejecting && !isPending;
+  useHotkeys(
+    keys
+      ? [
+          ['a', approve],
+          ['r', () => setRejecting(true)],
+        ]
+      : [],
+  );
+  return (
+    <div className={classes.card}>
+      {payload !== null && payload !== undefined && (
+        <Fact title="Exact payload">
+          <ValueView label="Exact payload" value={payload} />
+        </Fact>
+      )}
+      <Fact title="Hash of what you approve">
+        <div>
+          <Hash label="Hash" value={bodyHash} />
+        </div>
+      </Fact>
+      <FormError error={error} />
+      {isRejecting ? (
+        <RejectForm
+          isPending={isPending}
+          onReject={(reason) =>
+            say({ decision: 'reject', body_hash: bodyHash, reason }, 'Rejected')
+          }
+          onBack={() => setRejecting(false)}
+        />
+      ) : (
+        <div className={classes.actions}>
+          <Button
+            leftSection={<Check size={14} aria-hidden />}
+            rightSection={hasKeys && <Kbd size="xs">A</Kbd>}
+            loading={isPending}
+            onClick={approve}
+          >
+            Approve
+          </Button>
+          <Button
+            variant="light"
+            color="red"
+            leftSection={<X size={14} aria-hidden />}
+            rightSection={hasKeys && <Kbd size="xs">R</Kbd>}
+            disabled={isPending}
+            onClick={() => setRejecting(true)}
+          >
+            Reject
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const UNITS: Record<string, string> = {
+  usd: 'US dollars',
+  tokens: 'tokens',
+  seconds: 'seconds',
+  rows: 'rows',
+  bytes: 'bytes',
+};
+
+export function BudgetCard({ waiting, request }: CardProps) {
+  const { say, isPending, error } = useDecision(waiting);
+  const { breach } = request;
+  const total = Number(breach?.total ?? 0);
+  const [limit, setLimit] = useState<number | string>(total + Number(breach?.asked ?? 0));
+  if (!breach) return null;
+  const unit = UNITS[breach.limit] ?? breach.limit;
+  const raise = () =>
+    say({ decision: 'raise', limits: { [breach.limit]: String(limit) } }, 'Budget raised');
+  return (
+    <div className={classes.card}>
+      <Text size="sm">{breach.message}</Text>
+      <NumberInput
+        label={`New limit in ${unit}`}
+        description={`It is ${breach.total} now, of which ${breach.left} are left; this call asks for ${breach.asked}.`}
+        value={limit}
+        min={total}
+        maw="20rem"
+        onChange={setLimit}
+      />
+      <FormError error={error} />
+      <div className={classes.actions}>
+        <Button
+          loading={isPending}
+          disabled={typeof limit !== 'number' || limit <= total}
+          onClick={raise}
+        >
+          Raise the limit
+        </Button>
+        <Button
+          variant="light"
+          color="red"
+          disabled={isPending}
+          onClick={() => say({ decision: 'abort' }, 'The call was given up')}
+        >
+          Abort
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+export function UncertainCard({ waiting, request }: CardProps) {
+  const { say, isPending, error } = useDecision(waiting);
+  return (
+    <div className={classes.card}>
+      <Text size="sm">
+        Steward was interrupted while it did this and cannot find out by itself whether it happened.
+        Look at the other side, then say what you found.
+      </Text>
+      <Fact title="What was to be done">
+        <ValueView label="What was to be done" value={request.request} />
+      </Fact>
+      <FormError error={error} />
+      <div className={classes.actions}>
+        <Button
+          loading={isPending}
+          onClick={() => say({ decision: 'happened' }, 'Noted: it happened')}
+        >
+          It happened
+        </Button>
+        <Button
+          variant="default"
+          disabled={isPending}
+          onClick={() => say({ decision: 'retry' }, 'It is tried again')}
+        >
+          It did not: try again
+        </Button>
+        <Button
+          variant="light"
+          color="red"
+          disabled={isPending}
+          onClick={() => say({ decision: 'give_up' }, 'Given up')}
+        >
+          Give up
+        </Button>
+      </div>
+    </div>
+  );
+}

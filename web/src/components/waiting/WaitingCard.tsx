@@ -1,0 +1,28 @@
+/** One thing that waits for a person, of whatever kind. */
+import type { Waiting } from '@/api/run-types';
+import { ApprovalCard } from './ApprovalCard';
+import { BudgetCard, GateCard, UncertainCard } from './DecisionCards';
+import { QuestionCard } from './QuestionCard';
+
+interface Props {
+  waiting: Waiting;
+  /** Keys act on the card that is selected. */
+  hasKeys: boolean;
+}
+
+export function WaitingCard({ waiting, hasKeys }: Props) {
+  const { approval, request, kind } = waiting;
+  if (approval) return <ApprovalCard approval={approval} hasKeys={hasKeys} />;
+  if (!request) return null;
+  const props = { waiting, request, hasKeys };
+  if (kind === 'question') return <QuestionCard {...props} />;
+  if (kind === 'gate') return <GateCard {...props} />;
+  return kind === 'budget' ? <BudgetCard {...props} /> : <UncertainCard {...props} />;
+}
+
+/** What is asked, in one line. */
+export function askedIn({ kind, title, request }: Waiting): string {
+  if (kind === 'question') return request?.question ?? title;
+  if (kind === 'gate') return request?.message ?? title;
+  return title;
+}

@@ -1,0 +1,39 @@
+/** Sends an answer and says plainly when somebody else was quicker. */
+import { useState } from 'react';
+import { ApiError } from '@/api/errors';
+import { showToast } from '../toasts';
+
+const SHOWN_FOR = 8_000;
+/** What is asked has changed: the card stays and shows why. */
+const ASKED_ANEW = 'other-payload';
+
+function isOverTaken(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 409 && error.code !== ASKED_ANEW;
+}
+
+/** Cards go away when they are answered, so what follows must not depend on them. */
+export function useAnswered() {
+  const [state, setState] = useState<{ isPending: boolean; error: unknown }>({
+    isPending: false,
+    error: null,
+  });
+  const send = async (answering: () => Promise<unknown>, then: () => void) => {
+    setState({ isPending: true, error: null });
+    try {
+      await answering();
+      then();
+    } catch (error) {
+      const isLate = isOverTaken(error);
+      setState({ isPending: false, error: isLate ? null : error });
+      if (isLate) {
+        showToast({
+          tone: 'neutral',
+          shownFor: SHOWN_FOR,
+          title: 'Your answer was not taken',
+          message: error.detail || error.title,
+        });
+      }
+    }
+  };
+  return { ...state, send };
+}

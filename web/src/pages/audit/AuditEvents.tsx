@@ -1,0 +1,114 @@
+/** Search over the event log; what is shown can be saved as NDJSON. */
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { ChevronDown, Download, FileSearch, Search } from 'lucide-react';
+import { useState } from 'react';
+import { eventsQuery } from '@/api/events';
+import { itemsOf } from '@/api/lists';
+import { usePersonName } from '@/api/members';
+import type { EventRecord } from '@/api/types';
+import { useProject } from '@/app/project';
+import { CodeBlock } from '@/components/CodeBlock';
+import { type Column, DataTable } from '@/components/DataTable';
+import { describeEvent, eventKind } from '@/components/describe-event';
+import { EmptyState } from '@/components/EmptyState';
+import { useFormats } from '@/components/format';
+import { matches, ndjson, nounsOf, saveText } from './search';
+
+export function AuditEvents() {
+  const project = useProject();
+  const formats = useFormats();
+  const nameOf = usePersonName(project.id);
+  const query = useInfiniteQuery(eventsQuery(project.id));
+  const [text, setText] = useState('');
+  const [noun, setNoun] = useState<string | null>(null);
+  const fetched = itemsOf(query.data);
+  const shown = fetched.filter((event) => matches(event, text, noun));
+  const columns: Column<EventRecord>[] = [
+    {
+      id: 'when',
+      header: 'When',
+      width: '12rem',
+      cell: ({ time }) => <span className="tabular">{formats.dateTime(time)}</span>,
+    },
+    {
+      id: 'what',
+      header: 'What',
+      cell: (event) => <EventBody event={event} sentence={describeEvent(event, nameOf)} />,
+    },
+    {
+      id: 'kind',
+      header: 'Type',
+      width: '13rem',
+      hideBelow: 'md',
+      cell: ({ type }) => <code>{eventKind(type)}</code>,
+    },
+  ];
+  return (
+    <Stack>
+      <Group gap="sm" align="center">
+        <TextInput
+          aria-label="Search events"
+          placeholder="Search words, ids, types"
+          leftSection={<Search size={14} aria-hidden />}
+          w="18rem"
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <Select
+          aria-label="About"
+          placeholder="About anything"
+          data={nounsOf(fetched)}
+          value={noun}
+          clearable
+          clearButtonProps={{ 'aria-label': 'About anything' }}
+          w="12rem"
+          onChange={setNoun}
+        />
+        <Button
+          variant="default"
+          leftSection={<Download size={14} aria-hidden />}
+          disabled={shown.length === 0}
+          onClick={() => saveText('events.ndjson', ndjson(shown), 'application/x-ndjson')}
+        >
+          Export as NDJSON
+        </Button>
+        <Text size="xs" c="dimmed" role="status">
+          {formats.number(shown.length)} of {formats.number(fetched.length)} fetched events
+          {query.hasNextPage ? '; “Show more” fetches older ones' : ''}
+        </Text>
+      </Group>
+      <DataTable
+        label="Events"
+        columns={columns}
+        query={query}
+        rowKey={({ id }) => id}
+        filter={(event) => matches(event, text, noun)}
+        empty={
+          <EmptyState icon={FileSearch} title="No event fits">
+            Try another word.
+          </EmptyState>
+        }
+      />
+    </Stack>
+  );
+}
+
+function EventBody({ event, sentence }: { event: EventRecord; sentence: string }) {
+  const [opened, setOpened] = useState(false);
+  return (
+    <Stack gap={6} align="flex-start">
+      <Button
+        variant="subtle"
+        color="gray"
+        size="compact-sm"
+        aria-expanded={opened}
+        rightSection={<ChevronDown size={13} aria-hidden />}
+        onClick={() => setOpened(!opened)}
+      >
+        {sentence}
+      </Button>
+      {opened && <CodeBlock label="event" code={JSON.stringify(event, null, 2)} />}
+    </Stack>
+  );
+}

@@ -1,0 +1,157 @@
+/** Runs with the state of their journals: each verified on demand. */
+import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { BadgeCheck, Download, FileSearch, Search, TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { itemsOf } from '@/api/lists';
+import { usePersonName } from '@/api/members';
+import type { Run, Verified } from '@/api/run-types';
+import { runsQuery, verifyRun } from '@/api/runs';
+import { projectPath, useProject } from '@/app/project';
+import { Chip, StatusChip } from '@/components/Chip';
+import { type Column, DataTable } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { useFormats } from '@/components/format';
+import { showFailure } from '@/components/undo';
+import { ndjson, saveText } from './search';
+
+/** What was found out about journals since the page was opened. */
+function useVerifying(projectId: string) {
+  const [found, setFound] = useState<Record<string, Verified | 'pending'>>({});
+  const verify = async (runs: Pick<Run, 'id'>[]) => {
+    for (const { id } of runs) {
+      setFound((before) => ({ ...before, [id]: 'pending' }));
+      try {
+        const verdict = await verifyRun(projectId, id);
+        setFound((before) => ({ ...before, [id]: verdict }));
+      } catch (error) {
+        setFound(({ [id]: _failed, ...others }) => others);
+        showFailure(error);
+        return;
+      }
+    }
+  };
+  return { found, verify };
+}
+
+export function AuditRuns() {
+  const project = useProject();
+  const formats = useFormats();
+  const nameOf = usePersonName(project.id);
+  const [text, setText] = useState('');
+  const [settled] = useDebouncedValue(text.trim(), 250);
+  const query = useInfiniteQuery(
+    runsQuery(project.id, { statuses: [], text: settled, mine: false }),
+  );
+  const runs = itemsOf(query.data);
+  const { found, verify } = useVerifying(project.id);
+  const columns: Column<Run>[] = [
+    {
+      id: 'run',
+      header: 'Run',
+      cell: (run) => (
+        <Anchor component={Link} to={projectPath(project.id, 'runs', run.id)} size="sm">
+          {run.title}
+        </Anchor>
+      ),
+    },
+    {
+      id: 'status',
+      header: 'Status',
+      width: '13rem',
+      hideBelow: 'sm',
+      cell: ({ status }) => <StatusChip status={status} />,
+    },
+    {
+      id: 'who',
+      header: 'Started by',
+      width: '10rem',
+      hideBelow: 'md',
+      cell: (run) => nameOf(run.created_by) ?? 'Somebody who left',
+    },
+    {
+      id: 'when',
+      header: 'When',
+      width: '12rem',
+      hideBelow: 'md',
+      cell: (run) => <span className="tabular">{formats.dateTime(run.created_at)}</span>,
+    },
+    {
+      id: 'journal',
+      header: 'Journal',
+      width: '13rem',
+      align: 'end',
+      cell: (run) => (
+        <Journal title={run.title} verdict={found[run.id]} onVerify={() => void verify([run])} />
+      ),
+    },
+  ];
+  return (
+    <Stack>
+      <Group gap="sm" align="center">
+        <TextInput
+          aria-label="Search runs"
+          placeholder="Search titles"
+          leftSection={<Search size={14} aria-hidden />}
+          w="18rem"
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <Button
+          variant="default"
+          leftSection={<BadgeCheck size={14} aria-hidden />}
+          disabled={runs.length === 0}
+          onClick={() => void verify(runs)}
+        >
+          Verify all shown
+        </Button>
+        <Button
+          variant="default"
+          leftSection={<Download size={14} aria-hidden />}
+          disabled={runs.length === 0}
+          onClick={() => saveText('runs.ndjson', ndjson(runs), 'application/x-ndjson')}
+        >
+          Export as NDJSON
+        </Button>
+      </Group>
+      <DataTable
+        label="Journals of runs"
+        columns={columns}
+        query={query}
+        rowKey={({ id }) => id}
+        empty={<EmptyState icon={FileSearch} title="No run fits" />}
+      />
+    </Stack>
+  );
+}
+
+interface JournalProps {
+  title: string;
+  verdict: Verified | 'pending' | undefined;
+  onVerify: () => void;
+}
+
+function Journal({ title, verdict, onVerify }: JournalProps) {
+  if (verdict === undefined || verdict === 'pending') {
+    return (
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        aria-label={`Verify ${title}`}
+        loading={verdict === 'pending'}
+        onClick={onVerify}
+      >
+        Verify
+      </Button>
+    );
+  }
+  if (verdict.intact) return <Chip word="Intact" icon={BadgeCheck} tone="good" />;
+  return (
+    <>
+      <Chip word={`Altered at entry ${verdict.seq ?? '?'}`} icon={TriangleAlert} tone="bad" />
+      <Text size="xs">{verdict.reason}</Text>
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+/** The audit view: what happened, searched, verified and exported. */
+import { FileSearch } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'audit',
+  title: 'Audit',
+  icon: FileSearch,
+  section: 'manage',
+  order: 150,
+  minimumRole: 'viewer',
+  keywords: ['log', 'events', 'verify', 'journal', 'export'],
+  component: () => import('./AuditPage'),
+});

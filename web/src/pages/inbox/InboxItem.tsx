@@ -1,0 +1,73 @@
+/** One line of the inbox, and the whole card when it is open. */
+import { Anchor, Text, UnstyledButton } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import {
+  CircleHelp,
+  Coins,
+  DoorClosed,
+  type LucideIcon,
+  ShieldQuestion,
+  Stamp,
+} from 'lucide-react';
+import { usePersonName } from '@/api/members';
+import type { Waiting } from '@/api/run-types';
+import { projectPath, useProject } from '@/app/project';
+import { Countdown } from '@/components/Elapsed';
+import { RelativeTime } from '@/components/Moment';
+import { RiskChip } from '@/components/RiskChip';
+import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
+import classes from './inbox.module.css';
+import { idOf } from './selection';
+
+const KINDS: Record<Waiting['kind'], { word: string; icon: LucideIcon }> = {
+  approval: { word: 'Approval', icon: Stamp },
+  gate: { word: 'Gate of a flow', icon: DoorClosed },
+  question: { word: 'Question', icon: CircleHelp },
+  budget: { word: 'Budget', icon: Coins },
+  uncertain: { word: 'Uncertain effect', icon: ShieldQuestion },
+};
+
+interface Props {
+  item: Waiting;
+  isOpen: boolean;
+  onOpen: () => void;
+}
+
+export function InboxItem({ item, isOpen, onOpen }: Props) {
+  const project = useProject();
+  const nameOf = usePersonName(project.id);
+  const { word, icon: Icon } = KINDS[item.kind];
+  const id = idOf(item);
+  const asker = item.approval && nameOf(item.approval.requested_by);
+  return (
+    <li className={classes.item} id={id} data-open={isOpen}>
+      <UnstyledButton
+        className={classes.line}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? `${id}-card` : undefined}
+        onClick={onOpen}
+      >
+        <Icon size={18} aria-hidden className={classes.icon} />
+        <span className={classes.what}>
+          <span className={classes.title}>{askedIn(item)}</span>
+          <Text span size="xs" c="dimmed">
+            {word} · {item.run_title} · <RelativeTime value={item.asked_at} />
+            {asker && ` · for ${asker}`}
+          </Text>
+        </span>
+        <span className={classes.marks}>
+          {item.approval && <RiskChip risk={item.approval.risk} />}
+          {item.expires_at !== null && <Countdown until={item.expires_at} />}
+        </span>
+      </UnstyledButton>
+      {isOpen && (
+        <div id={`${id}-card`} className={classes.card}>
+          <WaitingCard waiting={item} hasKeys />
+          <Anchor component={Link} to={projectPath(project.id, 'runs', item.run_id)} size="sm">
+            Open the run
+          </Anchor>
+        </div>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,88 @@
+/** Everything that waits for the signed-in person, what ends soonest first. */
+import { Kbd, Skeleton, Stack, Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Inbox } from 'lucide-react';
+import { inboxQuery } from '@/api/inbox';
+import type { Waiting } from '@/api/run-types';
+import { projectPath, useProject } from '@/app/project';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorState } from '@/components/ErrorState';
+import { Page } from '@/components/Page';
+import { SendBanner } from '@/components/waiting/SendBanner';
+import { useSearchParam } from '@/components/use-search-param';
+import { InboxItem } from './InboxItem';
+import classes from './inbox.module.css';
+import { idOf, neighbour } from './selection';
+
+export default function InboxPage() {
+  const project = useProject();
+  const query = useQuery(inboxQuery(project.id));
+  return (
+    <Page
+      title="Inbox"
+      description="Runs wait here for a decision or an answer. You decide about exactly what you see: the hash is checked again when it happens."
+    >
+      <SendBanner />
+      {query.isPending && (
+        <Stack gap="sm" aria-busy>
+          <Skeleton height={56} />
+          <Skeleton height={56} />
+        </Stack>
+      )}
+      {query.isError && !query.data && (
+        <ErrorState error={query.error} retry={() => void query.refetch()} />
+      )}
+      {query.data && <Items items={query.data} />}
+    </Page>
+  );
+}
+
+function Items({ items }: { items: Waiting[] }) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const [wanted] = useSearchParam('item');
+  const selected = items.find((item) => idOf(item) === wanted) ?? items[0];
+  const select = (item: Waiting | undefined) => {
+    if (!item) return;
+    void navigate({ to: '.', replace: true, search: { item: idOf(item) } });
+    document.getElementById(idOf(item))?.scrollIntoView({ block: 'nearest' });
+  };
+  useHotkeys([
+    ['j', () => select(neighbour(items, selected, 1))],
+    ['k', () => select(neighbour(items, selected, -1))],
+    [
+      'Enter',
+      () => selected && void navigate({ to: projectPath(project.id, 'runs', selected.run_id) }),
+    ],
+  ]);
+  if (items.length === 0) {
+    return (
+      <div className={classes.frame}>
+        <EmptyState icon={Inbox} title="Nothing waits for you">
+          Approvals, questions and budget requests of runs appear here as they come.
+        </EmptyState>
+      </div>
+    );
+  }
+  return (
+    <div>
+      <ul className={classes.list} aria-label="Waiting for you">
+        {items.map((item) => (
+          <InboxItem
+            key={idOf(item)}
+            item={item}
+            isOpen={item === selected}
+            onOpen={() => select(item)}
+          />
+        ))}
+      </ul>
+      <Text size="xs" c="dimmed" mt="md" visibleFrom="sm">
+        <Kbd size="xs">J</Kbd> <Kbd size="xs">K</Kbd> move · <Kbd size="xs">A</Kbd> approve ·{' '}
+        <Kbd size="xs">R</Kbd> reject · <Kbd size="xs">E</Kbd> edit · <Kbd size="xs">Enter</Kbd>{' '}
+        open the run
+      </Text>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+/** What runs may do by themselves, what a person must approve, and what never happens. */
+import { Tabs } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { Page } from '@/components/Page';
+import { useSearchParam } from '@/components/use-search-param';
+import { Approvers } from './Approvers';
+import { Explainer } from './Explainer';
+import { PolicyHistory } from './PolicyHistory';
+import { PolicyRules } from './PolicyRules';
+import { PolicyPlaceChoice, usePlace } from './place';
+import { SafeModeSwitch } from './SafeModeSwitch';
+import { ToolSettings } from './ToolSettings';
+import classes from './policy.module.css';
+
+const TABS = [
+  { id: 'rules', label: 'Rules' },
+  { id: 'history', label: 'History' },
+  { id: 'explain', label: 'Explain' },
+  { id: 'approvers', label: 'Approvers' },
+  { id: 'tools', label: 'Tools' },
+];
+
+export default function PolicyPage() {
+  const [wanted] = useSearchParam('tab');
+  const navigate = useNavigate();
+  const [place, setPlace] = usePlace();
+  const tab = TABS.some(({ id }) => id === wanted) ? wanted : 'rules';
+  const choice = <PolicyPlaceChoice place={place} onChange={setPlace} />;
+  const key = `${place.level}/${place.subject ?? ''}`;
+  return (
+    <Tabs
+      value={tab}
+      keepMounted={false}
+      onChange={(id) =>
+        void navigate({ to: '.', search: id === 'rules' || id === null ? {} : { tab: id } })
+      }
+    >
+      <Page
+        title="Policy"
+        description="Rules decide about every call of every run. Steward’s own rules stand beside them and cannot be lifted."
+        actions={<SafeModeSwitch />}
+        toolbar={
+          <Tabs.List className={classes.tabs ?? ''}>
+            {TABS.map(({ id, label }) => (
+              <Tabs.Tab key={id} value={id}>
+                {label}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+        }
+      >
+        <Tabs.Panel value="rules">
+          {choice}
+          <PolicyRules key={key} place={place} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          {choice}
+          <PolicyHistory key={key} place={place} />
+        </Tabs.Panel>
+        <Tabs.Panel value="explain">
+          <Explainer />
+        </Tabs.Panel>
+        <Tabs.Panel value="approvers">
+          <Approvers />
+        </Tabs.Panel>
+        <Tabs.Panel value="tools">
+          <ToolSettings />
+        </Tabs.Panel>
+      </Page>
+    </Tabs>
+  );
+}

@@ -1,0 +1,141 @@
+/** Everything about a call: asked, decided, previewed, approved, done. */
+import { Alert, Text } from '@mantine/core';
+import { usePersonName } from '@/api/members';
+import type { Call, CallWait } from '@/api/run-types';
+import { useProject } from '@/app/project';
+import { CallPreviewView, ProvenanceView, RuleList } from '@/components/CallFacts';
+import { useFormats } from '@/components/format';
+import { Hash } from '@/components/Hash';
+import { JsonTree } from '@/components/JsonTree';
+import { ValueView } from '@/components/ValueView';
+import { Fact } from '@/components/waiting/Facts';
+import { Artifacts } from './Artifacts';
+import { amountText } from './RunState';
+import classes from './run.module.css';
+
+const OUTCOMES: Record<string, string> = {
+  allow: 'Allowed',
+  dry_run: 'Allowed after a dry run',
+  ask: 'A person had to approve it',
+  deny: 'Denied',
+};
+
+export function CallDetails({ call, runId }: { call: Call; runId: string }) {
+  const { error, preview, decision, provenance, artifacts, value } = call;
+  return (
+    <>
+      {error && (
+        <Alert color="red" variant="light" title={error.code.replaceAll('-', ' ')}>
+          {error.message}
+        </Alert>
+      )}
+      <Answers call={call} />
+      {value !== null && value !== undefined && (
+        <Fact title="Result">
+          <ValueView label="Result" value={value} />
+        </Fact>
+      )}
+      {artifacts.length > 0 && (
+        <Fact title="Files it made">
+          <Artifacts runId={runId} artifacts={artifacts} />
+        </Fact>
+      )}
+      {preview && (
+        <Fact title="Preview before it was done">
+          <CallPreviewView preview={preview} />
+        </Fact>
+      )}
+      <div className={classes.columns}>
+        {call.arguments !== null && call.arguments !== undefined && (
+          <Fact title="Arguments">
+            <JsonTree label="Arguments" value={call.arguments} />
+          </Fact>
+        )}
+        {decision && (
+          <Fact title="Decision">
+            <Text size="sm" fw={500}>
+              {OUTCOMES[decision.outcome] ?? decision.outcome}
+            </Text>
+            <RuleList rules={decision.rules} />
+          </Fact>
+        )}
+        {provenance && (
+          <Fact title="Where the values come from">
+            <ProvenanceView provenance={provenance} />
+          </Fact>
+        )}
+        <Cost call={call} />
+      </div>
+    </>
+  );
+}
+
+/** Who approved, refused or answered, and when. */
+function Answers({ call: { approvals, waits } }: { call: Call }) {
+  const project = useProject();
+  const formats = useFormats();
+  const nameOf = usePersonName(project.id);
+  const others = waits.filter(({ answer }) => answer && !('approval_id' in answer));
+  if (approvals.length === 0 && others.length === 0) return null;
+  return (
+    <Fact title="People">
+      {approvals.map((answer) => (
+        <div key={answer.approval_id}>
+          <Text size="sm">
+            {answer.decision === 'approved' ? 'Approved' : 'Rejected'}
+            {answer.edited && ' with changes'} by {nameOf(answer.by) ?? 'somebody who left'},{' '}
+            {formats.dateTime(answer.at)}
+            {answer.reason !== '' && `: ${answer.reason}`}
+          </Text>
+          <Hash label="Hash of what was approved" value={answer.body_hash} />
+        </div>
+      ))}
+      {others.map((wait) => (
+        <Text key={wait.key} size="sm">
+          {answerText(wait, (id) => nameOf(id) ?? 'somebody who left')}
+          {wait.answered_at !== undefined && `, ${formats.dateTime(wait.answered_at)}`}
+        </Text>
+      ))}
+    </Fact>
+  );
+}
+
+function answerText({ answer = {}, request }: CallWait, nameOf: (id: string) => string): string {
+  if (answer.expired === true) {
+    return request.kind === 'undo_window' ? 'Nobody took it back in time' : 'Nobody answered';
+  }
+  const by = typeof answer.by === 'string' ? ` by ${nameOf(answer.by)}` : '';
+  const words: Record<string, string> = {
+    approve: 'Approved',
+    reject: 'Rejected',
+    undone: 'Taken back',
+  };
+  const decision = typeof answer.decision === 'string' ? answer.decision : null;
+  if (decision === null) return `Answered${by}`;
+  const reason =
+    typeof answer.reason === 'string' && answer.reason !== '' ? `: ${answer.reason}` : '';
+  return `${words[decision] ?? decision.replaceAll('_', ' ')}${by}${reason}`;
+}
+
+function Cost({ call: { cost, retries } }: { call: Call }) {
+  const formats = useFormats();
+  const amounts = Object.entries(cost ?? {}).filter(([, amount]) => Number(amount) > 0);
+  if (amounts.length === 0 && retries === 0) return null;
+  return (
+    <Fact title="Used">
+      <Text size="sm">
+        {amounts
+          .map(([name, amount]) => {
+            const text = amountText(name, String(amount), formats);
+            return name === 'rows' || name === 'tokens' ? `${text} ${name}` : text;
+          })
+          .join(' · ')}
+      </Text>
+      {retries > 0 && (
+        <Text size="sm" c="dimmed">
+          Tried again {retries} times
+        </Text>
+      )}
+    </Fact>
+  );
+}

@@ -1,0 +1,73 @@
+/** One call in the timeline; everything about it when it is open. */
+import { Text, UnstyledButton } from '@mantine/core';
+import { ChevronRight } from 'lucide-react';
+import { useState } from 'react';
+import type { Action, Call } from '@/api/run-types';
+import { StateChip } from '@/components/Chip';
+import { Elapsed } from '@/components/Elapsed';
+import { useFormats } from '@/components/format';
+import { CallDetails } from './CallDetails';
+import classes from './run.module.css';
+import { UndoAction } from './UndoAction';
+
+interface Props {
+  call: Call;
+  runId: string;
+  title: string;
+  action: Action | undefined;
+  /** The only call is open from the start. */
+  isOnly: boolean;
+}
+
+export function CallItem({ call, runId, title, action, isOnly }: Props) {
+  const [opened, setOpened] = useState(isOnly);
+  const formats = useFormats();
+  const details = `call-${call.key}`;
+  const said = call.error?.message ?? (call.summary || waitedFor(call));
+  return (
+    <li className={classes.call}>
+      <UnstyledButton
+        className={classes.line}
+        aria-expanded={opened}
+        aria-controls={opened ? details : undefined}
+        onClick={() => setOpened(!opened)}
+      >
+        <ChevronRight size={14} aria-hidden className={classes.chevron} />
+        <StateChip state={call.undone ? 'undone' : call.state} />
+        <span className={classes.what}>
+          <Text span size="sm" fw={600}>
+            {title}{' '}
+            {title !== call.key && (
+              <Text span size="xs" c="dimmed" fw={400}>
+                {call.key}
+              </Text>
+            )}
+          </Text>
+          {said !== '' && (
+            <Text span size="xs" c="dimmed">
+              {said}
+            </Text>
+          )}
+        </span>
+        <Text span size="xs" c="dimmed" className="tabular">
+          <time dateTime={call.began_at}>{formats.time(call.began_at)}</time>
+        </Text>
+        <Text span size="xs" c="dimmed">
+          <Elapsed start={call.began_at} end={call.ended_at} />
+        </Text>
+      </UnstyledButton>
+      {opened && (
+        <div id={details} className={classes.details}>
+          <CallDetails call={call} runId={runId} />
+          {action && <UndoAction runId={runId} action={action} />}
+        </div>
+      )}
+    </li>
+  );
+}
+
+/** What a call that is no tool's asked a person. */
+function waitedFor({ waits }: Call): string {
+  const request = waits.at(-1)?.request;
+  return request?.question ?? request?.message ?? '';
+}

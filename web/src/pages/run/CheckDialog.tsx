@@ -1,0 +1,130 @@
+/** Whether a run comes out the same when it is driven again, and whether its journal is as it was written. */
+import { Alert, Modal, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { BadgeCheck, TriangleAlert } from 'lucide-react';
+import type { Replay, RunDetail, Verified } from '@/api/run-types';
+import { replayRun, verifyRun } from '@/api/runs';
+import { useProject } from '@/app/project';
+import { CodeBlock } from '@/components/CodeBlock';
+import { ErrorState } from '@/components/ErrorState';
+import { useFormats } from '@/components/format';
+import { Hash } from '@/components/Hash';
+import { TaskProgress } from '@/components/TaskProgress';
+
+interface Props {
+  run: RunDetail;
+  kind: 'replay' | 'verify';
+  opened: boolean;
+  onClose: () => void;
+}
+
+const TITLES = { replay: 'Replay', verify: 'Verify the journal' };
+
+export function CheckDialog({ run, kind, opened, onClose }: Props) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={TITLES[kind]} size="40rem">
+      {opened && (kind === 'replay' ? <ReplayResult run={run} /> : <VerifyResult run={run} />)}
+    </Modal>
+  );
+}
+
+/** Asked anew each time: that is the point of it. */
+const FRESH = { staleTime: 0, gcTime: 0, retry: false, refetchOnWindowFocus: false };
+
+function ReplayResult({ run }: { run: RunDetail }) {
+  const project = useProject();
+  const query = useQuery({
+    queryKey: ['replay', run.id],
+    queryFn: (): Promise<Replay> => replayRun(project.id, run.id),
+    ...FRESH,
+  });
+  const formats = useFormats();
+  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  if (query.isFetching || !query.data) {
+    return <TaskProgress doing="Driving the record again" done={0} total={null} />;
+  }
+  const { entries, steps, divergences, ended } = query.data;
+  const size = `${formats.number(entries)} entries, ${formats.number(steps)} steps, ended ${ended}`;
+  if (divergences.length === 0) {
+    return (
+      <Alert
+        color="teal"
+        variant="light"
+        role="status"
+        icon={<BadgeCheck size={16} aria-hidden />}
+        title="Replayed without a difference"
+      >
+        With no model, network or clock: {size}.
+      </Alert>
+    );
+  }
+  return (
+    <Stack>
+      <Alert
+        color="red"
+        variant="light"
+        role="status"
+        icon={<TriangleAlert size={16} aria-hidden />}
+        title={`${divergences.length} differences`}
+      >
+        {size}.
+      </Alert>
+      {divergences.map(({ key, what, recorded, replayed }, index) => (
+        <Stack key={index} gap={6}>
+          <Text size="sm">
+            <b>{key}</b>: {what}
+          </Text>
+          <CodeBlock
+            label={`recorded at ${key}`}
+            maxHeight="9rem"
+            code={`recorded ${JSON.stringify(recorded, null, 2)}`}
+          />
+          <CodeBlock
+            label={`replayed at ${key}`}
+            maxHeight="9rem"
+            code={`replayed ${JSON.stringify(replayed, null, 2)}`}
+          />
+        </Stack>
+      ))}
+    </Stack>
+  );
+}
+
+function VerifyResult({ run }: { run: RunDetail }) {
+  const project = useProject();
+  const formats = useFormats();
+  const query = useQuery({
+    queryKey: ['verify', run.id],
+    queryFn: (): Promise<Verified> => verifyRun(project.id, run.id),
+    ...FRESH,
+  });
+  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  if (query.isFetching || !query.data) {
+    return <TaskProgress doing="Checking every entry and payload" done={0} total={null} />;
+  }
+  const { intact, seq, reason } = query.data;
+  return intact ? (
+    <Alert
+      color="teal"
+      variant="light"
+      role="status"
+      icon={<BadgeCheck size={16} aria-hidden />}
+      title="The journal is intact"
+    >
+      <Stack gap="xs" align="flex-start">
+        Every one of its {formats.number(run.entries)} entries is as it was written.
+        <Hash label="Hash of the last entry" value={run.head_hash} />
+      </Stack>
+    </Alert>
+  ) : (
+    <Alert
+      color="red"
+      variant="light"
+      role="status"
+      icon={<TriangleAlert size={16} aria-hidden />}
+      title={`Entry ${seq ?? '?'} is not as it was written`}
+    >
+      {reason}
+    </Alert>
+  );
+}

@@ -1,0 +1,131 @@
+/** One run: how it stands, what it did call by call, its log, what went in and came out, and its journal. */
+import { Anchor, Skeleton, Stack, Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { usePersonName } from '@/api/members';
+import type { RunDetail } from '@/api/run-types';
+import { isFinal, runQuery } from '@/api/runs';
+import { projectPath, useProject } from '@/app/project';
+import { Elapsed } from '@/components/Elapsed';
+import { ErrorState } from '@/components/ErrorState';
+import { RelativeTime } from '@/components/Moment';
+import { Page } from '@/components/Page';
+import { usePathParam } from '@/components/use-path-param';
+import { useSearchParam } from '@/components/use-search-param';
+import { SendBanner } from '@/components/waiting/SendBanner';
+import { RunControls } from './RunControls';
+import { RunState } from './RunState';
+import classes from './run.module.css';
+import { useRunStream } from './use-run-stream';
+
+const StepsTab = lazy(() => import('./StepsTab'));
+const LogTab = lazy(() => import('./LogTab'));
+const ValuesTab = lazy(() => import('./ValuesTab'));
+const JournalTab = lazy(() => import('./JournalTab'));
+
+const TABS = [
+  { id: 'steps', label: 'Steps' },
+  { id: 'log', label: 'Log' },
+  { id: 'values', label: 'Inputs and outputs' },
+  { id: 'journal', label: 'Journal' },
+];
+
+export default function RunPage() {
+  const runId = usePathParam('runId') ?? '';
+  // Another run starts with a page of its own: with no entries and no findings.
+  return <OneRun key={runId} runId={runId} />;
+}
+
+function OneRun({ runId }: { runId: string }) {
+  const project = useProject();
+  const query = useQuery(runQuery(project.id, runId));
+  const navigate = useNavigate();
+  const [wanted] = useSearchParam('tab');
+  const tab = TABS.some(({ id }) => id === wanted) ? (wanted ?? 'steps') : 'steps';
+  const run = query.data;
+  const isLive = run !== undefined && (!isFinal(run.status) || tab === 'log');
+  const log = useRunStream(project.id, runId, isLive);
+  const open = (id: string | null) =>
+    void navigate({ to: '.', search: id === 'steps' || id === null ? {} : { tab: id } });
+  return (
+    <Tabs value={tab} onChange={open} keepMounted={false}>
+      <Page
+        title={run?.title ?? 'Run'}
+        width="full"
+        parent={{ label: 'Runs', to: projectPath(project.id, 'runs') }}
+        description={run && <Facts run={run} projectId={project.id} />}
+        actions={run && <RunControls run={run} />}
+        toolbar={
+          <>
+            {run && <RunState run={run} />}
+            <Tabs.List className={classes.tabs ?? ''}>
+              {TABS.map(({ id, label }) => (
+                <Tabs.Tab key={id} value={id}>
+                  {label}
+                </Tabs.Tab>
+              ))}
+            </Tabs.List>
+          </>
+        }
+      >
+        <SendBanner />
+        {query.isError && !run && (
+          <ErrorState error={query.error} retry={() => void query.refetch()} />
+        )}
+        {query.isPending && <Loading />}
+        {run && (
+          <Suspense fallback={<Loading />}>
+            <Tabs.Panel value="steps">
+              <StepsTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="log">
+              <LogTab log={log} />
+            </Tabs.Panel>
+            <Tabs.Panel value="values">
+              <ValuesTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="journal">
+              <JournalTab run={run} />
+            </Tabs.Panel>
+          </Suspense>
+        )}
+      </Page>
+    </Tabs>
+  );
+}
+
+function Facts({ run, projectId }: { run: RunDetail; projectId: string }) {
+  const nameOf = usePersonName(projectId);
+  const toRun = (id: string, label: string) => (
+    <Anchor component={Link} to={projectPath(projectId, 'runs', id)} inherit>
+      {label}
+    </Anchor>
+  );
+  return (
+    <>
+      Started <RelativeTime value={run.created_at} /> by{' '}
+      {nameOf(run.created_by) ?? 'somebody who left'}
+      {run.started_at !== null && (
+        <>
+          {' · '}
+          {run.ended_at === null ? 'for ' : 'took '}
+          <Elapsed start={run.started_at} end={run.ended_at} />
+        </>
+      )}
+      {typeof run.grant.branch === 'string' && ` · on branch ${run.grant.branch}`}
+      {run.forked_from !== null && <> · forked from {toRun(run.forked_from, 'another run')}</>}
+      {run.parent_id !== null && <> · part of {toRun(run.parent_id, 'another run')}</>}
+    </>
+  );
+}
+
+function Loading() {
+  return (
+    <Stack gap="sm" aria-busy>
+      <Skeleton height={16} />
+      <Skeleton height={16} />
+      <Skeleton height={16} />
+    </Stack>
+  );
+}

@@ -1,0 +1,80 @@
+/** What waits for the reader, the flow, and the calls in the order in which they began. */
+import { Skeleton, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Play } from 'lucide-react';
+import { inboxQuery } from '@/api/inbox';
+import type { RunDetail } from '@/api/run-types';
+import { actionsQuery, callsQuery } from '@/api/runs';
+import { toolsQuery } from '@/api/tools';
+import { useProject } from '@/app/project';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorState } from '@/components/ErrorState';
+import { Section } from '@/components/Section';
+import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
+import { CallItem } from './CallItem';
+import { RunGraph } from './RunGraph';
+import classes from './run.module.css';
+
+export default function StepsTab({ run }: { run: RunDetail }) {
+  return (
+    <Stack gap="xl">
+      <WaitsForMe run={run} />
+      <RunGraph run={run} />
+      <Timeline run={run} />
+    </Stack>
+  );
+}
+
+function WaitsForMe({ run }: { run: RunDetail }) {
+  const project = useProject();
+  const { data } = useQuery(inboxQuery(project.id));
+  const mine = (data ?? []).filter(({ run_id }) => run_id === run.id);
+  return mine.map((waiting) => (
+    <Section key={waiting.key} title={askedIn(waiting)} description="The run waits for you." framed>
+      <WaitingCard waiting={waiting} hasKeys={false} />
+    </Section>
+  ));
+}
+
+function Timeline({ run }: { run: RunDetail }) {
+  const project = useProject();
+  const calls = useQuery(callsQuery(project.id, run.id));
+  const actions = useQuery(actionsQuery(project.id, run.id)).data ?? [];
+  const tools = useQuery(toolsQuery(project.id)).data ?? [];
+  if (calls.isError && !calls.data) {
+    return <ErrorState error={calls.error} retry={() => void calls.refetch()} />;
+  }
+  if (!calls.data) return <Skeleton height={80} aria-busy />;
+  if (calls.data.length === 0) {
+    return (
+      <div className={classes.calls}>
+        <EmptyState icon={Play} title="Nothing has been done yet">
+          Calls appear here as they begin.
+        </EmptyState>
+      </div>
+    );
+  }
+  return (
+    <Section title="Timeline">
+      <ol className={classes.calls}>
+        {calls.data.map((call) => (
+          <CallItem
+            key={call.key}
+            call={call}
+            runId={run.id}
+            title={titleOf(run, call.key, tools.find(({ name }) => name === call.tool)?.title)}
+            action={actions.find(({ key }) => key === call.key)}
+            isOnly={calls.data.length === 1}
+          />
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+/** The node's own title, the tool's, or the key. */
+function titleOf(run: RunDetail, key: string, tool: string | undefined): string {
+  const node = run.document?.nodes?.find(({ id }) => id === key);
+  if (node?.title !== undefined && node.title !== '') return node.title;
+  return tool ?? key;
+}

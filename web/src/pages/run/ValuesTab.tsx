@@ -1,0 +1,30 @@
+/** What went into the run, what came out of it, and what it was allowed. */
+import { Alert, Stack } from '@mantine/core';
+import type { RunDetail } from '@/api/run-types';
+import { JsonTree } from '@/components/JsonTree';
+import { Section } from '@/components/Section';
+import { ValueView } from '@/components/ValueView';
+
+export default function ValuesTab({ run }: { run: RunDetail }) {
+  return (
+    <Stack gap="xl">
+      {run.error && (
+        <Alert color="red" variant="light" title={run.error.code}>
+          {run.error.message}
+        </Alert>
+      )}
+      <Section title="Output">
+        <ValueView label="Output" value={run.output} />
+      </Section>
+      <Section title="Inputs">
+        <ValueView label="Inputs" value={run.inputs} />
+      </Section>
+      <Section title="Flow" description="As it was when the run began.">
+        <JsonTree label="Flow" value={run.document} openTo={3} />
+      </Section>
+      <Section title="What it may do" description="Its token says no more than this.">
+        <JsonTree label="What it may do" value={{ ...run.grant, budget: run.budget }} />
+      </Section>
+    </Stack>
+  );
+}

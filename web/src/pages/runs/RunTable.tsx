@@ -1,0 +1,126 @@
+/** Runs as a table: status, how far, who, when, how long. */
+import { Anchor, Progress, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Play, SearchX } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { usePersonName } from '@/api/members';
+import type { Run } from '@/api/run-types';
+import { type RunFilter, runsQuery } from '@/api/runs';
+import { projectPath, useProject } from '@/app/project';
+import { StatusChip } from '@/components/Chip';
+import { type Column, DataTable } from '@/components/DataTable';
+import { Elapsed } from '@/components/Elapsed';
+import { EmptyState } from '@/components/EmptyState';
+import { RelativeTime } from '@/components/Moment';
+import { percentOf } from '@/components/run-status';
+import classes from './runs.module.css';
+
+export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNode }) {
+  const project = useProject();
+  const nameOf = usePersonName(project.id);
+  const query = useInfiniteQuery(runsQuery(project.id, filter));
+  const isFiltered = filter.statuses.length > 0 || filter.text !== '' || filter.mine;
+  const columns: Column<Run>[] = [
+    {
+      id: 'run',
+      header: 'Run',
+      cell: (run) => <RunLink run={run} projectId={project.id} />,
+    },
+    {
+      id: 'status',
+      header: 'Status',
+      width: '13rem',
+      cell: (run) => <StatusChip status={run.status} title={run.reason ?? undefined} />,
+    },
+    {
+      id: 'progress',
+      header: 'Progress',
+      width: '9rem',
+      hideBelow: 'sm',
+      cell: (run) => <RunProgress run={run} />,
+    },
+    {
+      id: 'who',
+      header: 'Started by',
+      width: '10rem',
+      hideBelow: 'md',
+      cell: (run) => nameOf(run.created_by) ?? 'Somebody who left',
+    },
+    {
+      id: 'when',
+      header: 'When',
+      width: '9rem',
+      hideBelow: 'md',
+      cell: (run) => <RelativeTime value={run.created_at} />,
+    },
+    {
+      id: 'duration',
+      header: 'Took',
+      width: '7rem',
+      align: 'end',
+      hideBelow: 'sm',
+      cell: (run) =>
+        run.started_at === null ? '–' : <Elapsed start={run.started_at} end={run.ended_at} />,
+    },
+  ];
+  return (
+    <DataTable
+      label="Runs"
+      columns={columns}
+      query={query}
+      rowKey={(run) => run.id}
+      empty={
+        isFiltered ? (
+          <EmptyState icon={SearchX} title="No run fits">
+            Try another word or status.
+          </EmptyState>
+        ) : (
+          <EmptyState icon={Play} title="No runs yet" action={start}>
+            A run calls a tool, or a whole flow of them. Each step is previewed, decided by policy,
+            written into a journal that cannot be altered unnoticed, and can be undone.
+          </EmptyState>
+        )
+      }
+    />
+  );
+}
+
+function RunLink({ run, projectId }: { run: Run; projectId: string }) {
+  return (
+    <div className={classes.run}>
+      <Anchor
+        component={Link}
+        to={projectPath(projectId, 'runs', run.id)}
+        className="row-link"
+        fw={500}
+        size="sm"
+        c="inherit"
+        underline="never"
+      >
+        {run.title}
+      </Anchor>
+      {run.reason !== null && (
+        <Text size="xs" c="dimmed" lineClamp={1} title={run.reason}>
+          {run.reason}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function RunProgress({ run }: { run: Run }) {
+  const percent = percentOf(run.progress);
+  if (percent === null) return '–';
+  return (
+    <div className={classes.progress}>
+      <Progress
+        value={percent}
+        size="sm"
+        color={run.status === 'failed' ? 'red' : 'steward'}
+        aria-label={`${percent} per cent of ${run.title}`}
+      />
+      <span className="tabular">{percent} %</span>
+    </div>
+  );
+}

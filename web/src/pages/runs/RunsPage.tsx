@@ -1,0 +1,33 @@
+/** The runs of the project, newest first, as they go on. */
+import { Button } from '@mantine/core';
+import { Play } from 'lucide-react';
+import { useMay } from '@/app/project';
+import { Page } from '@/components/Page';
+import { useDialog } from '@/components/use-search-param';
+import { RunFilters } from './RunFilters';
+import { RunTable } from './RunTable';
+import { StartDialog } from './StartDialog';
+import { useRunFilter } from './run-filter';
+
+export default function RunsPage() {
+  const mayStart = useMay('operator');
+  const dialog = useDialog('start');
+  const filter = useRunFilter();
+  const start = mayStart && (
+    <Button leftSection={<Play size={14} aria-hidden />} onClick={dialog.open}>
+      Start a run
+    </Button>
+  );
+  return (
+    <Page
+      title="Runs"
+      description="Everything that tools and flows do here: journaled step by step, governed by policy, undone on demand."
+      width="full"
+      actions={start}
+    >
+      <RunFilters filter={filter} />
+      <RunTable filter={filter} start={start} />
+      {mayStart && <StartDialog opened={dialog.opened} onClose={dialog.close} />}
+    </Page>
+  );
+}

@@ -1,0 +1,65 @@
+/** Which runs are listed; the address says so. */
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import type { RunStatus } from '@/api/run-types';
+import type { RunFilter } from '@/api/runs';
+import { RUN_STATUSES, statusLook } from '@/components/run-status';
+import { useSearchParam } from '@/components/use-search-param';
+
+const GROUPS: Record<string, { label: string; statuses: RunStatus[] }> = {
+  active: {
+    label: 'Under way',
+    statuses: ['queued', 'running', 'blocked', 'waiting_for_approval', 'reviewing'],
+  },
+  waiting: {
+    label: 'Waiting for somebody',
+    statuses: ['blocked', 'waiting_for_approval', 'reviewing'],
+  },
+};
+
+export const STATUS_CHOICES = [
+  {
+    group: 'Groups',
+    items: Object.entries(GROUPS).map(([value, { label }]) => ({ value, label })),
+  },
+  {
+    group: 'Statuses',
+    items: RUN_STATUSES.map((value) => ({ value, label: statusLook(value).word })),
+  },
+];
+
+export function statusesOf(choice: string | null): RunStatus[] {
+  if (choice === null) return [];
+  const group = GROUPS[choice];
+  if (group) return group.statuses;
+  return RUN_STATUSES.filter((status) => status === choice);
+}
+
+export interface FilterState extends RunFilter {
+  choice: string | null;
+  set: (change: { status?: string | null; q?: string; mine?: boolean }) => void;
+}
+
+/** Typing must not leave a step in the history for each letter. */
+export function useRunFilter(): FilterState {
+  const [choice] = useSearchParam('status');
+  const [text] = useSearchParam('q');
+  const [mine] = useSearchParam('mine');
+  const navigate = useNavigate();
+  const set = useCallback<FilterState['set']>(
+    ({ status, q, mine: isMine }) => {
+      void navigate({
+        to: '.',
+        replace: true,
+        search: (previous: Record<string, unknown>) => ({
+          ...previous,
+          ...(status === undefined ? {} : { status: status ?? undefined }),
+          ...(q === undefined ? {} : { q: q === '' ? undefined : q }),
+          ...(isMine === undefined ? {} : { mine: isMine ? 'true' : undefined }),
+        }),
+      });
+    },
+    [navigate],
+  );
+  return { choice, statuses: statusesOf(choice), text: text ?? '', mine: mine === 'true', set };
+}

@@ -1,0 +1,16 @@
+/** Schedules: flows that start by themselves. */
+import { CalendarClock } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'schedules',
+  title: 'Schedules',
+  icon: CalendarClock,
+  section: 'work',
+  order: 65,
+  minimumRole: 'viewer',
+  keywords: ['cron', 'nightly', 'recurring'],
+  component: () => import('./SchedulesPage'),
+  commands: [{ label: 'Create a schedule', search: { dialog: 'create' }, minimumRole: 'editor' }],
+});
