@@ -1,9 +1,10 @@
 """A desk to call tools from: an installation with a small dataset, and flows of single calls."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -149,17 +150,28 @@ class Desk:
             )
         )
 
+    def replay_everything(self) -> None:
+        """Every run of a test replays without a difference and without a network."""
+        sent = list(WORLD.sent)
+        with patch("socket.socket.connect", side_effect=OSError("no network")):
+            for run in self.steward.runs.records.listed(self.access.scope, limit=200):
+                report = asyncio.run(self.steward.runs.replay(self.access.scope, run.id))
+                assert report.divergences == (), run.title
+        assert sent == WORLD.sent, "a replay does nothing"
+
     def replays(self, run: Run) -> bool:
         return asyncio.run(self.steward.runs.replay(self.access.scope, run.id)).is_same
 
 
 @pytest.fixture
-def desk(installation: Installation, clock: MovableClock) -> Desk:
+def desk(installation: Installation, clock: MovableClock) -> Iterator[Desk]:
     for tool in _TEST_TOOLS:
         if tool.name not in TOOLS:
             TOOLS.add(tool.name, tool)
     WORLD.sent.clear()
-    return Desk(installation.steward, installation.owner.access, clock, installation)
+    desk = Desk(installation.steward, installation.owner.access, clock, installation)
+    yield desk
+    desk.replay_everything()
 
 
 @pytest.fixture

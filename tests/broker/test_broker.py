@@ -121,6 +121,35 @@ def test_a_session_approval_covers_the_same_destination_only(desk: Desk, world: 
     assert desk.approval(run).body["destination"] == "bob"
 
 
+def test_a_declared_list_is_approved_once_and_nothing_else_is(desk: Desk, world: World) -> None:
+    send = {
+        "id": "send",
+        "type": "tool",
+        "tool": "test_send",
+        "arguments": {"to": "${item}", "text": "hi"},
+    }
+    run = desk.start(
+        {
+            "id": "everyone",
+            "type": "map",
+            "over": "['ann', 'bob']",
+            "approve_together": True,
+            "body": {"nodes": [send]},
+        },
+        {**send, "id": "another", "needs": ["everyone"], "arguments": {"to": "cid"}},
+    )
+    desk.drive()
+    approval = desk.approval(run)
+    assert approval.extent is Extent.batch
+    assert [body["payload"]["to"] for body in approval.batch] == ["ann", "bob"]
+    desk.decide(approval)
+    for _ in range(3):
+        desk.passed_window()
+    assert sorted(to for _, to, _ in world.sent) == ["ann", "bob"]
+    assert desk.status(run) == "waiting_for_approval"
+    assert desk.approval(run).body["payload"]["to"] == "cid"
+
+
 def test_what_follows_from_foreign_content_needs_a_person_even_when_trusted(
     desk: Desk, world: World
 ) -> None:
@@ -295,8 +324,9 @@ def _tamper(desk: Desk, approval: Approval, **values: Any) -> None:
         )
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(1800)
-def test_no_wrong_commit_whatever_is_done_to_an_approval(  # noqa: C901, PLR0912
+def test_approvals_let_nothing_wrong_through(  # noqa: C901, PLR0912
     desk: Desk,
     world: World,
     operator: Access,

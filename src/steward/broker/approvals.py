@@ -276,11 +276,14 @@ class Approvals:
                 )
             return self._existing(tx, approval_id)
 
-    def covering(self, scope: Scope, run_id: str, tool: str, body: Json) -> Approval | None:
-        """An earlier approval of this run that covers the call: a batch that lists it, or a session."""
+    def covering(self, scope: Scope, ask: Ask) -> Approval | None:
+        """An earlier approval of this run that covers what is asked: a batch that lists it, or a session.
+
+        A session does not cover what follows from foreign content; a batch does, for it lists every payload.
+        """
         statement = sa.select(tables.approvals).where(
-            _COLUMNS.run_id == run_id,
-            _COLUMNS.tool == tool,
+            _COLUMNS.run_id == ask.run_id,
+            _COLUMNS.tool == ask.tool,
             _COLUMNS.status == State.approved.value,
             _COLUMNS.extent != Extent.single.value,
         )
@@ -289,7 +292,8 @@ class Approvals:
         now = self._clock.now()
         for row in rows:
             found = _approval(row, scope)
-            if now < _usable_until(found, self._lifetime) and _covers(found, body):
+            listed = found.extent is Extent.batch or ask.provenance["trusted"]
+            if listed and now < _usable_until(found, self._lifetime) and _covers(found, ask.body):
                 return found
         return None
 

@@ -13,7 +13,7 @@ So a replay takes the same way through the same record, and nothing is decided t
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from steward.broker.approvals import UNDO_WINDOW, Approval, Approvals, Ask
+from steward.broker.approvals import UNDO_WINDOW, Approvals, Ask
 from steward.broker.budgets import Budget, BudgetExceeded, Budgets
 from steward.broker.grants import TokenDesk
 from steward.broker.groups import Groups
@@ -159,6 +159,55 @@ class Broker:
             raise
         return self._labelled(execution, key, plan, outcome)
 
+    async def approve_together(
+        self,
+        execution: Execution,
+        key: str,
+        tool_name: str,
+        calls: Sequence[tuple[Json, Mapping[str, Labels]]],
+    ) -> None:
+        """Asks once for a declared list of calls that will follow; each is shown, hashed and checked by itself."""
+        plans = [
+            await self._plan(
+                execution, key, f"batch/{number}/plan", tool_name, arguments, labels, ahead=True
+            )
+            for number, (arguments, labels) in enumerate(calls)
+        ]
+        asked = [plan for plan in plans if plan.decision["outcome"] == Verdict.ask.value]
+        if asked:
+            await self._approved_batch(execution, f"{key}/approval/batch", asked)
+
+    async def _approved_batch(
+        self, execution: Execution, wait_key: str, plans: Sequence[Plan]
+    ) -> None:
+        run, first = execution.run, plans[0]
+        tool = self.tools.get(first.tool)
+        bodies = [plan.body for plan in plans]
+        sources = sorted({source for plan in plans for source in plan.provenance["sources"]})
+        summaries = [plan.preview["summary"] if plan.preview else tool.title for plan in plans]
+        ask = Ask(
+            run_id=run.id,
+            wait_key=wait_key,
+            tool=tool.name,
+            title=f"{tool.title}: {len(plans)} calls",
+            risk=tool.risk.value,
+            body={"run": run.id, "tool": tool.name, "calls": [digest(body) for body in bodies]},
+            preview={"summary": f"{len(plans)} calls", "details": {"calls": summaries}},
+            provenance={
+                "trusted": all(plan.provenance["trusted"] for plan in plans),
+                "untrusted_arguments": any(p.provenance["untrusted_arguments"] for p in plans),
+                "sources": sources,
+                "arguments": {},
+            },
+            rules=first.decision["rules"],
+            approvers=sorted({name for plan in plans for name in plan.decision["approvers"]}),
+            reason=first.decision["reason"],
+            requested_by=run.created_by,
+            batch=bodies,
+        )
+        asked = await self._put_to_people(execution, wait_key, ask)
+        await self._answered(execution, wait_key, asked, ask.body)
+
     # Steps 1 to 5
 
     async def _plan(
@@ -169,12 +218,16 @@ class Broker:
         tool_name: str,
         arguments: Json,
         provenance: Mapping[str, Labels],
+        *,
+        ahead: bool = False,
     ) -> Plan:
+        """`ahead` looks at a call that comes later by itself: nothing is set aside for it yet."""
         key = f"{call_key}/{stage}"
         labels = {name: label.to_json() for name, label in sorted(provenance.items())}
 
         async def perform() -> Json:
-            return await self._planned(execution, call_key, tool_name, arguments, provenance)
+            reserved_for = None if ahead else call_key
+            return await self._planned(execution, reserved_for, tool_name, arguments, provenance)
 
         asked = {"tool": tool_name, "arguments": arguments, "provenance": labels}
         found = await execution.step(key, asked, perform)
@@ -186,7 +239,7 @@ class Broker:
     async def _planned(
         self,
         execution: Execution,
-        call_key: str,
+        call_key: str | None,
         tool_name: str,
         arguments: Json,
         provenance: Mapping[str, Labels],
@@ -209,7 +262,7 @@ class Broker:
         if decision.verdict is not Verdict.deny and tool.dry_run is not None and not harmless:
             preview = await self._within(tool, tool.dry_run(context, checked))
         over = None
-        if decision.verdict is not Verdict.deny:
+        if decision.verdict is not Verdict.deny and call_key is not None:
             over = await self._reserve(execution, call_key, estimate)
         return asdict(
             Plan(
@@ -346,22 +399,11 @@ class Broker:
     ) -> tuple[Plan, str]:
         attempt = 0
         while True:
-            asked = await self._requested(execution, f"{key}/approval/{attempt}", plan)
+            wait_key = f"{key}/approval/{attempt}"
+            asked = await self._requested(execution, wait_key, plan)
             if asked["covered"]:
                 return plan, asked["approval_id"]
-            answer = await execution.wait(
-                f"{key}/approval/{attempt}",
-                {"kind": "approval", "approval_id": asked["approval_id"], "body": plan.body},
-                status=Status.waiting_for_approval,
-                reason=f"approval: {asked['title']}"[:_LONGEST_REASON],
-                expires_at=datetime.fromisoformat(asked["expires_at"]),
-            )
-            if answer.get("expired"):
-                await self._expire(execution, f"{key}/approval/{attempt}", asked["approval_id"])
-                raise StepFailed(key, "approval-expired", "Nobody approved this in time.")
-            if answer["decision"] != "approved":
-                said = f": {answer['reason']}" if answer.get("reason") else ""
-                raise StepFailed(key, "rejected", f"This was rejected{said}")
+            answer = await self._answered(execution, wait_key, asked, plan.body)
             if not answer["edited"]:
                 return plan, asked["approval_id"]
             edited = answer["body"]["arguments"]
@@ -376,39 +418,57 @@ class Broker:
     async def _requested(self, execution: Execution, wait_key: str, plan: Plan) -> Json:
         run = execution.run
         tool = self.tools.get(plan.tool)
-        title = plan.preview["summary"] if plan.preview else tool.title
+        ask = Ask(
+            run_id=run.id,
+            wait_key=wait_key,
+            tool=plan.tool,
+            title=plan.preview["summary"] if plan.preview else tool.title,
+            risk=tool.risk.value,
+            body=plan.body,
+            preview=plan.preview,
+            provenance=plan.provenance,
+            rules=plan.decision["rules"],
+            approvers=plan.decision["approvers"],
+            reason=plan.decision["reason"],
+            requested_by=run.created_by,
+        )
+        return await self._put_to_people(execution, wait_key, ask)
+
+    async def _put_to_people(self, execution: Execution, wait_key: str, ask: Ask) -> Json:
+        """Puts a request into the inbox, unless an earlier approval of this run covers it."""
+        scope = execution.run.scope
 
         async def request() -> Json:
-            covering: Approval | None = None
-            if plan.provenance["trusted"]:
-                covering = await asyncio.to_thread(
-                    self._approvals.covering, run.scope, run.id, plan.tool, plan.body
-                )
-            ask = Ask(
-                run_id=run.id,
-                wait_key=wait_key,
-                tool=plan.tool,
-                title=title,
-                risk=tool.risk.value,
-                body=plan.body,
-                preview=plan.preview,
-                provenance=plan.provenance,
-                rules=plan.decision["rules"],
-                approvers=plan.decision["approvers"],
-                reason=plan.decision["reason"],
-                requested_by=run.created_by,
-            )
-            found = covering
+            found = await asyncio.to_thread(self._approvals.covering, scope, ask)
+            covered = found is not None
             if found is None:
-                found = await asyncio.to_thread(self._approvals.ask, run.scope, ask)
+                found = await asyncio.to_thread(self._approvals.ask, scope, ask)
             return {
                 "approval_id": found.id,
                 "title": found.title,
                 "expires_at": found.expires_at.isoformat(),
-                "covered": covering is not None,
+                "covered": covered,
             }
 
-        return await execution.step(f"{wait_key}/request", {"body": plan.body}, request)
+        return await execution.step(f"{wait_key}/request", {"body": ask.body}, request)
+
+    async def _answered(self, execution: Execution, wait_key: str, asked: Json, body: Json) -> Json:
+        """The approval that somebody gave; a refusal or silence fails the call."""
+        key = wait_key.partition("/approval/")[0]
+        answer = await execution.wait(
+            wait_key,
+            {"kind": "approval", "approval_id": asked["approval_id"], "body": body},
+            status=Status.waiting_for_approval,
+            reason=f"approval: {asked['title']}"[:_LONGEST_REASON],
+            expires_at=datetime.fromisoformat(asked["expires_at"]),
+        )
+        if answer.get("expired"):
+            await self._expire(execution, wait_key, asked["approval_id"])
+            raise StepFailed(key, "approval-expired", "Nobody approved this in time.")
+        if answer["decision"] != "approved":
+            said = f": {answer['reason']}" if answer.get("reason") else ""
+            raise StepFailed(key, "rejected", f"This was rejected{said}")
+        return answer
 
     async def _expire(self, execution: Execution, wait_key: str, approval_id: str) -> None:
         async def mark() -> Json:

@@ -5,7 +5,7 @@ its needs only, and a failure stops what depends on it and nothing else.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -18,6 +18,9 @@ from steward.flows.nodes.output import OutputNode
 from steward.runs import Execution, Json, RunRequest, Status, StepFailed
 
 CallTool = Callable[[Execution, str, str, Json, Mapping[str, Labels]], Awaitable[Any]]
+ApproveBatch = Callable[
+    [Execution, str, str, Sequence[tuple[Json, Mapping[str, Labels]]]], Awaitable[None]
+]
 RunAgent = Callable[[Execution, str, Json, Labels | None], Awaitable[Any]]
 
 _FINAL_CODES: Final = frozenset(
@@ -36,6 +39,7 @@ class Services:
 
     call_tool: CallTool
     run_agent: RunAgent | None = None
+    approve_batch: ApproveBatch | None = None
     child_labels: Labels | None = None
     """What the output of a run of its own carries: nobody can say where it comes from."""
     error_labels: Labels | None = None
@@ -224,6 +228,23 @@ class NodePlace:
         values = {name: each.value for name, each in given.items()}
         found = await self._graph.services.call_tool(self.execution, self.key, tool, values, labels)
         return _valued(found, joined(list(labels.values())))
+
+    async def approve_together(
+        self,
+        tool: str,
+        arguments: Mapping[str, Json],
+        each: Sequence[Mapping[str, Valued]],
+    ) -> None:
+        approve = self._graph.services.approve_batch
+        if approve is None:
+            return
+        calls = []
+        for also in each:
+            scope = self._graph.scope.inner(also)
+            given = {name: scope.filled(value) for name, value in arguments.items()}
+            labels = {name: one.labels for name, one in given.items() if one.labels is not None}
+            calls.append(({name: one.value for name, one in given.items()}, labels))
+        await approve(self.execution, self.key, tool, calls)
 
     async def run_agent(self, agent: Json, labels: Labels | None) -> Valued:
         run = self._graph.services.run_agent

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from steward.flows._graph import CallTool, Progress, RunAgent, Services, run_graph
+from steward.flows._graph import ApproveBatch, CallTool, Progress, RunAgent, Services, run_graph
 from steward.flows.model import load_flow
 from steward.flows.node import Labels, Valued
 from steward.flows.validate import require_valid
@@ -13,6 +13,7 @@ def flow_program(
     call_tool: CallTool,
     run_agent: RunAgent | None = None,
     *,
+    approve_batch: ApproveBatch | None = None,
     input_labels: Callable[[Execution], Labels | None] = lambda _: None,
     child_labels: Labels | None = None,
     error_labels: Labels | None = None,
@@ -22,10 +23,13 @@ def flow_program(
     `call_tool(execution, key, tool, arguments, labels)` is the broker; it answers with a value, or with an object that
     has `value` and `labels`. `labels` has those of each argument, by name, where there are any.
     `run_agent(execution, key, agent, labels)` runs an agent to its end. Both record what they do under the key.
+    `approve_batch(execution, key, tool, calls)` asks once for a list of calls that will follow.
     `input_labels` says what a run's inputs carry, `child_labels` what the output of a sub-run does, `error_labels` what
     the text of an error does when a flow goes on after it; unset, it is taken for the text of a stranger as well.
     """
-    services = Services(call_tool, run_agent, child_labels, error_labels or child_labels)
+    services = Services(
+        call_tool, run_agent, approve_batch, child_labels, error_labels or child_labels
+    )
 
     async def run_flow(execution: Execution) -> Json:
         flow = load_flow(execution.request.document)

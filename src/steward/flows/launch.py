@@ -1,6 +1,6 @@
 """Starts flows as runs: checked first, with a grant of the tools they name and nothing more."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -106,8 +106,18 @@ class Launcher:
             known = cast(Mapping[str, Labels], labels)
             return await self._broker.call(execution, key, tool, arguments, known)
 
+        async def approve_batch(
+            execution: Execution,
+            key: str,
+            tool: str,
+            calls: Sequence[tuple[Json, Mapping[str, Carried]]],
+        ) -> None:
+            known = cast(Sequence[tuple[Json, Mapping[str, Labels]]], calls)
+            await self._broker.approve_together(execution, key, tool, known)
+
         interpret = flow_program(
             call_tool,
+            approve_batch=approve_batch,
             # Whoever starts a run answers for its inputs; what runs hand to one another is anybody's.
             input_labels=lambda execution: _FOREIGN if execution.run.parent_id else None,
             child_labels=_FOREIGN,

@@ -30,6 +30,9 @@ class ApprovalNode(Node):
         [], max_length=50, description="Who may decide; nobody: as policy says."
     )
     expires_in: Duration = "1h"
+    review: bool = Field(
+        False, description="The run shows as `reviewing`: its results are looked at."
+    )
 
     def ports(self) -> tuple[str, ...]:
         return ("approved", "rejected")
@@ -59,7 +62,7 @@ class ApprovalNode(Node):
         said = await at.execution.wait(
             at.key,
             request,
-            status=Status.waiting_for_approval,
+            status=Status.reviewing if self.review else Status.waiting_for_approval,
             reason=f"an approval: {self.title or self.id}",
             expires_at=asked + seconds_of(self.expires_in),
         )

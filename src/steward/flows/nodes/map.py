@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Coroutine, Iterator
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from steward.core.errors import StewardError
 from steward.flows.node import NODES, Body, Expr, Node, Place, Valued, joined
+from steward.flows.nodes.tool import ToolNode
 from steward.runs import StepFailed
 
 
@@ -22,6 +23,19 @@ class MapNode(Node):
         "fail", description="`continue` puts the error in the item's place."
     )
 
+    approve_together: bool = Field(
+        False,
+        description="Asks once for all calls of the list, each shown exactly, where a policy asks at all; "
+        "the body is then a single tool.",
+    )
+
+    @model_validator(mode="after")
+    def _one_tool_to_approve(self) -> "MapNode":
+        tools = [node for node in self.body.nodes if isinstance(node, ToolNode)]
+        if self.approve_together and (len(tools) != 1 or len(self.body.nodes) != 1):
+            raise ValueError("approve_together needs a body of a single tool node")
+        return self
+
     parts: ClassVar[tuple[str, ...]] = ("item", "index")
 
     def bodies(self) -> Iterator[tuple[str, Body]]:
@@ -34,6 +48,8 @@ class MapNode(Node):
         over = at.computed(self.over)
         items = self._checked(at.key, over.value)
         found: list[Valued] = [Valued(None)] * len(items)
+        if self.approve_together:
+            await self._approved(at, over, items)
         free = asyncio.Semaphore(self.concurrency)
         finished = 0
 
@@ -49,6 +65,15 @@ class MapNode(Node):
         await at.execution.together(branches)
         labels = joined([over.labels, *(each.labels for each in found)])
         return Valued([each.value for each in found], labels)
+
+    async def _approved(self, at: Place, over: Valued, items: list[Any]) -> None:
+        (node,) = self.body.nodes
+        if isinstance(node, ToolNode):
+            each = [
+                {"item": Valued(item, over.labels), "index": Valued(index)}
+                for index, item in enumerate(items)
+            ]
+            await at.approve_together(node.tool, node.arguments, each)
 
     async def _item(self, at: Place, index: int, also: dict[str, Valued]) -> Valued:
         try:
