@@ -1,9 +1,10 @@
-/** Loading files: one tab per file; closing keeps what is under way. */
-import { Button, Modal, Stack, Tabs, Text } from '@mantine/core';
-import { FileUp } from 'lucide-react';
+/** Loading files, one tab per file, or a table of a database; closing keeps what is under way of files. */
+import { Button, Group, Modal, Stack, Tabs, Text } from '@mantine/core';
+import { Database, FileUp } from 'lucide-react';
 import { useCallback, useRef, useState } from 'react';
 import classes from './datasets.module.css';
 import { FileLoader } from './FileLoader';
+import { ServerLoader } from './ServerLoader';
 import type { Stage } from './use-file-load';
 
 const STAGES: Record<Stage | 'failed', string> = {
@@ -33,6 +34,7 @@ interface Props {
 export default function UploadDialog(props: Props) {
   const { projectId, files, taken, opened, onFiles, onLeave, onClose } = props;
   const [stages, setStages] = useState<Record<string, Stage | 'failed'>>({});
+  const [fromServer, setFromServer] = useState(false);
   const [chosen, setChosen] = useState<string | null>(null);
   const current = files.find(({ id }) => id === chosen)?.id ?? files[0]?.id ?? null;
   const note = useCallback(
@@ -44,13 +46,17 @@ export default function UploadDialog(props: Props) {
     <Modal
       opened={opened}
       onClose={close}
-      title={files.length === 1 ? `Load ${files[0]?.file.name ?? ''}` : 'Load files'}
+      title={titleOf(files, fromServer)}
       size="60rem"
       keepMounted
     >
-      {files.length === 0 ? (
-        <Chooser onFiles={onFiles} />
-      ) : (
+      {files.length === 0 && fromServer && (
+        <ServerLoader projectId={projectId} taken={taken} onLeave={() => setFromServer(false)} />
+      )}
+      {files.length === 0 && !fromServer && (
+        <Chooser onFiles={onFiles} onServer={() => setFromServer(true)} />
+      )}
+      {files.length > 0 && (
         <Tabs value={current} onChange={setChosen} keepMounted>
           {files.length > 1 && (
             <Tabs.List mb="md" aria-label="Files">
@@ -75,6 +81,11 @@ export default function UploadDialog(props: Props) {
   );
 }
 
+function titleOf(files: PendingFile[], fromServer: boolean): string {
+  if (files.length === 1) return `Load ${files[0]?.file.name ?? ''}`;
+  return files.length === 0 && fromServer ? 'Load from a database' : 'Load files';
+}
+
 interface NotedProps extends PendingFile {
   projectId: string;
   taken: string[];
@@ -87,7 +98,12 @@ function NotedLoader({ id, note, ...rest }: NotedProps) {
   return <FileLoader {...rest} onStage={onStage} />;
 }
 
-function Chooser({ onFiles }: { onFiles: (files: File[]) => void }) {
+interface ChooserProps {
+  onFiles: (files: File[]) => void;
+  onServer: () => void;
+}
+
+function Chooser({ onFiles, onServer }: ChooserProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <Stack align="center" gap="xs" className={classes.chooser}>
@@ -97,9 +113,18 @@ function Chooser({ onFiles }: { onFiles: (files: File[]) => void }) {
         CSV, TSV, Excel, JSON, Parquet, SQLite or DuckDB, also packed as zip or gzip. Nothing is
         stored as a dataset before you have seen what was found.
       </Text>
-      <Button mt="xs" onClick={() => input.current?.click()} data-autofocus>
-        Choose files
-      </Button>
+      <Group mt="xs" gap="xs" justify="center">
+        <Button onClick={() => input.current?.click()} data-autofocus>
+          Choose files
+        </Button>
+        <Button
+          variant="default"
+          leftSection={<Database size={14} aria-hidden />}
+          onClick={onServer}
+        >
+          From a database
+        </Button>
+      </Group>
       <input
         ref={input}
         type="file"

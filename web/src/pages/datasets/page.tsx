@@ -10,7 +10,7 @@ export const page = definePage({
   section: 'work',
   order: 10,
   minimumRole: 'viewer',
-  keywords: ['data', 'tables', 'upload', 'csv'],
+  keywords: ['data', 'tables', 'upload', 'csv', 'database'],
   component: () => import('./DatasetsPage'),
   children: [{ path: '$dataset', component: () => import('../dataset/DatasetPage') }],
   commands: [{ label: 'Load files', search: { dialog: 'upload' }, minimumRole: 'editor' }],

@@ -1,9 +1,6 @@
 /** One file on its way to a dataset: sent, looked at, corrected, loaded. A failure loses nothing of it. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { IngestOptions, Task } from '@/api/data-types';
-import { projectKey } from '@/api/keys';
-import { cancelTask, isOver, taskError, taskQuery } from '@/api/tasks';
 import {
   abandonUpload,
   ingestUpload,
@@ -13,6 +10,7 @@ import {
   sendFile,
   transportOf,
 } from '@/api/uploads';
+import { useLoadTask } from './use-load-task';
 
 export type LoadOptions = Partial<IngestOptions>;
 export type Stage = 'sending' | 'inspecting' | 'ready' | 'loading' | 'done';
@@ -37,12 +35,11 @@ export interface FileLoad {
 }
 
 export function useFileLoad(projectId: string, file: File): FileLoad {
-  const client = useQueryClient();
+  const following = useLoadTask(projectId);
   const [stage, setStage] = useState<Stage>('sending');
   const [sent, setSent] = useState(0);
   const [inspection, setInspection] = useState<Inspection | null>(null);
   const [options, setOptions] = useState<LoadOptions>({});
-  const [started, setStarted] = useState<Task | null>(null);
   const [error, setError] = useState<unknown>(null);
   const uploadId = useRef<string | undefined>(undefined);
   const stop = useRef(new AbortController());
@@ -88,21 +85,12 @@ export function useFileLoad(projectId: string, file: File): FileLoad {
     return () => stop.current.abort();
   }, [send]);
 
-  const followed = useQuery(taskQuery(projectId, started?.id));
-  const task = followed.data ?? started;
-  const ended = task && isOver(task) ? task : null;
-  const result = ended?.status === 'done' ? (ended.result as unknown as LoadResult) : null;
-  const isLoaded = result !== null;
-  useEffect(() => {
-    if (isLoaded) void client.invalidateQueries({ queryKey: projectKey(projectId, 'data') });
-  }, [client, isLoaded, projectId]);
-
   const load = async (dataset: string) => {
     setStage('loading');
     setError(null);
-    setStarted(null);
+    following.follow(null);
     try {
-      setStarted(await ingestUpload(projectId, uploadId.current ?? '', dataset, options));
+      following.follow(await ingestUpload(projectId, uploadId.current ?? '', dataset, options));
     } catch (problem) {
       setError(problem);
       setStage('ready');
@@ -110,22 +98,20 @@ export function useFileLoad(projectId: string, file: File): FileLoad {
   };
 
   return {
-    stage: result ? 'done' : stage === 'loading' && ended ? 'ready' : stage,
+    stage: following.result ? 'done' : stage === 'loading' && following.isOver ? 'ready' : stage,
     sent,
     inspection,
     options,
-    task: ended ? null : task,
-    result,
-    error: error ?? (ended ? taskError(ended) : null),
+    task: following.task,
+    result: following.result,
+    error: error ?? following.error,
     retry: () => {
       setError(null);
       void (stage === 'sending' ? send() : inspect(options));
     },
     correct: (wanted) => void inspect(wanted),
     load: (dataset) => void load(dataset),
-    cancel: () => {
-      if (started) void cancelTask(projectId, started.id);
-    },
+    cancel: following.cancel,
     abandon: () => {
       stop.current.abort();
       // One that is gone already needs no giving up; others expire by themselves.

@@ -1,0 +1,46 @@
+/** What loading came to. */
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { CircleCheck } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { LoadResult } from '@/api/uploads';
+import { datasetPath } from '@/components/dataset-path';
+import { useFormats } from '@/components/format';
+import { Warnings } from './Warnings';
+
+interface Props {
+  projectId: string;
+  result: LoadResult;
+  /** What else could be done now. */
+  further?: ReactNode;
+}
+
+export function Outcome({ projectId, result, further }: Props) {
+  const formats = useFormats();
+  const { dataset, rows, rejected, rejects_dataset, warnings } = result;
+  return (
+    <Stack>
+      <Alert color="steward" variant="light" icon={<CircleCheck size={16} aria-hidden />}>
+        <Text size="sm" role="status">
+          {`${formats.number(rows)} rows loaded as ${dataset}. `}
+          {rejected > 0 && rejects_dataset !== null && (
+            <>
+              {`${formats.number(rejected)} did not fit and `}
+              <Anchor component={Link} to={datasetPath(projectId, rejects_dataset)} size="sm">
+                are listed with the reasons
+              </Anchor>
+              .
+            </>
+          )}
+        </Text>
+      </Alert>
+      <Warnings warnings={warnings} />
+      <Group justify="flex-end" gap="xs">
+        {further}
+        <Button component={Link} to={datasetPath(projectId, dataset)} data-autofocus>
+          Open {dataset}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,89 @@
+/** What was found, to be corrected and named, and the way to load it: the same for files and tables. */
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { type ReactNode, type SubmitEvent, useState } from 'react';
+import { fieldMessages } from '@/api/errors';
+import type { Inspection } from '@/api/uploads';
+import { FormError } from '@/components/FormError';
+import { useFormats } from '@/components/format';
+import { TaskProgress } from '@/components/TaskProgress';
+import { ColumnFindings } from './ColumnFindings';
+import type { FileLoad } from './use-file-load';
+import { Warnings } from './Warnings';
+
+interface Props {
+  load: Pick<FileLoad, 'stage' | 'options' | 'task' | 'error' | 'correct' | 'load' | 'cancel'>;
+  inspection: Inspection;
+  /** Something more to say about it, such as its size. */
+  about?: string;
+  /** The name to load it under, unless another is written. */
+  proposed: string;
+  taken: string[];
+  /** What the way out is called. */
+  leaving: string;
+  onLeave: () => void;
+  /** Settings of how it is read. */
+  children?: ReactNode;
+}
+
+export function Review(props: Props) {
+  const { load, inspection, about, proposed, taken, leaving, onLeave, children } = props;
+  const formats = useFormats();
+  const [name, setName] = useState(proposed);
+  const isBusy = load.stage !== 'ready';
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    load.load(name.trim());
+  };
+  const found = { inspection, options: load.options, disabled: isBusy, onCorrect: load.correct };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text size="sm" c="dimmed" role="status">
+          {[
+            inspection.format,
+            ...(about === undefined ? [] : [about]),
+            `${inspection.columns.length} columns`,
+            inspection.complete
+              ? `all ${formats.number(inspection.records_seen)} records looked at`
+              : `the first ${formats.number(inspection.records_seen)} records looked at`,
+          ].join(' · ')}
+        </Text>
+        {children}
+        <Warnings warnings={inspection.warnings} />
+        <ColumnFindings {...found} />
+        <TextInput
+          label="Dataset name"
+          description={
+            taken.includes(name.trim())
+              ? 'Exists already: this becomes its next version, and the present one can be restored.'
+              : 'Rows that do not fit their column’s type are kept apart with the reason; none is lost.'
+          }
+          value={name}
+          error={fieldMessages(load.error).dataset}
+          required
+          maxLength={200}
+          disabled={load.stage === 'loading'}
+          onChange={({ currentTarget: { value } }) => setName(value)}
+        />
+        <FormError error={load.error} />
+        {load.stage === 'loading' ? (
+          <TaskProgress
+            doing={load.task?.doing ?? 'Waiting'}
+            done={load.task?.done ?? 0}
+            total={load.task?.total ?? null}
+            onCancel={load.cancel}
+          />
+        ) : (
+          <Group justify="flex-end" gap="xs">
+            <Button variant="subtle" color="gray" onClick={onLeave}>
+              {leaving}
+            </Button>
+            <Button type="submit" loading={load.stage === 'inspecting'} disabled={!name.trim()}>
+              Load
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </form>
+  );
+}
