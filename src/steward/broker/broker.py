@@ -14,53 +14,44 @@ So a replay takes the same way through the same record, and nothing is decided t
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
-from decimal import Decimal
-from functools import partial
+from dataclasses import asdict
+from datetime import timedelta
 from typing import Any, Final
 
-from pydantic import ValidationError
-
-from steward.broker.approvals import UNDO_WINDOW, Approvals, Ask
-from steward.broker.budgets import Budget, BudgetExceeded, Budgets
+from steward.broker.approvals import UNDO_WINDOW, Approvals
+from steward.broker.budgets import Budgets
 from steward.broker.grants import TokenDesk
 from steward.broker.groups import Groups
 from steward.broker.labels import Labels
-from steward.broker.policy import (
-    Amounts,
-    Asker,
-    Origin,
-    Question,
-    Resource,
-    decide,
+from steward.broker.people import People
+from steward.broker.plans import (
+    Labelled,
+    Plan,
+    body_of,
+    cost_from_json,
+    cost_to_json,
+    validated,
 )
+from steward.broker.policy import Amounts, Asker, Origin, Question, Resource, decide
 from steward.broker.policy_text import Verdict
 from steward.broker.rulebook import Rulebook
+from steward.broker.spending import Spending
 from steward.broker.tokens import Claims
-from steward.broker.tool import (
-    Arguments,
-    Cost,
-    Outcome,
-    Preview,
-    Risk,
-    Tool,
-    ToolContext,
-)
+from steward.broker.tool import Arguments, Cost, Outcome, Risk, Tool, ToolContext
 from steward.core.clock import Clock
-from steward.core.errors import Denied, Invalid, Problem
+from steward.core.errors import Unavailable
 from steward.core.faults import fault
 from steward.core.plugins import Registry
 from steward.data.versions import on_ticket
 from steward.identity import Role
 from steward.runs import (
+    UNCERTAIN,
     Effect,
     Execution,
     Found,
     Json,
     Reconciled,
     Retries,
-    Status,
     StepFailed,
     Ticket,
     digest,
@@ -69,33 +60,6 @@ from steward.runs import (
 ASK_HUMAN: Final = "ask_human"
 """The one tool that is a wait and not a function: the broker answers it with what a person says."""
 UNTRUSTED: Final = "read untrusted content"
-_LONGEST_REASON: Final = 200
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """The value of a call, and what is known of where it comes from."""
-
-    value: Json
-    labels: Labels
-    summary: str = ""
-    artifacts: tuple[Json, ...] = ()
-    commits: tuple[str, ...] = ()
-    key: str = ""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A call that was checked and looked at, and has not happened yet."""
-
-    tool: str
-    arguments: Json
-    body: Json
-    decision: Json
-    preview: Json
-    provenance: Json
-    estimate: Json
-    over_budget: Json
 
 
 class Broker:
@@ -115,21 +79,16 @@ class Broker:
         self._rulebook = rulebook
         self._groups = groups
         self._approvals = approvals
-        self._budgets = budgets
         self._tokens = tokens
         self._clock = clock
         self._services = services
-        self._window = undo_window
+        self._spending = Spending(budgets)
+        self._people = People(approvals, tools, undo_window)
 
     async def begin(self, execution: Execution) -> None:
         """Before a program's first call in each pass: its budget exists. Changes nothing the second time."""
-        if execution.replaying:
-            return
-        run = execution.run
-        limits = {
-            name: value for name, value in execution.request.budget.items() if name != "on_breach"
-        }
-        await asyncio.to_thread(self._budgets.open, run, Budget.parse(limits))
+        if not execution.replaying:
+            await self._spending.begin(execution)
 
     async def call(
         self,
@@ -143,19 +102,24 @@ class Broker:
         labels = provenance or {}
         plan = await self._plan(execution, key, "plan", tool_name, arguments, labels)
         try:
-            plan = await self._afford(execution, key, plan)
+            await self._spending.afford(execution, key, plan)
             if tool_name == ASK_HUMAN:
-                return await self._ask_human(execution, key, plan)
+                said = await self._people.answer(execution, key, plan)
+                return Labelled(said, Labels(("person",), trusted=True), key=key)
             approval_id: str | None = None
             if plan.decision["outcome"] == Verdict.ask.value:
-                plan, approval_id = await self._approved(execution, key, plan, labels)
+
+                async def replan(stage: str, edited: Json) -> Plan:
+                    return await self._plan(execution, key, stage, tool_name, edited, labels)
+
+                plan, approval_id = await self._people.approved(execution, key, plan, replan)
             tool = self.tools.get(tool_name)
             if tool.risk is Risk.external_send:
-                await self._window_closed(execution, key, tool)
+                await self._people.window_closed(execution, key, tool)
             outcome = await self._perform(execution, key, tool, plan, approval_id)
         except StepFailed as failure:
             if failure.code != "budget-exceeded":
-                await self._release(execution, key)
+                await self._spending.release(execution, key)
             raise
         return self._labelled(execution, key, plan, outcome)
 
@@ -175,38 +139,7 @@ class Broker:
         ]
         asked = [plan for plan in plans if plan.decision["outcome"] == Verdict.ask.value]
         if asked:
-            await self._approved_batch(execution, f"{key}/approval/batch", asked)
-
-    async def _approved_batch(
-        self, execution: Execution, wait_key: str, plans: Sequence[Plan]
-    ) -> None:
-        run, first = execution.run, plans[0]
-        tool = self.tools.get(first.tool)
-        bodies = [plan.body for plan in plans]
-        sources = sorted({source for plan in plans for source in plan.provenance["sources"]})
-        summaries = [plan.preview["summary"] if plan.preview else tool.title for plan in plans]
-        ask = Ask(
-            run_id=run.id,
-            wait_key=wait_key,
-            tool=tool.name,
-            title=f"{tool.title}: {len(plans)} calls",
-            risk=tool.risk.value,
-            body={"run": run.id, "tool": tool.name, "calls": [digest(body) for body in bodies]},
-            preview={"summary": f"{len(plans)} calls", "details": {"calls": summaries}},
-            provenance={
-                "trusted": all(plan.provenance["trusted"] for plan in plans),
-                "untrusted_arguments": any(p.provenance["untrusted_arguments"] for p in plans),
-                "sources": sources,
-                "arguments": {},
-            },
-            rules=first.decision["rules"],
-            approvers=sorted({name for plan in plans for name in plan.decision["approvers"]}),
-            reason=first.decision["reason"],
-            requested_by=run.created_by,
-            batch=bodies,
-        )
-        asked = await self._put_to_people(execution, wait_key, ask)
-        await self._answered(execution, wait_key, asked, ask.body)
+            await self._people.approve_together(execution, f"{key}/approval/batch", asked)
 
     # Steps 1 to 5
 
@@ -230,7 +163,7 @@ class Broker:
             return await self._planned(execution, reserved_for, tool_name, arguments, provenance)
 
         asked = {"tool": tool_name, "arguments": arguments, "provenance": labels}
-        found = await execution.step(key, asked, perform)
+        found = await execution.step(key, asked, perform, interruptible=True)
         plan = Plan(**found)
         if plan.decision["outcome"] == Verdict.deny.value:
             raise StepFailed(key, "denied", _refusal(plan))
@@ -263,12 +196,12 @@ class Broker:
             preview = await self._within(tool, tool.dry_run(context, checked))
         over = None
         if decision.verdict is not Verdict.deny and call_key is not None:
-            over = await self._reserve(execution, call_key, estimate)
+            over = await self._spending.reserve(execution, call_key, estimate)
         return asdict(
             Plan(
                 tool=tool_name,
                 arguments=checked.model_dump(mode="json"),
-                body=_body(execution, tool, checked, claims, preview),
+                body=body_of(execution.run.id, claims.branch, tool, checked, preview),
                 decision=decision.to_json(),
                 preview=asdict(preview) if preview else None,
                 provenance={
@@ -277,7 +210,7 @@ class Broker:
                     "sources": list(origin.sources),
                     "arguments": {name: label.to_json() for name, label in provenance.items()},
                 },
-                estimate=_plain_cost(estimate),
+                estimate=cost_to_json(estimate),
                 over_budget=over,
             )
         )
@@ -334,172 +267,17 @@ class Broker:
             ticket=ticket,
         )
 
-    async def _within(self, tool: Tool[Any], work: Any) -> Any:
+    async def _within(self, tool: Tool[Any], work: Any, *, is_effect: bool = False) -> Any:
         try:
             async with asyncio.timeout(tool.timeout.total_seconds()):
                 return await work
         except TimeoutError:
             seconds = tool.timeout.total_seconds()
-            raise Denied(
-                f"{tool.title} took longer than the allowed {seconds:g} seconds.", code="timeout"
+            # What was begun in a thread goes on there: of an effect nobody knows yet.
+            code = UNCERTAIN if is_effect else "timeout"
+            raise Unavailable(
+                f"{tool.title} took longer than the allowed {seconds:g} seconds.", code=code
             ) from None
-
-    # Step 4 and what follows when it does not suffice
-
-    async def _reserve(self, execution: Execution, key: str, estimate: Cost) -> Json:
-        try:
-            await asyncio.to_thread(self._budgets.reserve, execution.run, key, estimate)
-        except BudgetExceeded as breach:
-            return breach.to_json()
-        return None
-
-    async def _afford(self, execution: Execution, key: str, plan: Plan) -> Plan:
-        """Asks for a larger budget until the call fits or somebody ends it."""
-        over, attempt = plan.over_budget, 0
-        while over is not None:
-            if execution.request.budget.get("on_breach", "ask") == "abort":
-                raise StepFailed(key, "budget-exceeded", over["message"])
-            wait_key = f"{key}/budget/{attempt}"
-            answer = await execution.wait(
-                wait_key,
-                {"kind": "budget", "breach": over, "tool": plan.tool},
-                status=Status.blocked,
-                reason=over["message"][:_LONGEST_REASON],
-            )
-            if answer.get("decision") != "raise":
-                raise StepFailed(key, "budget-exceeded", over["message"])
-            over = await self._reserve_more(execution, key, wait_key, plan, over, answer)
-            attempt += 1
-        return plan
-
-    async def _reserve_more(
-        self, execution: Execution, key: str, wait_key: str, plan: Plan, over: Json, answer: Json
-    ) -> Json:
-        granted = Budget.parse(answer.get("limits", {}))
-
-        async def again() -> Json:
-            raise_limit = partial(
-                self._budgets.raise_limit, execution.run, granted, at=over["run_id"]
-            )
-            await asyncio.to_thread(raise_limit)
-            return {"over": await self._reserve(execution, key, _cost(plan.estimate))}
-
-        asked = {"estimate": plan.estimate, "limits": answer.get("limits", {})}
-        found = await execution.step(f"{wait_key}/reserve", asked, again)
-        return found["over"]
-
-    # Step 6
-
-    async def _approved(
-        self,
-        execution: Execution,
-        key: str,
-        plan: Plan,
-        provenance: Mapping[str, Labels],
-    ) -> tuple[Plan, str]:
-        attempt = 0
-        while True:
-            wait_key = f"{key}/approval/{attempt}"
-            asked = await self._requested(execution, wait_key, plan)
-            if asked["covered"]:
-                return plan, asked["approval_id"]
-            answer = await self._answered(execution, wait_key, asked, plan.body)
-            if not answer["edited"]:
-                return plan, asked["approval_id"]
-            edited = answer["body"]["arguments"]
-            plan = await self._plan(
-                execution, key, f"edited/{attempt}", plan.tool, edited, provenance
-            )
-            if digest(plan.body) == answer["body_hash"]:
-                return plan, asked["approval_id"]
-            # The world moved between the edit and now; what would happen must be seen again.
-            attempt += 1
-
-    async def _requested(self, execution: Execution, wait_key: str, plan: Plan) -> Json:
-        run = execution.run
-        tool = self.tools.get(plan.tool)
-        ask = Ask(
-            run_id=run.id,
-            wait_key=wait_key,
-            tool=plan.tool,
-            title=plan.preview["summary"] if plan.preview else tool.title,
-            risk=tool.risk.value,
-            body=plan.body,
-            preview=plan.preview,
-            provenance=plan.provenance,
-            rules=plan.decision["rules"],
-            approvers=plan.decision["approvers"],
-            reason=plan.decision["reason"],
-            requested_by=run.created_by,
-        )
-        return await self._put_to_people(execution, wait_key, ask)
-
-    async def _put_to_people(self, execution: Execution, wait_key: str, ask: Ask) -> Json:
-        """Puts a request into the inbox, unless an earlier approval of this run covers it."""
-        scope = execution.run.scope
-
-        async def request() -> Json:
-            found = await asyncio.to_thread(self._approvals.covering, scope, ask)
-            covered = found is not None
-            if found is None:
-                found = await asyncio.to_thread(self._approvals.ask, scope, ask)
-            return {
-                "approval_id": found.id,
-                "title": found.title,
-                "expires_at": found.expires_at.isoformat(),
-                "covered": covered,
-            }
-
-        return await execution.step(f"{wait_key}/request", {"body": ask.body}, request)
-
-    async def _answered(self, execution: Execution, wait_key: str, asked: Json, body: Json) -> Json:
-        """The approval that somebody gave; a refusal or silence fails the call."""
-        key = wait_key.partition("/approval/")[0]
-        answer = await execution.wait(
-            wait_key,
-            {"kind": "approval", "approval_id": asked["approval_id"], "body": body},
-            status=Status.waiting_for_approval,
-            reason=f"approval: {asked['title']}"[:_LONGEST_REASON],
-            expires_at=datetime.fromisoformat(asked["expires_at"]),
-        )
-        if answer.get("expired"):
-            await self._expire(execution, wait_key, asked["approval_id"])
-            raise StepFailed(key, "approval-expired", "Nobody approved this in time.")
-        if answer["decision"] != "approved":
-            said = f": {answer['reason']}" if answer.get("reason") else ""
-            raise StepFailed(key, "rejected", f"This was rejected{said}")
-        return answer
-
-    async def _expire(self, execution: Execution, wait_key: str, approval_id: str) -> None:
-        async def mark() -> Json:
-            await asyncio.to_thread(self._approvals.expire, execution.run.scope, approval_id)
-            return None
-
-        await execution.step(f"{wait_key}/expired", {"approval_id": approval_id}, mark)
-
-    async def _ask_human(self, execution: Execution, key: str, plan: Plan) -> Labelled:
-        question = plan.arguments
-        answer = await execution.wait(
-            f"{key}/answer",
-            {"kind": "question", **question},
-            status=Status.blocked,
-            reason=f"question: {question.get('question', '')}"[:_LONGEST_REASON],
-        )
-        return Labelled(answer.get("answer"), Labels(("person",), trusted=True), key=key)
-
-    # Step 7
-
-    async def _window_closed(self, execution: Execution, key: str, tool: Tool[Any]) -> None:
-        begun = await execution.now(f"{key}/window/begun")
-        answer = await execution.wait(
-            f"{key}/window",
-            {"kind": "undo_window", "tool": tool.name},
-            status=Status.blocked,
-            reason=f"{tool.title} goes out in a moment",
-            expires_at=begun + self._window,
-        )
-        if answer.get("decision") == "undone":
-            raise StepFailed(key, "taken-back", "The message was taken back before it was sent.")
 
     # Steps 8 to 12
 
@@ -528,14 +306,17 @@ class Broker:
             started = self._clock.monotonic()
             context = self._context(execution, claims, ticket)
             with on_ticket(ticket.idempotency_key if ticket else None, execution.run.id):
-                outcome: Outcome = await self._within(tool, tool.run(context, arguments))
+                work = tool.run(context, arguments)
+                outcome: Outcome = await self._within(tool, work, is_effect=ticket is not None)
             fault("broker.executed")
             spent = self._clock.monotonic() - started
             return await self._settled(execution, key, outcome, spent)
 
         if tool.risk.at_most(Risk.compute) and not tool.effects.writes:
             retries = Retries(attempts=tool.attempts)
-            return await execution.step(key, plan.body, lambda: run(None), retries)
+            return await execution.step(
+                key, plan.body, lambda: run(None), retries, interruptible=True
+            )
 
         async def reconcile(ticket: Ticket) -> Reconciled:
             if tool.reconcile is None:
@@ -544,8 +325,8 @@ class Broker:
             context = self._context(execution, claims, ticket)
             found = await tool.reconcile(context, arguments, ticket)
             if found.found is Found.happened:
-                cost = _cost(found.result["cost"])
-                await asyncio.to_thread(self._budgets.settle, execution.run, key, cost)
+                cost = cost_from_json(found.result["cost"])
+                await self._spending.settle(execution, key, cost)
             return found
 
         effect = Effect(
@@ -566,7 +347,7 @@ class Broker:
             outcome.cost.bytes,
             outcome.cost.seconds or round(seconds, 3),
         )
-        await asyncio.to_thread(self._budgets.settle, execution.run, key, cost)
+        await self._spending.settle(execution, key, cost)
         if outcome.commits:
             await asyncio.to_thread(self._hold, execution, outcome.commits)
         return {
@@ -576,7 +357,7 @@ class Broker:
             "commits": list(outcome.commits),
             "inverse": outcome.inverse,
             "labels": Labels(outcome.sources, trusted=outcome.trusted).to_json(),
-            "cost": _plain_cost(cost),
+            "cost": cost_to_json(cost),
         }
 
     def _labelled(self, execution: Execution, key: str, plan: Plan, outcome: Json) -> Labelled:
@@ -599,51 +380,6 @@ class Broker:
         run = execution.run
         self._services["workbench"].versions.pin(run.scope, "run", run.id, commits=commits)
 
-    async def _release(self, execution: Execution, key: str) -> None:
-        """Gives back what was reserved for a call that did not happen."""
-
-        async def settle() -> Json:
-            await asyncio.to_thread(self._budgets.release, execution.run, key)
-            return None
-
-        await execution.step(f"{key}/release", {}, settle)
-
-
-def validated(tool: Tool[Any], arguments: Json) -> Arguments:
-    """The arguments as the tool declares them, or every mistake in them at once."""
-    try:
-        found: Arguments = tool.arguments.model_validate(arguments)
-    except ValidationError as error:
-        problems = [
-            Problem("/" + "/".join(str(part) for part in item["loc"]), item["msg"])
-            for item in error.errors(include_url=False, include_input=False)
-        ]
-        listed = "; ".join(f"{p.pointer}: {p.message}" for p in problems[:5])
-        raise Invalid(
-            f"The arguments of {tool.name} are not valid: {listed}",
-            code="invalid-arguments",
-            problems=problems,
-        ) from None
-    return found
-
-
-def _body(
-    execution: Execution,
-    tool: Tool[Any],
-    arguments: Arguments,
-    claims: Claims,
-    preview: Preview | None,
-) -> Json:
-    """What exactly will happen: this is shown, hashed, approved and checked again."""
-    return {
-        "run": execution.run.id,
-        "tool": tool.name,
-        "arguments": arguments.model_dump(mode="json"),
-        "branch": claims.branch,
-        "destination": tool.destination(arguments) if tool.destination else None,
-        "payload": preview.payload if preview else None,
-    }
-
 
 def _origin(provenance: Mapping[str, Labels], *, read_untrusted: bool) -> Origin:
     sources = sorted({source for label in provenance.values() for source in label.sources})
@@ -656,17 +392,3 @@ def _refusal(plan: Plan) -> str:
     reason = plan.decision["reason"] or "No policy allows this."
     named = f" (rule {', '.join(rules)})" if rules else ""
     return f"{plan.tool} was refused: {reason}{named}"
-
-
-def _plain_cost(cost: Cost) -> Json:
-    return {
-        "usd": str(cost.usd),
-        "tokens": cost.tokens,
-        "rows": cost.rows,
-        "bytes": cost.bytes,
-        "seconds": cost.seconds,
-    }
-
-
-def _cost(data: Json) -> Cost:
-    return Cost(Decimal(data["usd"]), data["tokens"], data["rows"], data["bytes"], data["seconds"])

@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from steward.broker.approvals import Approval, Approvals, Verdict
-from steward.broker.broker import validated
 from steward.broker.grants import Grant
+from steward.broker.plans import validated
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Tool, ToolContext
 from steward.core.plugins import Registry

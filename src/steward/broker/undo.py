@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from steward.broker.broker import validated
 from steward.broker.grants import Grant
+from steward.broker.plans import validated
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Risk, Tool, ToolContext
 from steward.core.clock import Clock

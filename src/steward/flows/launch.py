@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from steward.broker.broker import Broker, Labelled
+from steward.broker.broker import Broker
 from steward.broker.budgets import Budget
 from steward.broker.grants import Grant
 from steward.broker.labels import Labels
+from steward.broker.plans import Labelled
 from steward.broker.tool import Risk, Tool
 from steward.core.errors import Invalid, Problem
 from steward.core.plugins import Registry

@@ -3,7 +3,7 @@
 from steward.runs.canonical import Json, canonical, digest
 from steward.runs.driver import Program
 from steward.runs.entries import Damage, Entry, Kind
-from steward.runs.execution import Effect, Execution, Found, Reconciled, Ticket
+from steward.runs.execution import UNCERTAIN, Effect, Execution, Found, Reconciled, Ticket
 from steward.runs.model import (
     Cancelled,
     Parked,
@@ -19,6 +19,7 @@ from steward.runs.schedules import Missed, Schedule
 from steward.runs.service import Runs
 
 __all__ = [
+    "UNCERTAIN",
     "Cancelled",
     "Damage",
     "Effect",

@@ -146,7 +146,10 @@ class Drive:
         self._asked_by = run.control_by
 
     def tell(self, control: str | None, by: str | None) -> None:
-        """Passes on that somebody paused or cancelled the run; it stops before its next step."""
+        """Passes on that somebody paused or cancelled the run; it stops before its next step.
+
+        A cancel also stops an interruptible step that is under way. Belongs in the drive's event loop.
+        """
         self._asked_by = by
         if self.execution is not None:
             self.execution.control = control

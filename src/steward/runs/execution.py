@@ -150,7 +150,8 @@ class Execution:
         self.run = run
         self.request = request
         self.replaying = replaying
-        self.control: str | None = run.control
+        self._cancelling = asyncio.Event()
+        self.control = run.control
         self.open_waits: dict[str, OpenWait] = {}
         self.progress: dict[str, Any] | None = run.progress
         """How far the program is, for people: `{"done": 3, "total": 7}`."""
@@ -163,15 +164,36 @@ class Execution:
         self._signals = signals
         self._steps = len(memory.outcomes)
 
+    @property
+    def control(self) -> str | None:
+        """What somebody asked of the run: `pause`, `cancel` or nothing. Changed from within its event loop."""
+        return self._control
+
+    @control.setter
+    def control(self, word: str | None) -> None:
+        self._control = word
+        if word == "cancel":
+            self._cancelling.set()
+
     async def step(
-        self, key: str, request: Json, perform: Perform, retries: Retries = ONCE
+        self,
+        key: str,
+        request: Json,
+        perform: Perform,
+        retries: Retries = ONCE,
+        *,
+        interruptible: bool = False,
     ) -> Json:
-        """The outcome of `perform`, which may be done again after a crash: it must change nothing outside."""
+        """The outcome of `perform`, which may be done again after a crash: it must change nothing outside.
+
+        An interruptible step does not hold up a cancel: it is stopped where it is, and nothing of it is recorded.
+        """
         recorded = self._recall(key, request, self._memory.outcomes)
         if recorded is not None:
             return await self._outcome(key, recorded)
         self._may_go_on()
-        outcome = await self._tried(key, perform, retries)
+        work = self._interruptible(perform) if interruptible else perform
+        outcome = await self._tried(key, work, retries)
         return await self._record(Kind.step, key, request, outcome)
 
     async def effect(self, key: str, request: Json, effect: Effect) -> Json:
@@ -292,6 +314,23 @@ class Execution:
         if until is not None and self._scribe.now() >= datetime.fromisoformat(until):
             return {"expired": True}
         return None
+
+    def _interruptible(self, perform: Perform) -> Perform:
+        async def raced() -> Json:
+            task = asyncio.ensure_future(perform())
+            asked = asyncio.ensure_future(self._cancelling.wait())
+            try:
+                await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+                if task.done():
+                    return task.result()
+                raise Cancelled
+            finally:
+                # Also when this drive itself is ended: nothing goes on behind its back.
+                for each in (task, asked):
+                    each.cancel()
+                await asyncio.gather(task, asked, return_exceptions=True)
+
+        return raced
 
     def _heed(self) -> None:
         if self.control == "cancel":

@@ -93,12 +93,20 @@ async def replay(
         )
         for difference in execution.differences
     ]
-    if isinstance(seen, Diverged):
+    if isinstance(seen, Diverged) and _was_cancelled(recorded, seen):
+        ended = "stopped"
+    elif isinstance(seen, Diverged):
         found.append(Divergence(seen.key, "not in the journal", seen.recorded, seen.asked))
     else:
         found += await _compare_end(recorded, ended, seen, reader)
         found += _never_asked(execution, memory, ended)
     return ReplayReport(run.id, len(recorded), len(memory.outcomes), ended, tuple(found))
+
+
+def _was_cancelled(recorded: list[Entry], seen: Diverged) -> bool:
+    """Whether the replay came to where somebody ended the run: what would have followed is in no record."""
+    last = next((entry for entry in reversed(recorded) if entry.kind in _FINAL), None)
+    return last is not None and last.kind == Kind.cancelled and seen.recorded is None
 
 
 async def _end_of(execution: Execution, program: Program) -> tuple[str, Any]:

@@ -1,0 +1,161 @@
+"""What a call waits for people to say: approvals of one payload or a list, answers, and the moment before a send."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from steward.broker.approvals import Approvals, Ask
+from steward.broker.plans import Plan
+from steward.broker.tool import Tool
+from steward.core.plugins import Registry
+from steward.runs import Execution, Json, Status, StepFailed, digest
+
+Replan = Callable[[str, Json], Awaitable[Plan]]
+"""Plans the call again with edited arguments, under the name of a stage."""
+_LONGEST_REASON = 200
+
+
+class People:
+    def __init__(
+        self, approvals: Approvals, tools: Registry[Tool[Any]], undo_window: timedelta
+    ) -> None:
+        self._approvals = approvals
+        self._tools = tools
+        self._window = undo_window
+
+    async def approved(
+        self, execution: Execution, key: str, plan: Plan, replan: Replan
+    ) -> tuple[Plan, str]:
+        """The plan as somebody approved it, and the approval to redeem for it."""
+        attempt = 0
+        while True:
+            wait_key = f"{key}/approval/{attempt}"
+            asked = await self._requested(execution, wait_key, plan)
+            if asked["covered"]:
+                return plan, asked["approval_id"]
+            answer = await self._answered(execution, wait_key, asked, plan.body)
+            if not answer["edited"]:
+                return plan, asked["approval_id"]
+            edited = answer["body"]["arguments"]
+            plan = await replan(f"edited/{attempt}", edited)
+            if digest(plan.body) == answer["body_hash"]:
+                return plan, asked["approval_id"]
+            # The world moved between the edit and now; what would happen must be seen again.
+            attempt += 1
+
+    async def _requested(self, execution: Execution, wait_key: str, plan: Plan) -> Json:
+        run = execution.run
+        tool = self._tools.get(plan.tool)
+        ask = Ask(
+            run_id=run.id,
+            wait_key=wait_key,
+            tool=plan.tool,
+            title=plan.preview["summary"] if plan.preview else tool.title,
+            risk=tool.risk.value,
+            body=plan.body,
+            preview=plan.preview,
+            provenance=plan.provenance,
+            rules=plan.decision["rules"],
+            approvers=plan.decision["approvers"],
+            reason=plan.decision["reason"],
+            requested_by=run.created_by,
+        )
+        return await self._put_to_people(execution, wait_key, ask)
+
+    async def _put_to_people(self, execution: Execution, wait_key: str, ask: Ask) -> Json:
+        """Puts a request into the inbox, unless an earlier approval of this run covers it."""
+        scope = execution.run.scope
+
+        async def request() -> Json:
+            found = await asyncio.to_thread(self._approvals.covering, scope, ask)
+            covered = found is not None
+            if found is None:
+                found = await asyncio.to_thread(self._approvals.ask, scope, ask)
+            return {
+                "approval_id": found.id,
+                "title": found.title,
+                "expires_at": found.expires_at.isoformat(),
+                "covered": covered,
+            }
+
+        return await execution.step(f"{wait_key}/request", {"body": ask.body}, request)
+
+    async def _answered(self, execution: Execution, wait_key: str, asked: Json, body: Json) -> Json:
+        """The approval that somebody gave; a refusal or silence fails the call."""
+        key = wait_key.partition("/approval/")[0]
+        answer = await execution.wait(
+            wait_key,
+            {"kind": "approval", "approval_id": asked["approval_id"], "body": body},
+            status=Status.waiting_for_approval,
+            reason=f"approval: {asked['title']}"[:_LONGEST_REASON],
+            expires_at=datetime.fromisoformat(asked["expires_at"]),
+        )
+        if answer.get("expired"):
+            await self._expire(execution, wait_key, asked["approval_id"])
+            raise StepFailed(key, "approval-expired", "Nobody approved this in time.")
+        if answer["decision"] != "approved":
+            said = f": {answer['reason']}" if answer.get("reason") else ""
+            raise StepFailed(key, "rejected", f"This was rejected{said}")
+        return answer
+
+    async def _expire(self, execution: Execution, wait_key: str, approval_id: str) -> None:
+        async def mark() -> Json:
+            await asyncio.to_thread(self._approvals.expire, execution.run.scope, approval_id)
+            return None
+
+        await execution.step(f"{wait_key}/expired", {"approval_id": approval_id}, mark)
+
+    async def answer(self, execution: Execution, key: str, plan: Plan) -> Json:
+        """What a person says to a question."""
+        question = plan.arguments
+        answer = await execution.wait(
+            f"{key}/answer",
+            {"kind": "question", **question},
+            status=Status.blocked,
+            reason=f"question: {question.get('question', '')}"[:_LONGEST_REASON],
+        )
+        return answer.get("answer")
+
+    async def window_closed(self, execution: Execution, key: str, tool: Tool[Any]) -> None:
+        begun = await execution.now(f"{key}/window/begun")
+        answer = await execution.wait(
+            f"{key}/window",
+            {"kind": "undo_window", "tool": tool.name},
+            status=Status.blocked,
+            reason=f"{tool.title} goes out in a moment",
+            expires_at=begun + self._window,
+        )
+        if answer.get("decision") == "undone":
+            raise StepFailed(key, "taken-back", "The message was taken back before it was sent.")
+
+    async def approve_together(
+        self, execution: Execution, wait_key: str, plans: Sequence[Plan]
+    ) -> None:
+        run, first = execution.run, plans[0]
+        tool = self._tools.get(first.tool)
+        bodies = [plan.body for plan in plans]
+        sources = sorted({source for plan in plans for source in plan.provenance["sources"]})
+        summaries = [plan.preview["summary"] if plan.preview else tool.title for plan in plans]
+        ask = Ask(
+            run_id=run.id,
+            wait_key=wait_key,
+            tool=tool.name,
+            title=f"{tool.title}: {len(plans)} calls",
+            risk=tool.risk.value,
+            body={"run": run.id, "tool": tool.name, "calls": [digest(body) for body in bodies]},
+            preview={"summary": f"{len(plans)} calls", "details": {"calls": summaries}},
+            provenance={
+                "trusted": all(plan.provenance["trusted"] for plan in plans),
+                "untrusted_arguments": any(p.provenance["untrusted_arguments"] for p in plans),
+                "sources": sources,
+                "arguments": {},
+            },
+            rules=first.decision["rules"],
+            approvers=sorted({name for plan in plans for name in plan.decision["approvers"]}),
+            reason=first.decision["reason"],
+            requested_by=run.created_by,
+            batch=bodies,
+        )
+        asked = await self._put_to_people(execution, wait_key, ask)
+        await self._answered(execution, wait_key, asked, ask.body)

@@ -1,0 +1,76 @@
+"""What calls cost: set aside before, counted after, asked for when it does not suffice."""
+
+import asyncio
+from functools import partial
+
+from steward.broker.budgets import Budget, BudgetExceeded, Budgets
+from steward.broker.plans import Plan, cost_from_json
+from steward.broker.tool import Cost
+from steward.runs import Execution, Json, Status, StepFailed
+
+_LONGEST_REASON = 200
+
+
+class Spending:
+    def __init__(self, budgets: Budgets) -> None:
+        self._budgets = budgets
+
+    async def begin(self, execution: Execution) -> None:
+        """Gives the run its budget; a second time changes nothing."""
+        limits = {
+            name: value for name, value in execution.request.budget.items() if name != "on_breach"
+        }
+        await asyncio.to_thread(self._budgets.open, execution.run, Budget.parse(limits))
+
+    async def reserve(self, execution: Execution, key: str, estimate: Cost) -> Json:
+        try:
+            await asyncio.to_thread(self._budgets.reserve, execution.run, key, estimate)
+        except BudgetExceeded as breach:
+            return breach.to_json()
+        return None
+
+    async def afford(self, execution: Execution, key: str, plan: Plan) -> None:
+        """Asks for a larger budget until the call fits or somebody ends it."""
+        over, attempt = plan.over_budget, 0
+        while over is not None:
+            if execution.request.budget.get("on_breach", "ask") == "abort":
+                raise StepFailed(key, "budget-exceeded", over["message"])
+            wait_key = f"{key}/budget/{attempt}"
+            answer = await execution.wait(
+                wait_key,
+                {"kind": "budget", "breach": over, "tool": plan.tool},
+                status=Status.blocked,
+                reason=over["message"][:_LONGEST_REASON],
+            )
+            if answer.get("decision") != "raise":
+                raise StepFailed(key, "budget-exceeded", over["message"])
+            over = await self._reserve_more(execution, key, wait_key, plan, over, answer)
+            attempt += 1
+
+    async def _reserve_more(
+        self, execution: Execution, key: str, wait_key: str, plan: Plan, over: Json, answer: Json
+    ) -> Json:
+        granted = Budget.parse(answer.get("limits", {}))
+
+        async def again() -> Json:
+            raise_limit = partial(
+                self._budgets.raise_limit, execution.run, granted, at=over["run_id"]
+            )
+            await asyncio.to_thread(raise_limit)
+            return {"over": await self.reserve(execution, key, cost_from_json(plan.estimate))}
+
+        asked = {"estimate": plan.estimate, "limits": answer.get("limits", {})}
+        found = await execution.step(f"{wait_key}/reserve", asked, again)
+        return found["over"]
+
+    async def settle(self, execution: Execution, key: str, cost: Cost) -> None:
+        await asyncio.to_thread(self._budgets.settle, execution.run, key, cost)
+
+    async def release(self, execution: Execution, key: str) -> None:
+        """Gives back what was reserved for a call that did not happen."""
+
+        async def settle() -> Json:
+            await asyncio.to_thread(self._budgets.release, execution.run, key)
+            return None
+
+        await execution.step(f"{key}/release", {}, settle)
