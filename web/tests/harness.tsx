@@ -89,6 +89,11 @@ export function emptyProject(session: Session): Routes {
     [at('tokens')]: emptyList,
     [at('secrets')]: emptyList,
     [at('events')]: emptyList,
+    [at('inbox')]: emptyList,
+    [at('runs')]: emptyList,
+    [at('schedules')]: emptyList,
+    [at('tools')]: emptyList,
+    [at('policy/settings')]: { safe_mode: false, tools: {}, revision: 0 },
     [at('notifications')]: { ...emptyList, unread: 0 },
     // Never answers: a test that needs events brings its own stream.
     [at('events/stream')]: () => new Promise<Response>(() => undefined),

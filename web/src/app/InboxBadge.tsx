@@ -12,8 +12,8 @@ export function InboxBadge({ projectId }: { projectId: string }) {
   if (count === 0) return null;
   return (
     <span className={classes.badge}>
-      {count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}
-      <VisuallyHidden> waiting</VisuallyHidden>
+      <span aria-hidden>{count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}</span>
+      <VisuallyHidden>, {count} waiting</VisuallyHidden>
     </span>
   );
 }

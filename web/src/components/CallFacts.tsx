@@ -12,28 +12,45 @@ import { ValueView } from './ValueView';
 /** Changes of datasets bring counts and cells; other tools what they have. */
 export function CallPreviewView({ preview }: { preview: CallPreview }) {
   const { details, summary } = preview;
-  if (details.counts === undefined || !Array.isArray(details.cells)) {
-    const isEmpty = Object.keys(details).length === 0;
-    return (
-      <>
-        <Text size="sm">{summary}</Text>
-        {!isEmpty && <ValueView label="Preview" value={details} />}
-      </>
-    );
-  }
+  const rest = Object.entries(details).filter(
+    ([name, value]) => !SHOWN_APART.has(name) && !isNothing(value),
+  );
   const table = tableOf({ columns: details.columns, rows: details.rows });
   const shown = {
     summary,
-    counts: details.counts as Record<string, number>,
+    counts: (details.counts ?? {}) as Record<string, number>,
     warnings: (details.warnings ?? []) as string[],
-    cells: details.cells as CellChange[],
+    cells: (details.cells ?? []) as CellChange[],
     leftovers: (details.leftovers ?? []) as CellChange[],
     preview: {
       columns: (table?.columns ?? []).map((name) => ({ name, type: 'VARCHAR' })),
       rows: table?.rows ?? [],
     },
   };
-  return <PreviewFacts preview={shown as unknown as DataPreview} />;
+  return (
+    <>
+      <PreviewFacts preview={shown as unknown as DataPreview} />
+      {rest.length > 0 && <ValueView label="Preview" value={Object.fromEntries(rest)} />}
+    </>
+  );
+}
+
+/** Parts of previews that have their own place, or say nothing to people. */
+const SHOWN_APART = new Set([
+  'counts',
+  'cells',
+  'leftovers',
+  'warnings',
+  'columns',
+  'rows',
+  'base',
+  'operation',
+  'target',
+  'rows_before',
+]);
+
+function isNothing(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 const LEVELS: Record<string, string> = {

@@ -19,6 +19,8 @@ export function JsonTree({ label, value, openTo = 2 }: Props) {
 }
 
 const MOST_SHOWN = 200;
+/** Longer parts are closed at first. */
+const MOST_OPEN = 12;
 
 interface ValueProps {
   name?: string;
@@ -46,7 +48,7 @@ function Value({ name, value, depth, openTo }: ValueProps) {
       </div>
     );
   }
-  const size = isList ? `${entries.length} items` : `${entries.length} fields`;
+  const size = `${entries.length} ${isList ? 'item' : 'field'}${entries.length === 1 ? '' : 's'}`;
   const parts = entries
     .slice(0, MOST_SHOWN)
     .map(([key, item]) => (
@@ -61,7 +63,7 @@ function Value({ name, value, depth, openTo }: ValueProps) {
   );
   if (depth === 0) return <div data-top>{inside}</div>;
   return (
-    <details open={depth < openTo}>
+    <details open={depth < openTo && entries.length <= MOST_OPEN}>
       <summary className={classes.summary}>
         <ChevronRight size={12} aria-hidden />
         <span className={classes.name}>{name}</span> <span className={classes.size}>{size}</span>

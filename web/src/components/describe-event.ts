@@ -34,6 +34,23 @@ const SENTENCES: Record<string, Words> = {
   'secret.deleted': (data) => `Secret${named(data)} deleted`,
   'secret.restored': (data) => `Secret${named(data)} restored`,
   'data.committed': describeCommit,
+  'run.queued': (data) => `Run${named(data, 'title')} started`,
+  'run.running': (data) => `Run${named(data, 'title')} is under way`,
+  'run.blocked': (data) => `Run${named(data, 'title')} waits for an answer`,
+  'run.waiting_for_approval': (data) => `Run${named(data, 'title')} waits for an approval`,
+  'run.reviewing': (data) => `Run${named(data, 'title')} is reviewed`,
+  'run.done': (data) => `Run${named(data, 'title')} finished`,
+  'run.failed': (data) => `Run${named(data, 'title')} failed`,
+  'run.cancelled': (data) => `Run${named(data, 'title')} cancelled`,
+  'approval.requested': (data) => `Approval asked for${named(data, 'title')}`,
+  'approval.approved': (data) => `Approved${named(data, 'title')}`,
+  'approval.rejected': (data) => `Rejected${named(data, 'title')}`,
+  'approval.delegated': (data) => `Approval passed on${named(data, 'title')}`,
+  'policy.changed': () => 'Policy changed',
+  'settings.changed': (data) =>
+    typeof data.safe_mode === 'boolean'
+      ? `Safe mode switched ${data.safe_mode ? 'on' : 'off'}`
+      : 'Settings of tools changed',
   'task.ended': (data) =>
     `${wordOf(data.kind, 'Task')} ${data.status === 'done' ? 'finished' : String(data.status)}`,
 };
@@ -74,5 +91,7 @@ export function describeEvent(
 export function isStory({ type, data }: Pick<EventRecord, 'type' | 'data'>): boolean {
   const kind = eventKind(type);
   if (kind === 'task.ended') return data.status !== 'done';
+  // Each run says that it started, waits and ended; that it goes on is no news.
+  if (kind === 'run.running') return false;
   return !kind.startsWith('notification.');
 }

@@ -31,15 +31,20 @@ describe('the navigation', () => {
     openAs('viewer');
     expect(await pageLinks()).toEqual([
       'Home',
+      'Inbox',
       'Datasets',
       'Relations',
       'Lineage',
       'Reports',
       'History',
       'Files',
+      'Runs',
+      'Schedules',
       'Activity',
       'Members',
       'API tokens',
+      'Policy',
+      'Audit',
     ]);
   });
 

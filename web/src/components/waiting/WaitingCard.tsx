@@ -24,5 +24,6 @@ export function WaitingCard({ waiting, hasKeys }: Props) {
 export function askedIn({ kind, title, request }: Waiting): string {
   if (kind === 'question') return request?.question ?? title;
   if (kind === 'gate') return request?.message ?? title;
+  if (kind === 'budget') return 'The budget does not suffice';
   return title;
 }

@@ -13,7 +13,7 @@ export function ChangedDecisions({ found }: { found: ChangedDecision[] }) {
   const looser = found.filter((decision) => decision.looser).length;
   if (found.length === 0) {
     return (
-      <Alert variant="light" color="teal" role="status">
+      <Alert variant="light" color="steward" role="status">
         Every past call would have been decided as it was.
       </Alert>
     );

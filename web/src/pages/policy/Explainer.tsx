@@ -14,8 +14,8 @@ import { riskWord } from '@/components/RiskChip';
 import { outcomeWord } from './preset-words';
 
 const COLOURS: Record<string, string> = {
-  allow: 'teal',
-  dry_run: 'teal',
+  allow: 'steward',
+  dry_run: 'steward',
   ask: 'yellow',
   deny: 'red',
 };

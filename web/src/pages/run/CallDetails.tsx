@@ -1,5 +1,6 @@
 /** Everything about a call: asked, decided, previewed, approved, done. */
-import { Alert, Text } from '@mantine/core';
+import { Alert, Skeleton, Text } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import { usePersonName } from '@/api/members';
 import type { Call, CallWait } from '@/api/run-types';
 import { useProject } from '@/app/project';
@@ -12,6 +13,8 @@ import { Fact } from '@/components/waiting/Facts';
 import { Artifacts } from './Artifacts';
 import { amountText } from './RunState';
 import classes from './run.module.css';
+
+const VegaChart = lazy(() => import('@/pages/dataset/charts/VegaChart'));
 
 const OUTCOMES: Record<string, string> = {
   allow: 'Allowed',
@@ -32,7 +35,7 @@ export function CallDetails({ call, runId }: { call: Call; runId: string }) {
       <Answers call={call} />
       {value !== null && value !== undefined && (
         <Fact title="Result">
-          <ValueView label="Result" value={value} />
+          <Result value={value} />
         </Fact>
       )}
       {artifacts.length > 0 && (
@@ -41,7 +44,7 @@ export function CallDetails({ call, runId }: { call: Call; runId: string }) {
         </Fact>
       )}
       {preview && (
-        <Fact title="Preview before it was done">
+        <Fact title={call.ended_at === null ? 'What would happen' : 'Preview before it was done'}>
           <CallPreviewView preview={preview} />
         </Fact>
       )}
@@ -68,6 +71,27 @@ export function CallDetails({ call, runId }: { call: Call; runId: string }) {
       </div>
     </>
   );
+}
+
+/** A chart is drawn; what it is made of can be had as a file. */
+function Result({ value }: { value: unknown }) {
+  const chart = chartIn(value);
+  if (!chart) return <ValueView label="Result" value={value} />;
+  return (
+    <Suspense fallback={<Skeleton height={240} />}>
+      <VegaChart spec={chart.spec} description={chart.description} onDrawn={ignore} />
+    </Suspense>
+  );
+}
+
+const ignore = () => undefined;
+
+function chartIn(value: unknown): { spec: Record<string, unknown>; description: string } | null {
+  if (typeof value !== 'object' || value === null || !('spec' in value)) return null;
+  const { spec } = value;
+  if (typeof spec !== 'object' || spec === null || !('$schema' in spec)) return null;
+  const about = 'description' in value ? value.description : '';
+  return { spec: spec as Record<string, unknown>, description: String(about) };
 }
 
 /** Who approved, refused or answered, and when. */

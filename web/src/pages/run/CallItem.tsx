@@ -20,7 +20,7 @@ interface Props {
 }
 
 export function CallItem({ call, runId, title, action, isOnly }: Props) {
-  const [opened, setOpened] = useState(isOnly);
+  const [opened, setOpened] = useState(isOnly && call.state !== 'waiting');
   const formats = useFormats();
   const details = `call-${call.key}`;
   const said = call.error?.message ?? (call.summary || waitedFor(call));

@@ -48,7 +48,7 @@ function ReplayResult({ run }: { run: RunDetail }) {
   if (divergences.length === 0) {
     return (
       <Alert
-        color="teal"
+        color="steward"
         variant="light"
         role="status"
         icon={<BadgeCheck size={16} aria-hidden />}
@@ -105,7 +105,7 @@ function VerifyResult({ run }: { run: RunDetail }) {
   const { intact, seq, reason } = query.data;
   return intact ? (
     <Alert
-      color="teal"
+      color="steward"
       variant="light"
       role="status"
       icon={<BadgeCheck size={16} aria-hidden />}

@@ -10,8 +10,11 @@ import classes from './run.module.css';
 const Graph = lazy(() => import('@/components/Graph'));
 
 export function RunGraph({ run }: { run: RunDetail }) {
-  const { progress, document: flow } = run;
-  const graph = useMemo(() => flowGraph({ progress, document: flow }), [progress, flow]);
+  const { progress, waits, document: flow } = run;
+  const graph = useMemo(
+    () => flowGraph({ progress, waits, document: flow }),
+    [progress, waits, flow],
+  );
   const isWide = useMediaQuery('(min-width: 48em)', true);
   const nodes = flow?.nodes ?? [];
   if (nodes.length < 2) return null;

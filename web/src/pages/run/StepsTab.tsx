@@ -3,7 +3,7 @@ import { Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
 import { inboxQuery } from '@/api/inbox';
-import type { RunDetail } from '@/api/run-types';
+import type { Call, RunDetail } from '@/api/run-types';
 import { actionsQuery, callsQuery } from '@/api/runs';
 import { toolsQuery } from '@/api/tools';
 import { useProject } from '@/app/project';
@@ -45,7 +45,8 @@ function Timeline({ run }: { run: RunDetail }) {
     return <ErrorState error={calls.error} retry={() => void calls.refetch()} />;
   }
   if (!calls.data) return <Skeleton height={80} aria-busy />;
-  if (calls.data.length === 0) {
+  const told = calls.data.filter(isTold);
+  if (told.length === 0) {
     return (
       <div className={classes.calls}>
         <EmptyState icon={Play} title="Nothing has been done yet">
@@ -57,19 +58,24 @@ function Timeline({ run }: { run: RunDetail }) {
   return (
     <Section title="Timeline">
       <ol className={classes.calls}>
-        {calls.data.map((call) => (
+        {told.map((call) => (
           <CallItem
             key={call.key}
             call={call}
             runId={run.id}
             title={titleOf(run, call.key, tools.find(({ name }) => name === call.tool)?.title)}
             action={actions.find(({ key }) => key === call.key)}
-            isOnly={calls.data.length === 1}
+            isOnly={told.length === 1}
           />
         ))}
       </ol>
     </Section>
   );
+}
+
+/** When somebody was asked is a note for the clock of replays, and no call. */
+function isTold({ key, tool }: Call): boolean {
+  return tool !== null || !key.endsWith(':asked');
 }
 
 /** The node's own title, the tool's, or the key. */

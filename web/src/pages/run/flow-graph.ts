@@ -7,12 +7,18 @@ export function nodeTitle({ title, id }: FlowNode): string {
   return title === undefined || title === '' ? id : title;
 }
 
-export function nodeState({ progress }: Pick<RunDetail, 'progress'>, id: string): string {
-  return progress?.nodes[id] ?? 'pending';
+type Standing = Pick<RunDetail, 'progress' | 'waits'>;
+
+/** A node whose call is parked counts as held, whatever was noted before it stopped. */
+export function nodeState({ progress, waits }: Standing, id: string): string {
+  const isWaiting = (waits ?? []).some(
+    ({ key }) => key === id || key.startsWith(`${id}/`) || key.startsWith(`${id}:`),
+  );
+  return isWaiting ? 'held' : (progress?.nodes[id] ?? 'pending');
 }
 
 /** `gate.approved` leaves the node `gate` by its port `approved`. */
-export function flowGraph(run: Pick<RunDetail, 'progress' | 'document'>) {
+export function flowGraph(run: Standing & Pick<RunDetail, 'document'>) {
   const flow = run.document?.nodes ?? [];
   const known = new Set(flow.map(({ id }) => id));
   const nodes = flow.map((node): GraphNode => {

@@ -1,5 +1,5 @@
 /** The runs of the project, newest first, as they go on. */
-import { Button } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { Play } from 'lucide-react';
 import { useMay } from '@/app/project';
 import { Page } from '@/components/Page';
@@ -25,8 +25,10 @@ export default function RunsPage() {
       width="full"
       actions={start}
     >
-      <RunFilters filter={filter} />
-      <RunTable filter={filter} start={start} />
+      <Stack>
+        <RunFilters filter={filter} />
+        <RunTable filter={filter} start={start} />
+      </Stack>
       {mayStart && <StartDialog opened={dialog.opened} onClose={dialog.close} />}
     </Page>
   );
