@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -14,7 +14,7 @@ from steward.core.errors import StewardError
 from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs._commit import Fenced, GroupCommit, Unit
-from steward.runs.canonical import Json, canonical, plain
+from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import references
 from steward.runs.entries import Entry, Kind, Link, is_reference, made
 from steward.runs.execution import Execution, Memory
@@ -29,8 +29,8 @@ from steward.runs.model import (
     Status,
     StepFailed,
 )
-from steward.runs.records import Records, ended
-from steward.store import BlobStore, Database, Scope, Transaction
+from steward.runs.records import Records, run_topic
+from steward.store import BlobStore, Database, News, Scope, Transaction
 from steward.store.tables import Moment
 
 LARGE = 16 * 1024
@@ -85,16 +85,23 @@ class JournalScribe:
         return entry
 
     def make(self, kind: Kind, key: str, data: Json) -> Entry:
-        scrubbed = plain(self._parts.scrub(self._run.scope, data))
+        scrubbed = self._parts.scrub(self._run.scope, data)
         entry = made(self._run.id, self.link, kind, key, self._parts.clock.now(), scrubbed)
         self.link = Link(entry.seq, entry.hash)
         return entry
 
     async def write(
-        self, entries: list[Entry], also: Callable[[Transaction], None] | None = None
+        self,
+        entries: list[Entry],
+        also: Callable[[Transaction], None] | None = None,
+        *,
+        end: Mapping[str, Any] | None = None,
+        news: News | None = None,
+        rings: Sequence[str] = (),
     ) -> None:
         blobs, self._blobs = self._blobs, []
-        unit = Unit(self._run.id, self._run.epoch, self._run.scope, entries, also, blobs)
+        run = self._run
+        unit = Unit(run.id, run.epoch, run.scope, entries, also, blobs, end, news, rings)
         try:
             await self._parts.commit.write(unit)
         except StewardError as problem:
@@ -102,6 +109,8 @@ class JournalScribe:
 
     async def stored(self, value: Json) -> Json:
         """The value, or a reference to it when it is large."""
+        if value is None or isinstance(value, bool | int | float):
+            return value
         scrubbed = self._parts.scrub(self._run.scope, value)
         text = canonical(scrubbed)
         if len(text) <= LARGE:
@@ -156,9 +165,8 @@ class Drive:
 
     async def go(self) -> None:
         run, parts = self.run, self._parts
-        entries = await asyncio.to_thread(lambda: list(parts.journal.entries(run.scope, run.id)))
+        entries, signals = await asyncio.to_thread(parts.journal.loaded, run.scope, run.id)
         scribe = JournalScribe(parts, run, Link(entries[-1].seq, entries[-1].hash))
-        signals = await asyncio.to_thread(parts.records.signals, run.scope, run.id)
         request = RunRequest(**entries[0].data["request"])
         self.execution = Execution(run, request, Memory.of(entries), scribe, signals)
         fault("runs.drive.loaded")
@@ -251,15 +259,26 @@ class Drive:
         self, scribe: JournalScribe, status: Status, kind: Kind, data: dict[str, Any]
     ) -> None:
         entry = scribe.make(kind, "run", data)
-        now, run, link = self._parts.clock.now(), self.run, scribe.link
-        progress = self.execution.progress if self.execution else None
+        run = self.run
+        over = {
+            "status": status.value,
+            "reason": _reason(data),
+            "ended_at": self._parts.clock.now(),
+            "head_seq": entry.seq,
+            "head_hash": entry.hash,
+            "progress": self.execution.progress if self.execution else None,
+        }
 
-        def change(tx: Transaction) -> None:
-            ended(tx, run, status, link, now, progress, _reason(data))
+        def answer_parent(tx: Transaction) -> None:
             self._parts.records.tell_parent(tx, run, status, data)
-            self._parts.records.announce(tx, run, status)
 
-        await scribe.write([entry], change)
+        await scribe.write(
+            [entry],
+            answer_parent if run.parent_id is not None else None,
+            end=over,
+            news=News(run.scope, f"run.{status.value}", run.id, {"title": run.title}),
+            rings=[run_topic(run.id)],
+        )
         fault("runs.drive.finished")
 
 

@@ -421,10 +421,13 @@ async def _outcome_of(work: Awaitable[Json], retries: Retries) -> tuple[dict[str
     """The result or the error as data, and whether another try could help."""
     limit = retries.timeout.total_seconds() if retries.timeout else None
     try:
+        if limit is None:
+            return {"result": await work}, False
         async with asyncio.timeout(limit):
             return {"result": await work}, False
     except TimeoutError:
-        message = f"It took longer than the allowed {limit:g} seconds."
+        allowed = f"the allowed {limit:g} seconds" if limit else "it may"
+        message = f"It took longer than {allowed}."
         return {"error": {"code": "timeout", "message": message}}, True
     except StepFailed as failure:
         return {"error": {"code": failure.code, "message": failure.message}}, False

@@ -7,7 +7,17 @@ stated by the supervisor, not by the child.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    Base64Bytes,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    StringConstraints,
+)
 
 MAX_CODE = 200_000
 
@@ -17,6 +27,9 @@ Status = Literal[
 ]
 Tier = Literal["ns", "lsm", "container", "none"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")]
+# Strict: 1, 1.0, "1" and true are four different values.
+Scalar = StrictBool | StrictInt | StrictFloat | StrictStr | None
 
 _MIB = 1 << 20
 
@@ -59,6 +72,8 @@ class Request(_Document):
     kind: Kind
     code: str = Field(max_length=MAX_CODE)
     datasets: list[Dataset] = []
+    parameters: dict[ParameterName, Scalar] = Field(default_factory=dict, max_length=100)
+    """Values by name: `$name` in SQL, bound by the engine; `parameters["name"]` in Python."""
     limits: Limits = Limits()
 
 

@@ -8,7 +8,7 @@ nothing else.
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -75,17 +75,24 @@ class Checked:
     """The datasets it reads, as the caller names them."""
     columns: tuple[str, ...]
     """`dataset.column` for every column it may read; more rather than fewer when names are shared."""
+    parameters: tuple[str, ...] = ()
+    """The parameters it uses."""
 
 
-def check(sql: str, datasets: Mapping[str, Sequence[str]]) -> Checked:
-    """Refuses all but one SELECT over `datasets` (name to columns); gives the statement to run."""
+def check(
+    sql: str, datasets: Mapping[str, Sequence[str]], parameters: Collection[str] = ()
+) -> Checked:
+    """Refuses all but one SELECT over `datasets` (name to columns); gives the statement to run.
+
+    `parameters` names the values that `$name` stands for; the engine binds them.
+    """
     if len(sql) > MAX_CODE:
         raise Refused([Finding("length", f"The statement is longer than {MAX_CODE:,} characters.")])
     if "\0" in sql or any("\ud800" <= character <= "\udfff" for character in sql):
         raise Refused([Finding("text", "The statement holds a character that is none.")])
     try:
         tree = _parse(sql)
-        walk = _Walk(sql, datasets)
+        walk = _Walk(sql, datasets, parameters)
         walk.query(tree["statements"][0]["node"], frozenset())
         if walk.findings:
             raise Refused(walk.findings[:50])
@@ -93,7 +100,12 @@ def check(sql: str, datasets: Mapping[str, Sequence[str]]) -> Checked:
         written = _rewrite(tree, sql)
     except RecursionError:
         raise Refused([Finding("nesting", "The statement is nested too deeply.")]) from None
-    return Checked(written, tuple(sorted(walk.tables)), tuple(walk.used_columns()))
+    return Checked(
+        written,
+        tuple(sorted(walk.tables)),
+        tuple(walk.used_columns()),
+        tuple(sorted(walk.parameters)),
+    )
 
 
 @cache
@@ -169,8 +181,11 @@ def _place(sql: str, offset: int) -> tuple[int, int]:
 class _Walk:
     """Goes through DuckDB's tree; whatever it does not know is refused."""
 
-    def __init__(self, sql: str, datasets: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self, sql: str, datasets: Mapping[str, Sequence[str]], parameters: Collection[str]
+    ) -> None:
         self._sql = sql
+        self._parameters = parameters
         self._datasets = {name.casefold(): name for name in datasets}
         self._columns = datasets
         self._known_columns = {c.casefold() for columns in datasets.values() for c in columns}
@@ -179,6 +194,7 @@ class _Walk:
         self._starred = False
         self.findings: list[Finding] = []
         self.tables: set[str] = set()
+        self.parameters: set[str] = set()
         self.common: set[str] = set()
 
     def refuse(self, construct: str, message: str) -> None:
@@ -251,6 +267,9 @@ class _Walk:
 
     def _expression(self, node: dict[str, Any], scope: frozenset[str]) -> None:
         kind = str(node["class"])
+        if kind == "PARAMETER":
+            self._parameter(str(node.get("identifier")))
+            return
         if kind not in _EXPRESSIONS:
             readable = kind.replace("_", " ").lower()
             self.refuse(kind, f"A {readable} may not be used here.")
@@ -262,6 +281,13 @@ class _Walk:
         elif kind == "STAR":
             self._starred = True
         self.values(node, scope)
+
+    def _parameter(self, name: str) -> None:
+        if name not in self._parameters:
+            given = ", ".join(sorted(self._parameters)) or "none"
+            message = f"No value was given for the parameter ${name}. Given are: {given}."
+            self.refuse("PARAMETER", message)
+        self.parameters.add(name)
 
     def _column(self, names: list[str]) -> None:
         self._named.update(names)

@@ -408,7 +408,7 @@ def resume_run(request: Request, access: AsOperator, run_id: RunId) -> RunOut:
 
 @router.post("/{run_id}/cancel")
 def cancel_run(request: Request, access: AsOperator, run_id: RunId) -> RunOut:
-    """It ends before its next step, and so do the runs it started."""
+    """It ends before its next step, and so do the runs it started; queries and code that run are stopped."""
     return _control(request, access, run_id, "cancel")
 
 

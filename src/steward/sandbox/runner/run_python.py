@@ -1,8 +1,8 @@
 """Runs one guarded Python program and reads its results by their names.
 
 `result` is any value, `result_df` a table, `result_rows` a list of records, `chart` and `charts`
-Vega-Lite. The program finds `con` (a connection that knows the datasets), `datasets` (their names)
-and `scratch` (a folder whose files are handed back).
+Vega-Lite. The program finds `con` (a connection that knows the datasets), `datasets` (their names),
+`parameters` (values by name) and `scratch` (a folder whose files are handed back).
 """
 
 import linecache
@@ -34,6 +34,7 @@ def run(
         "__name__": "__main__",
         "con": connection,
         "datasets": [dataset.name for dataset in request.datasets],
+        "parameters": dict(request.parameters),
         "scratch": Path(scratch),
     }
     if guarded:

@@ -21,11 +21,13 @@ def run(connection: duckdb.DuckDBPyConnection, request: Request, *, guarded: boo
             dataset.name: [column.name for column in dataset.columns]
             for dataset in request.datasets
         }
-        checked = guard_sql.check(request.code, schema)
+        checked = guard_sql.check(request.code, schema, request.parameters)
         sql, tables, columns = checked.sql, list(checked.tables), list(checked.columns)
         # One row more than allowed tells "exactly the limit" from "more": the engine stops there.
         limited = f"SELECT * FROM ({sql}) LIMIT {request.limits.rows + 1}"
-        connection.execute(limited)
+        # The engine would mind values that nothing asks for.
+        values = {name: request.parameters[name] for name in checked.parameters}
+        connection.execute(limited, values or None)
     else:
         connection.execute(sql)
     fetched = fetch(connection, request.limits, Budget(request.limits.output_bytes))
