@@ -18,6 +18,7 @@ BIN = VENV / "bin"
 WEB = ROOT / "web"
 WEB_OUTPUT = ROOT / "src/steward/api/web"
 UV_VERSION = "0.13.7"
+EXTRAS = ("nats", "postgres", "s3")
 WEB_SOURCES = ("src", "public", "scripts", "*.json", "*.ts", "*.js", "*.mjs", "*.html", ".npmrc")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -243,7 +244,7 @@ def pytest(*arguments: str) -> None:
 
 def run_tests(_: argparse.Namespace) -> None:
     say("Setting up")
-    set_up(groups=["dev", "web"], extras=["postgres", "s3"])
+    set_up(groups=["dev", "web"], extras=EXTRAS)
     set_up_web_packages()
     browser = chromium()
     if browser is None:
@@ -270,7 +271,7 @@ def run_tests(_: argparse.Namespace) -> None:
 
 
 def run_fast_tests(_: argparse.Namespace) -> None:
-    set_up(groups=["dev", "web"], extras=["postgres", "s3"])
+    set_up(groups=["dev", "web"], extras=EXTRAS)
     quick = [f"tests/{room}" for room in ("core", "store", "identity", "trace", "api", "rules")]
     fast = ("-m", "not soak", "-n", "2", "-q", "--steward-databases", "sqlite", *quick)
     steps(
@@ -284,7 +285,7 @@ def run_fast_tests(_: argparse.Namespace) -> None:
 
 
 def soak(arguments: argparse.Namespace) -> None:
-    set_up(groups=["dev", "web"], extras=["postgres", "s3"])
+    set_up(groups=["dev", "web"], extras=EXTRAS)
     if not arguments.name:
         run([BIN / "pytest", "-m", "soak", "--collect-only", "-q"])
         raise Failed("say which one with NAME=, a part of a name above")
@@ -292,7 +293,7 @@ def soak(arguments: argparse.Namespace) -> None:
 
 
 def bench(arguments: argparse.Namespace) -> None:
-    set_up(groups=["dev", "web", "bench"], extras=["postgres", "s3"])
+    set_up(groups=["dev", "web", "bench"], extras=EXTRAS)
     build_web()
     available = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
     chosen = [arguments.name] if arguments.name else available
@@ -304,7 +305,7 @@ def bench(arguments: argparse.Namespace) -> None:
 
 
 def fmt(_: argparse.Namespace) -> None:
-    set_up(groups=["dev", "web"], extras=["postgres", "s3"])
+    set_up(groups=["dev", "web"], extras=EXTRAS)
     set_up_web_packages()
     run([BIN / "ruff", "check", "--fix", "--quiet", *python_sources()])
     run([BIN / "ruff", "format", *python_sources()])
