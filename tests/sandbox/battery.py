@@ -18,6 +18,7 @@ import duckdb
 
 from steward.sandbox import Column, Dataset, Limits, Request, Response, Tier
 from steward.sandbox.contract import Envelope
+from steward.sandbox.providers import Provider
 from steward.sandbox.providers.embedded import Embedded
 
 if __name__ == "__main__":
@@ -100,7 +101,7 @@ def ground(folder: Path) -> Iterator[tuple[Path, Ground]]:
         yield root, Ground(dataset, names, secret, before)
 
 
-def strike(provider: Embedded, attack: Attack, aim: Ground) -> Response:
+def strike(provider: Provider, attack: Attack, aim: Ground) -> Response:
     code = attack.program
     for name, value in aim.names.items():
         code = code.replace(f"@{name}@", value)
@@ -129,7 +130,7 @@ def quickly() -> list[Attack]:
     return [together(light), *slow]
 
 
-def fell(provider: Embedded, aim: Ground, attacks: Sequence[Attack] = ATTACKS) -> list[str]:
+def fell(provider: Provider, aim: Ground, attacks: Sequence[Attack] = ATTACKS) -> list[str]:
     """Every attack that was not held, and every trace left."""
     wrong = [v for attack in attacks if (v := verdict(attack, strike(provider, attack, aim)))]
     if not aim.untouched():
