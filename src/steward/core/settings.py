@@ -8,12 +8,14 @@ import os
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from tomllib import TOMLDecodeError
-from typing import Annotated, Any, Literal
+from types import UnionType
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -164,6 +166,93 @@ class RunsSettings(_Section):
     )
 
 
+class ModelChoice(_Section):
+    """One model: where it is served, under which name, and what it may see."""
+
+    provider: Literal[
+        "openai", "compatible", "ollama", "anthropic", "google", "azure", "bedrock"
+    ] = Field(
+        description="Who serves the model; `compatible` is any server that speaks OpenAI's protocol."
+    )
+    name: Annotated[str, Field(min_length=1)] = Field(
+        description="The model's name at its provider; at Azure the name of the deployment."
+    )
+    base_url: str | None = Field(
+        None, description="Address of the server, up to `/v1`; needed for `compatible` and `azure`."
+    )
+    api: Literal["chat", "responses"] = Field(
+        "chat", description="Which of OpenAI's two protocols the server speaks."
+    )
+    api_key: SecretStr | None = Field(None, description="The provider's key.")
+    api_key_secret: str | None = Field(
+        None, description="Name of the project's secret that holds the key."
+    )
+    api_key_variable: str | None = Field(
+        None, description="Name of the environment variable that holds the key."
+    )
+    region: str | None = Field(None, description="Region of Bedrock.")
+    api_version: str | None = Field(
+        None, description="Version of Azure's protocol, if it asks for one."
+    )
+    allow_rows: bool = Field(
+        True,
+        description="Whether rows of data may be sent to it; off: schemas and statistics alone.",
+    )
+    stream: bool = Field(
+        True, description="Whether answers come word by word; off for servers that cannot do that."
+    )
+    timeout: timedelta = Field(
+        timedelta(minutes=5), gt=timedelta(0), description="Longest time for one answer."
+    )
+    stall: timedelta = Field(
+        timedelta(minutes=2),
+        gt=timedelta(0),
+        description="Longest silence, before the first word and between words.",
+    )
+    attempts: int = Field(
+        4, gt=0, le=10, description="Tries before the next model in line is asked, or none."
+    )
+    longest_wait: timedelta = Field(
+        timedelta(seconds=30), description="Longest pause between two tries."
+    )
+    fallbacks: "list[ModelChoice]" = Field([], description="Models to ask in turn when it fails.")
+
+    @model_validator(mode="after")
+    def _complete(self) -> "ModelChoice":
+        if self.provider in {"compatible", "azure"} and self.base_url is None:
+            raise ValueError(f"base_url is needed: the address of the {self.provider} server")
+        keys = (self.api_key, self.api_key_secret, self.api_key_variable)
+        if sum(key is not None for key in keys) > 1:
+            raise ValueError("give one of api_key, api_key_secret and api_key_variable")
+        return self
+
+
+class ModelPrice(_Section):
+    """US dollars for a million tokens."""
+
+    input: Annotated[Decimal, Field(ge=0)]
+    output: Annotated[Decimal, Field(ge=0)]
+    cache_read: Annotated[Decimal, Field(ge=0)] | None = None
+    cache_write: Annotated[Decimal, Field(ge=0)] | None = None
+
+
+class ModelsSettings(_Section):
+    default: ModelChoice | None = Field(
+        None, description="The model for everything; unset: Steward works without one."
+    )
+    planner: ModelChoice | None = Field(
+        None, description="The model that plans, with the same names as the default."
+    )
+    operator: ModelChoice | None = Field(None, description="The model that works off the steps.")
+    explainer: ModelChoice | None = Field(
+        None, description="The model that says what was done, and why."
+    )
+    prices: dict[str, ModelPrice] = Field(
+        {},
+        description="Dollars per million tokens by model name, over those that come with Steward.",
+    )
+
+
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -186,6 +275,7 @@ class Settings(BaseSettings):
     runs: RunsSettings = RunsSettings()
     network: NetworkSettings = NetworkSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    models: ModelsSettings = ModelsSettings()
     identity: IdentitySettings = IdentitySettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
@@ -261,18 +351,39 @@ def settings_reference() -> str:
 
 
 def _variables() -> Iterator[tuple[str, FieldInfo]]:
-    for name, field in Settings.model_fields.items():
-        section = field.annotation
-        if isinstance(section, type) and issubclass(section, _Section):
-            for inner, detail in section.model_fields.items():
-                yield f"{PREFIX}{name}__{inner}".upper(), detail
-        else:
-            yield f"{PREFIX}{name}".upper(), field
+    yield from _variables_of(Settings, PREFIX, set())
+
+
+def _variables_of(
+    tree: type[BaseModel], prefix: str, listed: set[type]
+) -> Iterator[tuple[str, FieldInfo]]:
+    """Every variable of a section; a section used several times is spelt out where it comes first."""
+    for name, field in tree.model_fields.items():
+        variable = f"{prefix}{name}".upper()
+        section = _section_in(field.annotation)
+        if section is None or get_origin(field.annotation) is not None:
+            yield variable, field
+        if section is not None and section not in listed:
+            listed.add(section)
+            yield from _variables_of(section, f"{variable}__", listed)
+
+
+def _section_in(annotation: object) -> type[_Section] | None:
+    """The section that a setting is, or may be."""
+    for kind in (
+        annotation,
+        *(get_args(annotation) if get_origin(annotation) is UnionType else ()),
+    ):
+        if isinstance(kind, type) and issubclass(kind, _Section):
+            return kind
+    return None
 
 
 def _reference_row(variable: str, field: FieldInfo) -> str:
     default = field.default
-    shown = "unset" if default is None or default == [] else f"`{default}`"
+    shown = "unset" if default is None or default in ([], {}) else f"`{default}`"
+    if field.is_required():
+        shown = "needed"
     return f"| `{variable}` | {shown} | {field.description} |"
 
 
@@ -280,3 +391,9 @@ def minimal_environment() -> dict[str, str]:
     """What a child process may inherit: enough to find programs and write text, and no secrets."""
     kept = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR")
     return {name: os.environ[name] for name in kept if name in os.environ}
+
+
+def secret_from_environment(variable: str) -> SecretStr | None:
+    """The value of a variable that a setting names, such as a provider's own `OPENAI_API_KEY`."""
+    value = os.environ.get(variable)
+    return SecretStr(value) if value else None

@@ -1,0 +1,59 @@
+"""Models: providers by configuration, roles with fallbacks, prices, and requests that a journal remembers.
+
+Importing this room loads no SDK; the first request to a model does.
+"""
+
+from steward.models.answer import Attempt, ModelAnswer, Usage
+from steward.models.backend import Backend, Delta, Failed, OnDelta, Patience
+from steward.models.desk import Conceal, Journaled, ModelDesk
+from steward.models.lineup import NO_MODEL, ConfiguredModels, FixedModels, Lineup, Role
+from steward.models.messages import (
+    Asking,
+    Call,
+    Message,
+    Request,
+    Said,
+    System,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSpec,
+    User,
+    message_from_json,
+)
+from steward.models.prices import Prices
+from steward.models.probe import ModelFinding, probe
+
+__all__ = [
+    "NO_MODEL",
+    "Asking",
+    "Attempt",
+    "Backend",
+    "Call",
+    "Conceal",
+    "ConfiguredModels",
+    "Delta",
+    "Failed",
+    "FixedModels",
+    "Journaled",
+    "Lineup",
+    "Message",
+    "ModelAnswer",
+    "ModelDesk",
+    "ModelFinding",
+    "OnDelta",
+    "Patience",
+    "Prices",
+    "Request",
+    "Role",
+    "Said",
+    "System",
+    "Text",
+    "Thought",
+    "ToolResult",
+    "ToolSpec",
+    "Usage",
+    "User",
+    "message_from_json",
+    "probe",
+]

@@ -1,0 +1,75 @@
+"""The seam behind the desk: something that answers one request once, or says in Steward's words why it cannot."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from steward.core.errors import StewardError
+from steward.models.answer import ModelAnswer
+from steward.models.messages import Request
+
+
+@dataclass(frozen=True)
+class Delta:
+    """A piece of an answer on its way; shown to people, never recorded."""
+
+    kind: Literal["text", "thought", "call", "restart"]
+    """`restart`: the try failed, and what was shown of it does not count."""
+    text: str = ""
+    """The piece; for a call, the name of the tool."""
+
+
+OnDelta: TypeAlias = Callable[[Delta], Awaitable[None]]
+
+
+class Backend(Protocol):
+    @property
+    def model(self) -> str:
+        """Who answers, as `provider:name`."""
+        ...
+
+    @property
+    def may_see_rows(self) -> bool: ...
+
+    @property
+    def patience(self) -> "Patience": ...
+
+    async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
+        """One try. Raises `Failed` and no other error."""
+        ...
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often a model is asked again, and how long is waited in between."""
+
+    attempts: int = 4
+    first_wait: float = 1.0
+    longest_wait: float = 30.0
+
+    def wait(self, failed: int, asked_for: float | None) -> float | None:
+        """Seconds before the next try after so many failed ones; None when there should be none."""
+        if failed >= self.attempts:
+            return None
+        doubled = min(self.first_wait * float(2 ** (failed - 1)), self.longest_wait)
+        if asked_for is None:
+            return doubled
+        # A provider that wants to be left alone for longer than we wait is not asked again.
+        return max(asked_for, doubled) if asked_for <= self.longest_wait else None
+
+
+class Failed(Exception):
+    """A try without an answer: the error to give, and whether asking again could help."""
+
+    def __init__(
+        self,
+        error: StewardError,
+        *,
+        again: bool = False,
+        after: float | None = None,
+    ) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.again = again
+        self.after = after
+        """Seconds the provider asked for."""

@@ -1,0 +1,159 @@
+"""The desk: asks the models of a role for a run, patiently, and has the journal remember what came back."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from steward.core.errors import Misconfigured, StewardError
+from steward.models.answer import Attempt, ModelAnswer
+from steward.models.backend import Backend, Delta, Failed, OnDelta
+from steward.models.lineup import NO_MODEL, Lineup, Role
+from steward.models.messages import Asking, Json, Message, Request, ToolSpec, message_from_json
+from steward.store import Scope
+
+Pause: TypeAlias = Callable[[float], Awaitable[None]]
+Conceal: TypeAlias = Callable[[Scope, Json], Json]
+"""Takes the values of a project's secrets out of what is about to be sent and recorded."""
+
+
+class HasScope(Protocol):
+    @property
+    def scope(self) -> Scope: ...
+
+
+class Journaled(Protocol):
+    """What a desk needs of a run: a step that is done once and remembered. An `Execution` is one."""
+
+    @property
+    def run(self) -> HasScope: ...
+
+    async def step(
+        self,
+        key: str,
+        request: Json,
+        perform: Callable[[], Awaitable[Json]],
+        *,
+        interruptible: bool = ...,
+    ) -> Json: ...
+
+
+class ModelDesk:
+    def __init__(
+        self, models: Lineup, *, pause: Pause = asyncio.sleep, conceal: Conceal | None = None
+    ) -> None:
+        self._models = models
+        self._pause = pause
+        self._conceal = conceal
+
+    def configured(self, role: Role) -> bool:
+        return bool(self._models.names(role))
+
+    def names(self, role: Role) -> Sequence[str]:
+        """The models of a role in the order in which they are asked, for people."""
+        return self._models.names(role)
+
+    async def request(
+        self,
+        execution: Journaled,
+        key: str,
+        role: Role,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        asking: Asking | None = None,
+        *,
+        on_delta: OnDelta | None = None,
+    ) -> ModelAnswer:
+        """The answer, from the journal where it is known. Failures come as the run's `StepFailed`.
+
+        The journal keeps what was asked and what was answered, not which models were configured: a replay
+        calls none and needs none. Pieces of a recorded answer are not shown again.
+        """
+        request = Request(role.value, tuple(messages), tuple(tools), asking or Asking())
+        request = self._concealed(execution.run.scope, request)
+
+        async def perform() -> Json:
+            answer = await self.answer(execution.run.scope, request, on_delta=on_delta)
+            return answer.to_json()
+
+        # A person who cancels does not wait for a model to finish its sentence.
+        recorded = await execution.step(key, request.to_json(), perform, interruptible=True)
+        return ModelAnswer.from_json(recorded)
+
+    async def answer(
+        self, scope: Scope | None, request: Request, *, on_delta: OnDelta | None = None
+    ) -> ModelAnswer:
+        """The answer of the first model that gives one; outside a run, nothing is recorded."""
+        backends = await asyncio.to_thread(self._models.backends, scope, Role(request.role))
+        if not backends:
+            raise Misconfigured(NO_MODEL, code="no-model")
+        attempts: list[Attempt] = []
+        errors: list[StewardError] = []
+        shown = _Shown(on_delta)
+        for backend in backends:
+            try:
+                return await self._patiently(backend, request, shown, attempts)
+            except Failed as failure:
+                errors.append(failure.error)
+        raise _summary(errors) from None
+
+    async def _patiently(
+        self, backend: Backend, request: Request, shown: "_Shown", attempts: list[Attempt]
+    ) -> ModelAnswer:
+        withhold = request.shows_rows and not (backend.may_see_rows and request.asking.allow_rows)
+        sent = request.without_rows() if withhold else request
+        failed = 0
+        while True:
+            try:
+                answer = await backend.answer(sent, shown)
+            except Failed as failure:
+                failed += 1
+                wait = backend.patience.wait(failed, failure.after) if failure.again else None
+                error = failure.error
+                attempts.append(
+                    Attempt(backend.model, error.specific_code, error.message, wait or 0.0)
+                )
+                await shown.restart()
+                if wait is None:
+                    raise
+                await self._pause(wait)
+            else:
+                return ModelAnswer(
+                    answer.parts,
+                    answer.model,
+                    answer.finish,
+                    answer.usage,
+                    withhold,
+                    tuple(attempts),
+                )
+
+    def _concealed(self, scope: Scope, request: Request) -> Request:
+        if self._conceal is None:
+            return request
+        said = [message_from_json(m) for m in self._conceal(scope, request.to_json()["messages"])]
+        return Request(request.role, tuple(said), request.tools, request.asking)
+
+
+class _Shown:
+    """Passes pieces on and remembers whether a failed try showed any, which must then be taken back."""
+
+    def __init__(self, on_delta: OnDelta | None) -> None:
+        self._on_delta = on_delta
+        self._some = False
+
+    async def __call__(self, delta: Delta) -> None:
+        if self._on_delta is not None:
+            self._some = True
+            await self._on_delta(delta)
+
+    async def restart(self) -> None:
+        if self._some and self._on_delta is not None:
+            await self._on_delta(Delta("restart"))
+        self._some = False
+
+
+def _summary(errors: Sequence[StewardError]) -> StewardError:
+    last = errors[-1]
+    if len(errors) == 1:
+        return last
+    told = " ".join(error.message for error in errors)
+    return type(last)(f"None of {len(errors)} models answered. {told}", code=last.specific_code)

@@ -1,0 +1,271 @@
+"""A model of the settings, asked through the SDK; nothing of the SDK is loaded before the first request."""
+
+import asyncio
+import ssl
+from contextlib import AsyncExitStack
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from steward.core.errors import Misconfigured
+from steward.core.settings import ModelChoice
+from steward.models.answer import ModelAnswer, Usage
+from steward.models.backend import Delta, Failed, OnDelta, Patience
+from steward.models.messages import Request
+from steward.models.prices import Prices
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic_ai import messages as sdk
+    from pydantic_ai.models import Model
+
+_CONNECT_S = 10.0
+_KEYLESS = "none"
+"""Sent where no key is set. Without it some SDKs would look for a key of another provider in the environment."""
+_ADDRESSES = {
+    "openai": "https://api.openai.com/v1",
+    "ollama": "http://127.0.0.1:11434/v1",
+    "anthropic": "https://api.anthropic.com",
+    "google": "https://generativelanguage.googleapis.com",
+}
+_NEEDS_KEY = frozenset({"openai", "anthropic", "google", "azure"})
+
+
+class ProvidedModel:
+    """One model as it is configured, with its key."""
+
+    def __init__(self, choice: ModelChoice, key: str | None, prices: Prices) -> None:
+        self._choice = choice
+        self._key = key
+        self._prices = prices
+
+    @property
+    def model(self) -> str:
+        return name_of(self._choice)
+
+    @property
+    def may_see_rows(self) -> bool:
+        return self._choice.allow_rows
+
+    @property
+    def patience(self) -> Patience:
+        longest = self._choice.longest_wait.total_seconds()
+        return Patience(self._choice.attempts, longest_wait=longest)
+
+    async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
+        # The first import takes seconds; the event loop has other people to serve.
+        await asyncio.to_thread(_load, self._choice.provider)
+        from steward.models.failures import failed
+        from steward.models.translate import Names, from_sdk
+        from steward.models.translate import finish as finish_of
+
+        names = Names(request.tools)
+        shown = _Shown(on_delta)
+        try:
+            async with asyncio.timeout(self._choice.timeout.total_seconds()):
+                response = await self._ask(request, names, shown)
+        except Failed:
+            raise
+        except Exception as problem:
+            # Wide on purpose, and only here: SDKs raise anything at what a server may send.
+            if shown.problem is not None:
+                raise shown.problem from None  # ours, not the provider's
+            raise failed(problem, self.model, self._key) from problem
+        parts = from_sdk(response, names)
+        finish = finish_of(response, parts)
+        return ModelAnswer(parts, self.model, finish, self._usage(response.usage))
+
+    async def _ask(self, request: Request, names: Any, shown: "_Shown") -> "sdk.ModelResponse":
+        from steward.models.translate import parameters, sdk_settings, to_sdk
+
+        stall = self._choice.stall.total_seconds()
+        messages = to_sdk(request, names)
+        settings = sdk_settings(request.asking, bool(request.tools))
+        if self._choice.provider != "bedrock":  # it takes both with its client
+            # The desk owns trying again: it knows the run, the fallbacks and what to record.
+            settings |= {"timeout": stall, "max_retries": 0}
+        async with AsyncExitStack() as stack:
+            # One line per request: runs are driven on several event loops, which cannot share one, and a
+            # handshake is little beside the time a model takes.
+            client = await stack.enter_async_context(_client(stall))
+            model = _model(self._choice, self._key, client)
+            asked = parameters(request, names)
+            if not self._choice.stream:
+                async with asyncio.timeout(stall):
+                    return await model.request(messages, settings, asked)
+            async with asyncio.timeout(stall) as silence:
+                async with model.request_stream(messages, settings, asked) as stream:
+                    async for event in stream:
+                        silence.reschedule(asyncio.get_running_loop().time() + stall)
+                        await shown.show(event)
+                return stream.get()
+
+    def _usage(self, used: Any) -> Usage:
+        counted = {
+            "input_tokens": used.input_tokens,
+            "output_tokens": used.output_tokens,
+            "cache_read_tokens": used.cache_read_tokens,
+            "cache_write_tokens": used.cache_write_tokens,
+        }
+        silent = used.input_tokens == 0 and used.output_tokens == 0
+        # A server that does not count has not answered for nothing.
+        cost = None if silent else self._prices.cost(self._choice, **counted)
+        return Usage(**counted, requests=1, cost=cost)
+
+
+class _Shown:
+    """Passes pieces on as they come, and keeps apart what goes wrong on our side of it."""
+
+    def __init__(self, on_delta: OnDelta) -> None:
+        self._on_delta = on_delta
+        self.problem: Exception | None = None
+
+    async def show(self, event: Any) -> None:
+        delta = _delta(event)
+        if delta is None:
+            return
+        try:
+            await self._on_delta(delta)
+        except Exception as problem:
+            self.problem = problem
+            raise
+
+
+def name_of(choice: ModelChoice) -> str:
+    return f"{choice.provider}:{choice.name}"
+
+
+def needs_key(choice: ModelChoice) -> bool:
+    return choice.provider in _NEEDS_KEY
+
+
+def address_of(choice: ModelChoice) -> str | None:
+    return choice.base_url or _ADDRESSES.get(choice.provider)
+
+
+def _delta(event: Any) -> Delta | None:
+    from pydantic_ai import messages as sdk
+
+    match event:
+        case sdk.PartStartEvent(part=sdk.TextPart(content=text)):
+            return Delta("text", text) if text else None
+        case sdk.PartStartEvent(part=sdk.ThinkingPart(content=text)):
+            return Delta("thought", text) if text else None
+        case sdk.PartStartEvent(part=sdk.ToolCallPart(tool_name=name)):
+            return Delta("call", name)
+        case sdk.PartDeltaEvent(delta=sdk.TextPartDelta(content_delta=text)):
+            return Delta("text", text) if text else None
+        case sdk.PartDeltaEvent(delta=sdk.ThinkingPartDelta(content_delta=text)):
+            return Delta("thought", text) if text else None
+        case _:
+            return None
+
+
+def _load(provider: str) -> None:
+    from steward.models import failures, translate  # noqa: F401
+
+    match provider:
+        case "anthropic":
+            import pydantic_ai.models.anthropic
+        case "google":
+            import pydantic_ai.models.google
+        case "bedrock":
+            try:
+                import pydantic_ai.models.bedrock
+            except ImportError:
+                raise Failed(
+                    Misconfigured(
+                        "Bedrock needs another package: install Steward with its extra `bedrock`.",
+                        code="model-misconfigured",
+                    )
+                ) from None
+        case _:
+            import pydantic_ai.models.openai  # noqa: F401
+    _trust()
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    """The certificates of this machine, read once: that takes longer than everything else about a request."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+def _client(stall: float) -> "httpx2.AsyncClient":
+    import httpx2
+
+    timeout = httpx2.Timeout(stall, connect=min(_CONNECT_S, stall))
+    return httpx2.AsyncClient(verify=_trust(), timeout=timeout)
+
+
+def _model(choice: ModelChoice, key: str | None, client: "httpx2.AsyncClient") -> "Model[Any]":
+    """The SDK's model. Key and address are always given: the SDKs would take others from the environment."""
+    key = key or _KEYLESS
+    address = address_of(choice)
+    match choice.provider:
+        case "anthropic":
+            from pydantic_ai.models.anthropic import AnthropicModel
+            from pydantic_ai.providers.anthropic import AnthropicProvider
+
+            anthropic = AnthropicProvider(api_key=key, base_url=address, http_client=client)
+            return AnthropicModel(choice.name, provider=anthropic)
+        case "google":
+            from pydantic_ai.models.google import GoogleModel
+            from pydantic_ai.providers.google import GoogleProvider
+
+            google = GoogleProvider(api_key=key, base_url=address, http_client=client)
+            return GoogleModel(choice.name, provider=google)
+        case "bedrock":
+            return _bedrock(choice, None if key == _KEYLESS else key)
+        case _:
+            return _openai(choice, key, address, client)
+
+
+def _openai(
+    choice: ModelChoice, key: str, address: str | None, client: "httpx2.AsyncClient"
+) -> "Model[Any]":
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+    from pydantic_ai.providers.azure import AzureProvider
+    from pydantic_ai.providers.ollama import OllamaProvider
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    provider: Any
+    match choice.provider:
+        case "openai":
+            provider = OpenAIProvider(base_url=address, api_key=key, http_client=client)
+        case "ollama":
+            provider = OllamaProvider(base_url=address, api_key=key, http_client=client)
+        case "azure":
+            provider = AzureProvider(
+                azure_endpoint=address,
+                api_version=choice.api_version,
+                api_key=key,
+                http_client=client,
+            )
+        case _:
+            provider = OpenAICompatibleProvider(
+                "compatible", base_url=address or "", api_key=key, http_client=client
+            )
+    kind = OpenAIResponsesModel if choice.api == "responses" else OpenAIChatModel
+    return kind(choice.name, provider=provider)
+
+
+def _bedrock(choice: ModelChoice, key: str | None) -> "Model[Any]":
+    from pydantic_ai.models.bedrock import BedrockConverseModel
+    from pydantic_ai.providers.bedrock import BedrockProvider
+
+    stall = choice.stall.total_seconds()
+    if key is None:
+        # The machine's own credentials, as its role or profile gives them.
+        provider = BedrockProvider(
+            region_name=choice.region, base_url=choice.base_url, aws_read_timeout=stall
+        )
+    else:
+        provider = BedrockProvider(
+            api_key=key,
+            region_name=choice.region,
+            base_url=choice.base_url,
+            aws_read_timeout=stall,
+        )
+    return BedrockConverseModel(choice.name, provider=provider)
