@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
@@ -56,10 +57,9 @@ class Site:
         return done.stdout.strip()
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+@contextmanager
+def running(home: Path) -> Iterator[Site]:
     """A fresh installation with its demo project, as `make up` starts it."""
-    home = tmp_path / "home"
     process = subprocess.Popen(
         [STEWARD, "up", "--port", "0", "--json"],
         env={**minimal_environment(), "STEWARD_HOME": str(home), "STEWARD_LOG__LEVEL": "warning"},
@@ -76,6 +76,13 @@ def site(tmp_path: Path) -> Iterator[Site]:
         process.terminate()
         process.communicate(timeout=30)
         assert process.returncode == 0
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """One for each test; a file whose tests do not disturb each other has one for all, by `running`."""
+    with running(tmp_path / "home") as started:
+        yield started
 
 
 def _first_document(lines: Iterator[str]) -> str:
@@ -142,7 +149,9 @@ def _note(message: ConsoleMessage, errors: list[str]) -> None:
 
 def accessibility_problems(page: Page) -> list[str]:
     """What axe finds on the page as it stands, serious and critical only."""
-    page.evaluate(AXE.read_text())
+    # It stays until the page is loaded anew, and is half a megabyte to send.
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(AXE.read_text())
     result = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
     return [
         f"{found['id']}: {found['help']} ({found['nodes'][0]['target']})"

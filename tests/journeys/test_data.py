@@ -2,16 +2,14 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Response, expect
 
-from steward.core.settings import minimal_environment
-from tests.journeys.conftest import STEWARD, Desk, Site, _first_document, accessibility_problems
+from tests.journeys.conftest import Desk, Site, accessibility_problems, running
 from tests.journeys.test_first_steps import go
 
 OpenDesk = Callable[..., Desk]
@@ -34,21 +32,8 @@ MESSY = """Order ID;Customer;E-mail;Amount;Ordered on;Note
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One installation for all journeys of this file: each changes only datasets of its own."""
-    home = tmp_path_factory.mktemp("data") / "home"
-    process = subprocess.Popen(
-        [STEWARD, "up", "--port", "0", "--json"],
-        env={**minimal_environment(), "STEWARD_HOME": str(home), "STEWARD_LOG__LEVEL": "warning"},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        document = json.loads(_first_document(process.stdout))
-        yield Site(document["url"], document["sign_in"], home)
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
-        assert process.returncode == 0
+    with running(tmp_path_factory.mktemp("data") / "home") as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +93,10 @@ def load(page: Page, file: Path) -> Locator:
     expect(dialog.get_by_label("Dataset name")).to_be_visible(timeout=SLOW)
     check_accessible(page)
     return dialog
+
+
+def removes_a_branch(answer: Response) -> bool:
+    return answer.request.method == "DELETE" and "/branches/" in answer.url
 
 
 def tab(page: Page, name: str) -> None:
@@ -170,7 +159,7 @@ def test_a_file_is_loaded_cleaned_compared_and_restored(page: Page, tmp_path: Pa
     expect(messages(page).get_by_role("button", name="Redo")).to_be_visible(timeout=SLOW)
     tab(page, "Data")
     expect(first.locator("span")).to_have_attribute("title", "  Ada Lovelace ", timeout=SLOW)
-    messages(page).get_by_role("button", name="Redo").click()
+    page.get_by_role("tab", name="Data").press("Control+Shift+z")
     expect(first.locator("span")).to_have_attribute("title", "Ada Lovelace", timeout=SLOW)
 
 
@@ -231,7 +220,7 @@ def test_a_suggested_join_becomes_a_dataset_and_the_palette_undoes_it(page: Page
     check_accessible(page)
 
 
-def test_records_are_matched_tried_out_and_applied(page: Page) -> None:
+def test_records_are_matched_tried_out_and_applied(site: Site, page: Page) -> None:
     go(page, "Match records")
     page.get_by_role("combobox", name="Which records are compared").click()
     page.get_by_role("option", name="crm_customers", exact=True).click()
@@ -259,10 +248,16 @@ def test_records_are_matched_tried_out_and_applied(page: Page) -> None:
     expect(page.get_by_role("group", name="Why they are one")).to_contain_text("merged")
     expect(page.get_by_role("group", name="Golden records")).to_be_visible()
     check_accessible(page)
-    page.get_by_role("button", name="Apply").click()
+    with page.expect_response(removes_a_branch, timeout=SLOW) as removed:
+        page.get_by_role("button", name="Apply").click()
+    assert removed.value.status == 204
     page.get_by_role("link", name="crm_customers golden", exact=True).click(timeout=SLOW)
     expect(page.get_by_role("grid")).to_be_visible(timeout=SLOW)
-    messages(page).get_by_role("button", name="Undo").click()
+    # The trial has left nothing behind.
+    project = page.url.removeprefix(f"{site.url}/p/").partition("/")[0]
+    left = page.request.get(f"{site.url}/api/v1/projects/{project}/branches").json()
+    assert [branch["name"] for branch in left["items"]] == ["main"]
+    page.get_by_role("tab", name="Data").press("Control+z")
     expect(messages(page).get_by_role("button", name="Redo")).to_be_visible(timeout=SLOW)
 
 

@@ -24,6 +24,7 @@ export default function RelationsPage() {
   const mayChange = useMay('editor');
   useDataUndoKeys(project.id, mayChange);
   const insight = useInsight<Relations>(project.id, ['relations'], relationsOf(project.id));
+  const [joining, setJoining] = useState<Relationship | null>(null);
   return (
     <Page
       title="Relations"
@@ -37,19 +38,25 @@ export default function RelationsPage() {
               Load two files or more, and what they have in common is found.
             </EmptyState>
           ) : (
-            <RelationsView relations={relations} mayChange={mayChange} />
+            <RelationsView relations={relations} onJoin={mayChange ? setJoining : undefined} />
           )
         }
       </InsightState>
+      {/* Outside: a join makes the relations stale, often before its own answer has arrived. */}
+      <JoinDialog relationship={joining} onClose={() => setJoining(null)} />
     </Page>
   );
 }
 
-function RelationsView({ relations, mayChange }: { relations: Relations; mayChange: boolean }) {
+interface ViewProps {
+  relations: Relations;
+  onJoin: ((relationship: Relationship) => void) | undefined;
+}
+
+function RelationsView({ relations, onJoin }: ViewProps) {
   const project = useProject();
   const formats = useFormats();
   const navigate = useNavigate();
-  const [joining, setJoining] = useState<Relationship | null>(null);
   const graph = useMemo(() => graphOf(relations, formats.number), [relations, formats]);
   const open = (name: string) => void navigate({ to: datasetPath(project.id, name) });
   return (
@@ -68,7 +75,7 @@ function RelationsView({ relations, mayChange }: { relations: Relations; mayChan
             No column of one dataset holds values of another one’s key.
           </Text>
         ) : (
-          <References found={relations.relationships} onJoin={mayChange ? setJoining : undefined} />
+          <References found={relations.relationships} onJoin={onJoin} />
         )}
       </Section>
       <Section title="Keys">
@@ -85,7 +92,6 @@ function RelationsView({ relations, mayChange }: { relations: Relations; mayChan
             ))}
         </ul>
       </Section>
-      <JoinDialog relationship={joining} onClose={() => setJoining(null)} />
     </>
   );
 }
