@@ -22,6 +22,7 @@ from steward.flows.expressions import expressions_in
 from steward.runs import Execution, Program
 from steward.runs.driver import Drive
 from steward.runs.worker import LEASE, QUEUES, Worker
+from steward.store import EVERYWHERE
 from steward.tools import load_tools
 
 SHORT_WINDOW = timedelta(milliseconds=200)
@@ -63,7 +64,8 @@ def drive(job: dict[str, Any]) -> None:
 
 async def _drive_one(steward: Steward, run_id: str) -> None:
     holder = f"process {os.getpid()}"
-    [run], _ = steward.runs.records.claim_called(holder, QUEUES, [run_id], LEASE)
+    with steward.database.write(EVERYWHERE) as tx:
+        [run], _ = steward.runs.records.claim_called(tx, holder, QUEUES, [run_id], LEASE)
     await Drive(steward.runs.parts, run, steward.runs.programs[run.program]).go()
 
 
@@ -72,7 +74,7 @@ def serve(job: dict[str, Any]) -> None:
     with Path(job["log"]).open("w") as log, closing(opened(job)) as steward:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
-        steward.governing.broker._window = SHORT_WINDOW
+        steward.governing.broker._people._window = SHORT_WINDOW
         steward.runs.programs["gated"] = gated(Path(job["home"]), job.get("name", ""))
         worker = steward.runs.worker(lease=timedelta(seconds=job["lease"]), concurrency=8)
         if job.get("deaf"):

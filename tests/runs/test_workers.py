@@ -18,6 +18,7 @@ from steward.runs.doorbell import Call
 from steward.runs.driver import Drive
 from steward.runs.nats import NatsDoorbell, NatsLine
 from steward.runs.worker import Worker
+from steward.store import EVERYWHERE
 from steward.testing import Installation, NatsServer
 from tests.runs.conftest import Room, World, programs
 
@@ -158,14 +159,21 @@ def test_the_longest_due_of_the_highest_priority_is_claimed_first(
     assert room.runs.records.claim("h", ["cpu"], 1, LEASE) == []
 
 
-def test_a_called_run_is_claimed_once_and_a_held_one_comes_again(room: Room) -> None:
+def test_a_called_run_is_claimed_once_and_a_held_one_comes_again(
+    room: Room, installation: Installation
+) -> None:
     run_id, records = room.start("branches"), room.runs.records
-    runs, later = records.claim_called("a", ["cpu"], [run_id, "run_unknown"], LEASE)
-    assert ([run.id for run in runs], later) == ([run_id], frozenset())
-    assert records.claim_called("b", ["cpu"], [run_id], LEASE) == ([], frozenset())
+
+    def claimed(holder: str, queue: str, *run_ids: str) -> tuple[list[str], set[str]]:
+        with installation.steward.database.write(EVERYWHERE) as tx:
+            runs, later = records.claim_called(tx, holder, [queue], run_ids, LEASE)
+        return [run.id for run in runs], set(later)
+
+    assert claimed("a", "cpu", run_id, "run_unknown") == ([run_id], set())
+    assert claimed("b", "cpu", run_id) == ([], set())
     records.signal(room.scope, run_id, "ask/a", 1)
-    assert records.claim_called("b", ["cpu"], [run_id], LEASE) == ([], frozenset({run_id}))
-    assert records.claim_called("b", ["llm"], [run_id], LEASE)[0] == []
+    assert claimed("b", "cpu", run_id) == ([], {run_id})
+    assert claimed("b", "llm", run_id)[0] == []
 
 
 def test_nats_hands_out_runs_and_forgets_them_when_they_are_driven(

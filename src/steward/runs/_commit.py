@@ -7,14 +7,18 @@ was stopped, lost its lease and went on cannot write.
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import sqlalchemy as sa
 
 from steward.core.errors import StewardError, Unavailable
 from steward.core.faults import fault
+from steward.runs import _tables as tables
 from steward.runs.entries import Entry
-from steward.store import EVERYWHERE, Database, Scope, Transaction
+from steward.store import EVERYWHERE, Bus, Database, EventLog, News, Scope, Transaction
 
 _INSERT = (
     "INSERT INTO journal (run_id, seq, org_id, project_id, kind, key, body, hash)"
@@ -26,6 +30,26 @@ _INSERT_ARRAYS = (
     " ?::text[], ?::text[])"
 )
 _MOST = 500
+_COLUMNS = tables.runs.c
+_BEGIN = sa.insert(tables.runs)
+_END = (
+    sa.update(tables.runs)
+    .where(_COLUMNS.id == sa.bindparam("of_run"), _COLUMNS.project_id == sa.bindparam("of_project"))
+    .values(
+        status=sa.bindparam("status"),
+        reason=sa.bindparam("reason"),
+        ended_at=sa.bindparam("ended_at"),
+        head_seq=sa.bindparam("head_seq"),
+        head_hash=sa.bindparam("head_hash"),
+        progress=sa.bindparam("progress"),
+        lease_until=None,
+        holder=None,
+        wake_at=None,
+        waits=None,
+    )
+)
+
+T = TypeVar("T")
 
 
 class Fenced(BaseException):
@@ -43,15 +67,74 @@ class Unit:
     also: Callable[[Transaction], None] | None = None
     """Further changes in the same transaction; must not raise for reasons of its own."""
     blobs: Sequence[str] = ()
-    done: Callable[[BaseException | None], None] = field(default=lambda _: None)
+    begin: Mapping[str, Any] | None = None
+    """The row of a run that starts with this unit."""
+    end: Mapping[str, Any] | None = None
+    """The columns of a run that is over."""
+    news: News | None = None
+    rings: Sequence[str] = ()
+    done: "Done | None" = None
+
+
+@dataclass(slots=True)
+class Errand:
+    """Work of no driver that shares the transaction, and so the disk sync: starting runs, claiming them."""
+
+    work: Callable[[Transaction], None]
+    done: "Done | None" = None
+
+
+class Done(Protocol):
+    """Who waits for a unit."""
+
+    loop: asyncio.AbstractEventLoop | None
+
+    def tell(self, problem: BaseException | None) -> None: ...
+
+
+class _Awaited:
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+        self.future: asyncio.Future[None] = self.loop.create_future()
+
+    def tell(self, problem: BaseException | None) -> None:
+        if self.future.done():
+            return
+        if problem is None:
+            self.future.set_result(None)
+        else:
+            self.future.set_exception(problem)
+
+
+class _Blocked:
+    """For callers without an event loop."""
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._finished = threading.Event()
+        self._problem: BaseException | None = None
+
+    def tell(self, problem: BaseException | None) -> None:
+        self._problem = problem
+        self._finished.set()
+
+    def wait(self) -> None:
+        self._finished.wait()
+        if self._problem is not None:
+            raise self._problem
+
+
+Work = Unit | Errand
 
 
 class GroupCommit:
     """One thread that writes what has gathered while the last transaction was under way."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, events: EventLog, bus: Bus) -> None:
         self._database = database
-        self._pending: deque[Unit] = deque()
+        self._events = events
+        self._bus = bus
+        self._pending: deque[Work] = deque()
         self._bell = threading.Condition()
         self._stopping = False
         # Leases whose chain has a hole here: what comes after it must not be written either.
@@ -60,35 +143,25 @@ class GroupCommit:
 
     async def write(self, unit: Unit) -> None:
         """Returns once the unit is durable; raises Fenced if the lease was lost."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[None] = loop.create_future()
-
-        def finish(problem: BaseException | None) -> None:
-            if future.done():
-                return
-            if problem is None:
-                future.set_result(None)
-            else:
-                future.set_exception(problem)
-
-        unit.done = lambda problem: _soon(loop, finish, problem)
+        waiting = _Awaited()
+        unit.done = waiting
         self._put(unit)
-        await future
+        await waiting.future
 
     def write_now(self, unit: Unit) -> None:
         """The same for callers without an event loop."""
-        finished = threading.Event()
-        found: list[BaseException | None] = []
-
-        def finish(problem: BaseException | None) -> None:
-            found.append(problem)
-            finished.set()
-
-        unit.done = finish
+        waiting = _Blocked()
+        unit.done = waiting
         self._put(unit)
-        finished.wait()
-        if found[0] is not None:
-            raise found[0]
+        waiting.wait()
+
+    async def share(self, work: Callable[[Transaction], T]) -> T:
+        """What the work returns, once it is durable; it may be tried twice if others spoil the transaction."""
+        found: list[T] = []
+        waiting = _Awaited()
+        self._put(Errand(lambda tx: found.append(work(tx)), waiting))
+        await waiting.future
+        return found[-1]
 
     def close(self) -> None:
         with self._bell:
@@ -97,7 +170,7 @@ class GroupCommit:
         if self._thread is not None:
             self._thread.join(timeout=30)
 
-    def _put(self, unit: Unit) -> None:
+    def _put(self, work: Work) -> None:
         with self._bell:
             if self._stopping:
                 raise Unavailable("Steward is stopping; the run goes on after the next start.")
@@ -106,8 +179,9 @@ class GroupCommit:
                     target=self._serve, name="steward-journal", daemon=True
                 )
                 self._thread.start()
-            self._pending.append(unit)
-            self._bell.notify()
+            self._pending.append(work)
+            if len(self._pending) == 1:
+                self._bell.notify()
 
     def _serve(self) -> None:
         while True:
@@ -119,49 +193,73 @@ class GroupCommit:
                 batch = [self._pending.popleft() for _ in range(min(len(self._pending), _MOST))]
             self._settle(batch)
 
-    def _settle(self, batch: list[Unit]) -> None:
+    def _settle(self, batch: list[Work]) -> None:
         try:
             fenced = self._commit(batch)
         except Exception as problem:  # noqa: BLE001 - every waiting driver must hear of it
             if len(batch) == 1:
-                self._broken.add((batch[0].run_id, batch[0].epoch))
-                batch[0].done(_told(problem))
+                if isinstance(batch[0], Unit):
+                    self._broken.add((batch[0].run_id, batch[0].epoch))
+                _tell([(batch[0], _told(problem))])
                 return
             # One unit may have spoilt the transaction for all: each gets its own.
-            for unit in batch:
-                self._settle([unit])
+            for work in batch:
+                self._settle([work])
             return
-        for unit in batch:
-            unit.done(Fenced() if id(unit) in fenced else None)
+        _tell([(work, Fenced() if id(work) in fenced else None) for work in batch])
 
-    def _commit(self, batch: list[Unit]) -> set[int]:
+    def _commit(self, batch: list[Work]) -> set[int]:
+        units = [work for work in batch if isinstance(work, Unit)]
         with self._database.write(EVERYWHERE) as tx:
-            held = _epochs(tx, sorted({unit.run_id for unit in batch}))
+            held = _epochs(tx, sorted({unit.run_id for unit in units if unit.begin is None}))
             good = [
                 unit
-                for unit in batch
-                if held.get(unit.run_id) == unit.epoch
-                and (unit.run_id, unit.epoch) not in self._broken
+                for unit in units
+                if unit.begin is not None
+                or (
+                    held.get(unit.run_id) == unit.epoch
+                    and (unit.run_id, unit.epoch) not in self._broken
+                )
             ]
+            _begin(tx, good)
             _insert(tx, good)
             _hold_blobs(tx, good)
+            _end(tx, good)
             for unit in good:
                 if unit.also is not None:
                     unit.also(tx)
+            for work in batch:
+                if isinstance(work, Errand):
+                    work.work(tx)
+            self._events.append_many(tx, [unit.news for unit in good if unit.news is not None])
+            self._bus.ring_all(
+                tx, list(dict.fromkeys(ring for unit in good for ring in unit.rings))
+            )
             fault("runs.append.written")
         fault("runs.append.durable")
         kept = {id(unit) for unit in good}
-        return {id(unit) for unit in batch} - kept
+        return {id(unit) for unit in units} - kept
 
 
-def _soon(
-    loop: asyncio.AbstractEventLoop,
-    finish: Callable[[BaseException | None], None],
-    problem: BaseException | None,
-) -> None:
-    # A loop that was closed meanwhile has nobody left to tell.
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(finish, problem)
+def _tell(outcomes: list[tuple[Work, BaseException | None]]) -> None:
+    """Wakes each event loop once, however many of its drivers waited."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Done, BaseException | None]]] = {}
+    for work, problem in outcomes:
+        if work.done is None:
+            continue
+        if work.done.loop is None:
+            work.done.tell(problem)
+        else:
+            by_loop.setdefault(work.done.loop, []).append((work.done, problem))
+    for loop, waiting in by_loop.items():
+        # A loop that was closed meanwhile has nobody left to tell.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_tell_all, waiting)
+
+
+def _tell_all(waiting: list[tuple[Done, BaseException | None]]) -> None:
+    for done, problem in waiting:
+        done.tell(problem)
 
 
 def _told(problem: Exception) -> BaseException:
@@ -174,6 +272,8 @@ def _told(problem: Exception) -> BaseException:
 
 def _epochs(tx: Transaction, run_ids: list[str]) -> dict[str, int]:
     """The epoch of each run, locked until the transaction ends, so that no lease changes meanwhile."""
+    if not run_ids:
+        return {}
     marks = ", ".join("?" * len(run_ids))
     lock = " ORDER BY id FOR SHARE" if tx.dialect == "postgresql" else ""
     found = tx.execute_raw(
@@ -203,6 +303,22 @@ def _insert(tx: Transaction, units: list[Unit]) -> None:
         tx.execute_raw(_INSERT_ARRAYS, tuple(list(column) for column in zip(*rows, strict=True)))
     else:
         tx.execute_raw(_INSERT, rows)
+
+
+def _begin(tx: Transaction, units: list[Unit]) -> None:
+    new = [dict(unit.begin) for unit in units if unit.begin is not None]
+    if new:
+        tx.execute(_BEGIN, new)
+
+
+def _end(tx: Transaction, units: list[Unit]) -> None:
+    over = [
+        {**unit.end, "of_run": unit.run_id, "of_project": unit.scope.project_id}
+        for unit in units
+        if unit.end is not None
+    ]
+    if over:
+        tx.execute(_END, over)
 
 
 def _hold_blobs(tx: Transaction, units: list[Unit]) -> None:

@@ -13,12 +13,15 @@ GENESIS: Final = "0" * 64
 """What the first entry of a journal follows."""
 
 
+_encode = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+).encode
+
+
 def canonical(value: Json) -> str:
     """Keys sorted, no blanks, characters as they are, no NaN."""
     try:
-        return json.dumps(
-            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        )
+        return _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise Invalid(f"This value cannot be written to a journal: {error}.") from None
 

@@ -101,7 +101,9 @@ class JournalScribe:
     ) -> None:
         blobs, self._blobs = self._blobs, []
         run = self._run
-        unit = Unit(run.id, run.epoch, run.scope, entries, also, blobs, end, news, rings)
+        unit = Unit(
+            run.id, run.epoch, run.scope, entries, also, blobs, end=end, news=news, rings=rings
+        )
         try:
             await self._parts.commit.write(unit)
         except StewardError as problem:

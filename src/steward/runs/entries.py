@@ -41,7 +41,7 @@ class Entry:
 
 
 def made(run_id: str, previous: "Link", kind: Kind, key: str, at: datetime, data: Json) -> Entry:
-    """The entry that follows `previous`."""
+    """The entry that follows `previous`; its data is as it will come back from the journal."""
     seq = previous.seq + 1
     moment = at.isoformat()
     body = canonical(
@@ -55,7 +55,9 @@ def made(run_id: str, previous: "Link", kind: Kind, key: str, at: datetime, data
             "v": SCHEMA_VERSION,
         }
     )
-    return Entry(seq, kind.value, key, moment, data, chained(previous.hash, body), body)
+    # Read back from its own bytes: what runs and what replays must see the same.
+    plain = json.loads(body)["data"]
+    return Entry(seq, kind.value, key, moment, plain, chained(previous.hash, body), body)
 
 
 @dataclass(frozen=True, slots=True)

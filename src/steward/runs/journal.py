@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from steward.core.errors import NotFound
 from steward.runs import _tables as tables
+from steward.runs.canonical import Json
 from steward.runs.entries import (
     Damage,
     Entry,
@@ -23,6 +24,11 @@ _PAGE = 5_000
 _READ = (
     "SELECT seq, body, hash FROM journal WHERE run_id = ? AND project_id = ? AND seq > ?"
     " ORDER BY seq LIMIT ?"
+)
+
+
+_SIGNALS = (
+    "SELECT key, CAST(data AS TEXT) AS data FROM run_signals WHERE run_id = ? AND project_id = ?"
 )
 
 
@@ -44,6 +50,16 @@ class Journal:
         with self._database.read(scope) as tx:
             rows = tx.execute_raw(_READ, (run_id, scope.project_id, after, limit)).all()
         return [read(row.body, row.hash) for row in rows]
+
+    def loaded(self, scope: Scope, run_id: str) -> tuple[list[Entry], dict[str, Json]]:
+        """Everything a drive begins with: the entries, and the answers that have come."""
+        with self._database.read(scope) as tx:
+            rows = tx.execute_raw(_READ, (run_id, scope.project_id, 0, _PAGE)).all()
+            answers = tx.execute_raw(_SIGNALS, (run_id, scope.project_id)).all()
+        entries = [read(row.body, row.hash) for row in rows]
+        if len(rows) == _PAGE:
+            entries += self.entries(scope, run_id, after=entries[-1].seq)
+        return entries, {row.key: json.loads(row.data) for row in answers}
 
     def head(self, scope: Scope, run_id: str) -> Link:
         statement = (

@@ -1,7 +1,7 @@
 """The rows of runs: who may drive which one, what was asked of it from outside, and what became of it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,19 +11,47 @@ from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.core.ids import Ids
 from steward.runs import _tables as tables
+from steward.runs._commit import Unit
 from steward.runs.canonical import Json, plain
 from steward.runs.capsules import Capsule
 from steward.runs.doorbell import Call, Doorbell
 from steward.runs.entries import Entry, Kind, Link, made
 from steward.runs.forks import copied
 from steward.runs.model import Run, RunRequest, Status
-from steward.store import EVERYWHERE, Bus, Database, EventLog, Scope, Transaction
+from steward.store import EVERYWHERE, Bus, Database, EventLog, News, Scope, Transaction
 from steward.store.tables import Moment
 
 _COLUMNS = tables.runs.c
 _LIVE = [status.value for status in Status if not status.is_final]
+_INSERT_RUN = sa.insert(tables.runs)
+_INSERT_ENTRY = sa.insert(tables.journal)
+_STORED = [name for name in Run.__dataclass_fields__ if name not in {"scope", "status"}]
 _MOST_KEY = 400
 _ASIDE = timedelta(seconds=10)
+
+
+@dataclass(frozen=True)
+class New:
+    """A run that is about to be started."""
+
+    run: Run
+    entry: Entry
+
+    @property
+    def row(self) -> dict[str, Any]:
+        run = self.run
+        row = {name: getattr(run, name) for name in _STORED}
+        row |= {"status": run.status.value, "wake_at": run.created_at}
+        return row | {"org_id": run.scope.org_id, "project_id": run.scope.project_id}
+
+    @property
+    def entry_row(self) -> dict[str, Any]:
+        names = ("seq", "kind", "key", "body", "hash")
+        return {"run_id": self.run.id} | {name: getattr(self.entry, name) for name in names}
+
+    @property
+    def news(self) -> News:
+        return News(self.run.scope, "run.queued", self.run.id, {"title": self.run.title})
 
 
 class Records:
@@ -68,53 +96,87 @@ class Records:
         forked_from: str | None = None,
     ) -> Run:
         """The same inside a transaction of the caller: a schedule moves on and starts its run in one."""
+        new = self.prepared(
+            tx.project,
+            author,
+            request,
+            run_id=run_id,
+            parent=parent,
+            parent_key=parent_key,
+            forked_from=forked_from,
+        )
+        tx.execute(_INSERT_RUN, [new.row])
+        tx.execute(_INSERT_ENTRY, [new.entry_row])
+        self._events.append_many(tx, [new.news])
+        self._call(tx, new.run, new.run.created_at)
+        return new.run
+
+    def unit(self, new: "New") -> Unit:
+        """The start as part of a transaction that many share."""
+        run = new.run
+
+        def call(tx: Transaction) -> None:
+            self._ring_for(tx, run, run.created_at)
+
+        return Unit(
+            run.id,
+            run.epoch,
+            run.scope,
+            [new.entry],
+            call if self._doorbell is not None else None,
+            begin=new.row,
+            news=new.news,
+            rings=[queue_topic(run.queue)],
+        )
+
+    def prepared(
+        self,
+        scope: Scope,
+        author: str,
+        request: RunRequest,
+        *,
+        run_id: str | None = None,
+        parent: Run | None = None,
+        parent_key: str | None = None,
+        forked_from: str | None = None,
+    ) -> "New":
+        """Everything that a start writes."""
         run_id = run_id or self._ids.new("run")
         now = self._clock.now()
-        data = {"request": plain(asdict(request)), "author": author}
+        data: dict[str, Json] = {"request": dict(vars(request)), "author": author}
         if parent is not None:
             data["parent"] = parent.id
         if forked_from is not None:
             data["forked_from"] = forked_from
         entry = made(run_id, Link(), Kind.created, "run", now, data)
-        scope = tx.project
-        tx.execute(
-            sa.insert(tables.runs).values(
-                id=run_id,
-                title=request.title[:200],
-                program=request.program,
-                subject=request.subject,
-                status=Status.queued.value,
-                queue=request.queue,
-                priority=request.priority,
-                created_by=author,
-                created_at=now,
-                parent_id=parent.id if parent else None,
-                parent_key=parent_key,
-                root_id=parent.root_id if parent else run_id,
-                forked_from=forked_from,
-                epoch=0,
-                wake_at=now,
-                head_seq=entry.seq,
-                head_hash=entry.hash,
-            )
+        run = Run(
+            id=run_id,
+            scope=scope,
+            title=request.title[:200],
+            program=request.program,
+            subject=request.subject,
+            status=Status.queued,
+            reason=None,
+            queue=request.queue,
+            priority=request.priority,
+            control=None,
+            control_by=None,
+            created_by=author,
+            created_at=now,
+            started_at=None,
+            ended_at=None,
+            parent_id=parent.id if parent else None,
+            parent_key=parent_key,
+            root_id=parent.root_id if parent else run_id,
+            forked_from=forked_from,
+            epoch=0,
+            holder=None,
+            head_seq=entry.seq,
+            head_hash=entry.hash,
+            progress=None,
+            waits=None,
         )
-        tx.execute(
-            sa.insert(tables.journal).values(
-                run_id=run_id,
-                seq=entry.seq,
-                kind=entry.kind,
-                key=entry.key,
-                body=entry.body,
-                hash=entry.hash,
-            )
-        )
-        self._events.append(tx, "run.queued", run_id, {"title": request.title})
-        row = tx.first(sa.select(tables.runs).where(_COLUMNS.id == run_id))
-        if row is None:
-            raise NotFound(f"There is no run {run_id!r} in this project.")
-        run = run_of(row, scope)
-        self._call(tx, run, now)
-        return run
+        return New(run, entry)
 
     def start_child(self, parent: Run, key: str, request: RunRequest) -> Run:
         """Starts a run under another one; asked again after a crash, it finds the one it started."""
@@ -306,26 +368,41 @@ class Records:
 
         With `overdue`, only what is due for so long: the rest was rung for, and somebody is on the way.
         """
+        with self._database.write(EVERYWHERE) as tx:
+            return self.claim_within(tx, holder, queues, limit, lease, overdue)
+
+    def claim_within(
+        self,
+        tx: Transaction,
+        holder: str,
+        queues: Sequence[str],
+        limit: int,
+        lease: timedelta,
+        overdue: timedelta = timedelta(0),
+    ) -> list[Run]:
         now = self._clock.now()
         due = sa.or_(_COLUMNS.wake_at <= now - overdue, _COLUMNS.lease_until < now)
-        with self._database.write(EVERYWHERE) as tx:
-            return self._taken(tx, holder, queues, sa.and_(_free(now), due), limit, lease)
+        return self._taken(tx, holder, queues, sa.and_(_free(now), due), limit, lease)
 
     def claim_called(
-        self, holder: str, queues: Sequence[str], run_ids: Sequence[str], lease: timedelta
+        self,
+        tx: Transaction,
+        holder: str,
+        queues: Sequence[str],
+        run_ids: Sequence[str],
+        lease: timedelta,
     ) -> tuple[list[Run], frozenset[str]]:
         """Takes those of these runs that are due, and names those that are due once their holder is done."""
         now = self._clock.now()
         called = _COLUMNS.id.in_(sorted(set(run_ids)))
         due = sa.or_(_COLUMNS.wake_at <= now, _COLUMNS.lease_until < now)
-        with self._database.write(EVERYWHERE) as tx:
-            wanted = sa.and_(called, _free(now), due)
-            runs = self._taken(tx, holder, queues, wanted, len(run_ids), lease)
-            later = tx.rows(
-                sa.select(_COLUMNS.id).where(
-                    called, _COLUMNS.status.in_(_LIVE), _COLUMNS.wake_at.is_not(None)
-                )
+        wanted = sa.and_(called, _free(now), due)
+        runs = self._taken(tx, holder, queues, wanted, len(run_ids), lease)
+        later = tx.rows(
+            sa.select(_COLUMNS.id).where(
+                called, _COLUMNS.status.in_(_LIVE), _COLUMNS.wake_at.is_not(None)
             )
+        )
         return runs, frozenset(row.id for row in later)
 
     def _taken(
@@ -361,14 +438,17 @@ class Records:
                 started_at=sa.func.coalesce(_COLUMNS.started_at, sa.literal(now, Moment())),
             )
         )
-        for row in rows:
-            run = run_of(row, Scope(row.org_id, row.project_id))
-            if run.status is not Status.running:
-                self.announce(tx, run, Status.running)
-        return [
+        runs = [
             run_of(row, Scope(row.org_id, row.project_id), epoch=row.epoch + 1, holder=holder)
             for row in rows
         ]
+        begun = [run for run in runs if run.status is not Status.running]
+        kind = f"run.{Status.running.value}"
+        self._events.append_many(
+            tx, [News(run.scope, kind, run.id, {"title": run.title}) for run in begun]
+        )
+        self._bus.ring_all(tx, [run_topic(run.id) for run in begun])
+        return runs
 
     def hold(self, scope: Scope, run_id: str) -> Run:
         """Takes a run that nobody drives for one entry, whatever its status; fences every earlier driver."""
@@ -460,42 +540,18 @@ class Records:
         now = self._clock.now()
         tx.execute(sa.update(tables.runs).where(_COLUMNS.id == run.id).values(wake_at=now))
         self._call(tx, run, now)
-        self._bus.ring(tx, run_topic(run.id))
+        self._bus.ring_all(tx, [run_topic(run.id), asked_topic(run.id)])
 
     def _call(self, tx: Transaction, run: Run, wake_at: datetime) -> None:
         """Rings for the run once the transaction is durable."""
         self._bus.ring(tx, queue_topic(run.queue))
+        self._ring_for(tx, run, wake_at)
+
+    def _ring_for(self, tx: Transaction, run: Run, wake_at: datetime) -> None:
         doorbell = self._doorbell
         if doorbell is not None:
             call = Call(run.id, run.queue, run.priority, f"{run.epoch}/{wake_at.isoformat()}")
             tx.after_commit(lambda: doorbell.ring(call))
-
-
-def ended(
-    tx: Transaction,
-    run: Run,
-    status: Status,
-    link: Link,
-    now: datetime,
-    progress: dict[str, Any] | None,
-    reason: str | None,
-) -> None:
-    tx.narrowed(run.scope).execute(
-        sa.update(tables.runs)
-        .where(_COLUMNS.id == run.id)
-        .values(
-            status=status.value,
-            reason=reason,
-            ended_at=now,
-            lease_until=None,
-            holder=None,
-            wake_at=None,
-            head_seq=link.seq,
-            head_hash=link.hash,
-            progress=progress,
-            waits=None,
-        )
-    )
 
 
 def _free(now: datetime) -> sa.ColumnElement[bool]:
@@ -508,6 +564,11 @@ def queue_topic(queue: str) -> str:
 
 def run_topic(run_id: str) -> str:
     return f"run/{run_id}"
+
+
+def asked_topic(run_id: str) -> str:
+    """Rung when somebody wants something of a run, for whoever drives it."""
+    return f"asked/{run_id}"
 
 
 def run_of(row: sa.Row[Any], scope: Scope, **changes: Any) -> Run:

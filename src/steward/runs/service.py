@@ -12,7 +12,7 @@ from steward.core.clock import Clock
 from steward.core.errors import Conflict, Unavailable
 from steward.core.ids import Ids
 from steward.runs._commit import GroupCommit, Unit
-from steward.runs.canonical import Json, digest, plain
+from steward.runs.canonical import Json, digest
 from steward.runs.capsules import Capsule, pack, unpack
 from steward.runs.doorbell import Doorbell
 from steward.runs.driver import Drive, Parts, Program, Scrub
@@ -44,13 +44,16 @@ class Runs:
         self.records = Records(database, bus, events, clock, ids, doorbell)
         self.journal = Journal(database, blobs)
         self.schedules = Schedules(database, self.records, events, clock, ids)
-        self._commit = GroupCommit(database)
+        self._commit = GroupCommit(database, events, bus)
         self.parts = Parts(database, blobs, clock, self.records, self.journal, self._commit, scrub)
         self.programs: dict[str, Program] = {}
         self._bus = bus
 
     def start(self, scope: Scope, author: str, request: RunRequest) -> Run:
-        return self.records.start(scope, author, request)
+        """Puts a run in the queue; it is durable when this returns."""
+        new = self.records.prepared(scope, author, request)
+        self._commit.write_now(self.records.unit(new))
+        return new.run
 
     def get(self, scope: Scope, run_id: str) -> Run:
         return self.records.get(scope, run_id)
@@ -147,7 +150,7 @@ class Runs:
         """Adds an entry to a run that nobody drives at the moment, such as that an action was undone."""
         run = self.records.hold(scope, run_id)
         head = self.journal.head(scope, run_id)
-        scrubbed = plain(self.parts.scrub(scope, data))
+        scrubbed = self.parts.scrub(scope, data)
         entry = made(run_id, head, kind, key, self.parts.clock.now(), scrubbed)
         self._commit.write_now(
             Unit(run_id, run.epoch, scope, [entry], lambda tx: self.records.let_go(tx, run, entry))

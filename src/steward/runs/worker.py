@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Final
 
 import structlog
@@ -20,9 +21,9 @@ from steward.runs.doorbell import Delivery, Doorbell, Line
 from steward.runs.driver import Drive, Parts, Program
 from steward.runs.execution import Execution
 from steward.runs.model import Run
-from steward.runs.records import queue_topic, run_topic
+from steward.runs.records import asked_topic, queue_topic
 from steward.runs.schedules import Schedules
-from steward.store import Bus
+from steward.store import Bus, Transaction
 
 LEASE: Final = timedelta(seconds=6)
 QUEUES: Final = ("cpu", "llm")
@@ -120,8 +121,11 @@ class Worker:
             _log.warning("claim_failed", error=problem.message)
 
     async def _claim(self, overdue: timedelta) -> None:
-        runs = await asyncio.to_thread(
-            self._parts.records.claim, self.holder, self._queues, self._room, self._lease, overdue
+        records, room = self._parts.records, self._room
+        runs = await self._parts.commit.share(
+            lambda tx: records.claim_within(
+                tx, self.holder, self._queues, room, self._lease, overdue
+            )
         )
         for run in runs:
             self._begin(run, None)
@@ -135,12 +139,8 @@ class Worker:
             if not calls:
                 return
             try:
-                runs, later = await asyncio.to_thread(
-                    self._parts.records.claim_called,
-                    self.holder,
-                    self._queues,
-                    [call.run_id for call in calls],
-                    self._lease,
+                runs, later = await self._parts.commit.share(
+                    partial(self._claim_called, [call.run_id for call in calls])
                 )
             except Unavailable:
                 await asyncio.gather(*(call.again(_SWEEP_SECONDS) for call in calls))
@@ -154,6 +154,11 @@ class Worker:
                     await call.again(_SWEEP_SECONDS)
                 else:
                     await call.done()
+
+    def _claim_called(
+        self, run_ids: list[str], tx: Transaction
+    ) -> tuple[list[Run], frozenset[str]]:
+        return self._parts.records.claim_called(tx, self.holder, self._queues, run_ids, self._lease)
 
     async def _rest(self) -> None:
         """Until the bell rings, something is due, or at most a second, in case a ring was lost."""
@@ -179,7 +184,7 @@ class Worker:
                 loop.call_soon_threadsafe(self._asked, drive)
 
         try:
-            with self._bus.listening(run_topic(drive.run.id), rung):
+            with self._bus.listening(asked_topic(drive.run.id), rung):
                 await drive.go()
         except StewardError as problem:
             _log.warning("drive_failed", run_id=drive.run.id, error=problem.message)
@@ -232,7 +237,7 @@ class Worker:
         tasks = [each.task for each in self._drives.values()]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, *self._errands, return_exceptions=True)
         try:
             await asyncio.to_thread(self._parts.records.release, self.holder)
         except Unavailable as problem:

@@ -4,7 +4,7 @@ from steward.store.blobs import Blob, BlobStore, FileBlobs
 from steward.store.bus import Bus, PostgresBus
 from steward.store.confine import Scope
 from steward.store.database import EVERYWHERE, AnyScope, Database, Transaction, sqlite_version
-from steward.store.eventlog import EventLog
+from steward.store.eventlog import EventLog, News
 from steward.store.migrate import latest_revision, migrate, schema_revision
 from steward.store.secrets import Keyring, SecretInfo, SecretStore, open_keyring
 from steward.store.tables import metadata
@@ -19,6 +19,7 @@ __all__ = [
     "EventLog",
     "FileBlobs",
     "Keyring",
+    "News",
     "PostgresBus",
     "Scope",
     "SecretInfo",

@@ -5,7 +5,7 @@ Ringing is best effort. A listener that misses a ring reads a little later, neve
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import sqlalchemy as sa
@@ -27,6 +27,10 @@ class Bus:
     def ring(self, transaction: Transaction, topic: str) -> None:
         """Wakes the topic's listeners once the transaction is durable."""
         transaction.after_commit(lambda: self.wake(topic))
+
+    def ring_all(self, transaction: Transaction, topics: Sequence[str]) -> None:
+        for topic in topics:
+            self.ring(transaction, topic)
 
     def wake(self, topic: str) -> None:
         with self._lock:
@@ -71,6 +75,16 @@ class PostgresBus(Bus):
             sa.text("SELECT pg_notify(:channel, :topic)"),
             {"channel": _CHANNEL, "topic": topic[:_MAX_TOPIC]},
         )
+
+    def ring_all(self, transaction: Transaction, topics: Sequence[str]) -> None:
+        if topics:
+            transaction.execute_as_written(
+                sa.text(
+                    "SELECT count(pg_notify(:channel, topic))"
+                    " FROM unnest(CAST(:topics AS text[])) AS topic"
+                ),
+                {"channel": _CHANNEL, "topics": [topic[:_MAX_TOPIC] for topic in topics]},
+            )
 
     def _listen(self) -> None:
         import psycopg

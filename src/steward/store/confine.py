@@ -71,12 +71,13 @@ def _confine_insert(
     if statement.select is not None or statement._multi_values:
         raise Bug("A scoped insert takes its rows as parameters or as one set of values.")
     _refuse_wide_upsert(statement)
+    if parameters and not isinstance(parameters, Mapping):
+        # Every row carries the scope; the statement stays the same one, so it is compiled only once.
+        return statement, [{**row, **values} for row in parameters]
     statement = statement.values(**values)
     # Parameters would win over the statement's own values, so they carry the scope as well.
     if isinstance(parameters, Mapping):
         return statement, {**parameters, **values}
-    if parameters:
-        return statement, [{**row, **values} for row in parameters]
     return statement, parameters
 
 

@@ -1,6 +1,7 @@
 """The event log: what happened in a project, in order, with a cursor, so that a reader misses nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
@@ -30,6 +31,19 @@ events = Table(
 )
 
 
+_INSERT = sa.insert(events)
+
+
+@dataclass(frozen=True)
+class News:
+    """Something that happened in a project."""
+
+    scope: Scope
+    kind: str
+    subject: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
 class EventLog:
     def __init__(self, database: Database, bus: Bus, clock: Clock, ids: Ids) -> None:
         self._database = database
@@ -41,24 +55,35 @@ class EventLog:
         self, transaction: Transaction, kind: str, subject: str, data: dict[str, Any] | None = None
     ) -> None:
         """Records an event in the transaction of the change it tells of: both happen or neither."""
-        scope = transaction.project
+        self.append_many(transaction, [News(transaction.project, kind, subject, data or {})])
+
+    def append_many(self, transaction: Transaction, news: Sequence[News]) -> None:
+        """The same for many at once, of several projects; for transactions that work across them."""
+        if not news:
+            return
+        projects = sorted({each.scope.project_id for each in news})
         if transaction.dialect == "postgresql":
-            # Cursors must become visible in order, or a reader would step over a late one.
-            transaction.execute_as_written(
-                sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:project, 0))"),
-                {"project": scope.project_id},
-            )
-        transaction.execute(
-            sa.insert(events).values(
-                id=self._ids.new("evt"),
-                type=TYPE_PREFIX + kind,
-                source=f"/projects/{scope.project_id}",
-                subject=subject,
-                time=self._clock.now(),
-                data=data or {},
-            )
-        )
-        self._bus.ring(transaction, topic(scope))
+            for project in projects:
+                transaction.execute_as_written(
+                    sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:project, 0))"),
+                    {"project": project},
+                )
+        now = self._clock.now()
+        rows = [
+            {
+                "id": self._ids.new("evt"),
+                "org_id": each.scope.org_id,
+                "project_id": each.scope.project_id,
+                "type": TYPE_PREFIX + each.kind,
+                "source": f"/projects/{each.scope.project_id}",
+                "subject": each.subject,
+                "time": now,
+                "data": dict(each.data),
+            }
+            for each in news
+        ]
+        transaction.execute(_INSERT, rows)
+        self._bus.ring_all(transaction, [topic(scope) for scope in {n.scope: 0 for n in news}])
 
     def after(self, scope: Scope, cursor: int, limit: int = 200) -> list[Event]:
         """The next events after a cursor, oldest first."""
