@@ -10,6 +10,7 @@ from steward.api.middleware import RequestFrame
 from steward.api.routes import (
     approvals,
     changes,
+    chat,
     datasets,
     events,
     health,
@@ -49,6 +50,7 @@ _ROUTERS = (
     tasks.router,
     tools.router,
     runs.router,
+    chat.router,
     approvals.router,
     policy.router,
     health.about_router,

@@ -19,7 +19,8 @@ from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
 from steward.api.types import RunId
 from steward.broker.story import story
 from steward.broker.tool import Risk
-from steward.core.errors import NotFound
+from steward.core.errors import Invalid, NotFound, Problem
+from steward.flows.fast_path import Question
 from steward.flows.launch import Start
 from steward.identity import Access
 from steward.runs import Run
@@ -80,6 +81,12 @@ class StartIn(Input):
     )
     tool: str | None = Field(None, max_length=100, description="A single tool instead of a flow.")
     arguments: dict[str, Any] = Field(default_factory=dict)
+    query_type: Literal["sql", "plan", "python"] | None = Field(
+        None, description="A single query instead of a flow."
+    )
+    query: str | None = Field(
+        None, min_length=1, max_length=100_000, description="The query; needs `query_type`."
+    )
     inputs: dict[str, Any] = Field(default_factory=dict)
     title: str = Field("", max_length=200)
     branch: str = Field("main", min_length=1, max_length=100)
@@ -234,13 +241,17 @@ def list_runs(
 def start_run(request: Request, access: AsOperator, body: StartIn) -> RunOut:
     """Checks a flow, or a call of one tool, and puts it in the queue."""
     launcher = steward_of(request).governing.launcher
-    document: Any = body.flow
+    document, title = body.flow, body.title
     if body.tool is not None:
-        document = launcher.single(body.tool, body.arguments, body.title)
+        document = launcher.single(body.tool, body.arguments, title)
+    elif body.query_type is not None or body.query is not None:
+        question = _query(body)
+        title = title or question.title
+        document = launcher.single(question.tool, question.arguments, title)
     start = Start(
         document=document,
         inputs=body.inputs,
-        title=body.title,
+        title=title,
         branch=body.branch,
         highest_risk=body.highest_risk,
         budget=body.budget,
@@ -248,6 +259,16 @@ def start_run(request: Request, access: AsOperator, body: StartIn) -> RunOut:
         priority=body.priority,
     )
     return run_out(launcher.start(access, start))
+
+
+def _query(body: StartIn) -> Question:
+    if body.query_type is None or body.query is None:
+        missing = "query" if body.query is None else "query_type"
+        raise Invalid(
+            "A query needs `query_type` and `query`.",
+            problems=[Problem(f"/{missing}", "is missing")],
+        )
+    return Question(body.query_type, body.query, body.arguments)
 
 
 class MeasuresOut(Output):
