@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response, status
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
@@ -16,6 +16,8 @@ router = APIRouter(prefix="/projects/{project_id}", tags=["policy"])
 
 Level = Literal["organisation", "project", "playbook"]
 Subject = Annotated[str | None, Query(max_length=200, description="The playbook, for its level.")]
+# Kept to the last line break: a text that equals a preset is known as that preset.
+Text = Annotated[str, StringConstraints(max_length=100_000, strip_whitespace=False)]
 GroupName = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f/]+$")]
 
 
@@ -36,14 +38,14 @@ class PresetOut(Output):
 
 
 class PolicyIn(Input):
-    text: str = Field(max_length=100_000)
+    text: Text
     message: str = Field("", max_length=400)
 
 
 class TextIn(Input):
     level: Level = "project"
     subject: str | None = Field(None, max_length=200)
-    text: str = Field(max_length=100_000)
+    text: Text
 
 
 class FaultOut(Output):

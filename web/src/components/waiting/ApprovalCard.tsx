@@ -1,5 +1,5 @@
 /** An approval: exactly what would happen, why somebody is asked, and what they can say. */
-import { Alert, Button, Kbd, Text } from '@mantine/core';
+import { Alert, Button, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Check, Pencil, UserRoundPlus, X } from 'lucide-react';
 import { useState } from 'react';
@@ -13,7 +13,7 @@ import { JsonTree } from '../JsonTree';
 import { showDone } from '../undo';
 import { DelegateForm, EditForm, RejectForm } from './ApprovalForms';
 import { useAnswered } from './answering';
-import { Fact } from './Facts';
+import { Fact, KeyHint } from './Facts';
 import { callKeyOf, openSendWindow } from './send-window';
 import classes from './waiting.module.css';
 
@@ -144,7 +144,7 @@ interface ChoicesProps {
 function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesProps) {
   const isBatch = approval.batch.length > 0;
   const mayCoverRun = !isBatch && approval.provenance?.trusted !== false;
-  const key = (letter: string) => hasKeys && <Kbd size="xs">{letter}</Kbd>;
+  const key = (letter: string) => hasKeys && <KeyHint letter={letter} />;
   return (
     <div className={classes.actions}>
       <Button

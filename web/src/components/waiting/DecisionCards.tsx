@@ -1,5 +1,5 @@
 /** Decisions of other kinds: gates of flows, budgets that do not suffice, effects nobody is sure about. */
-import { Button, Kbd, NumberInput, Text } from '@mantine/core';
+import { Button, NumberInput, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Check, X } from 'lucide-react';
 import { useState } from 'react';
@@ -11,7 +11,7 @@ import { showDone } from '../undo';
 import { ValueView } from '../ValueView';
 import { RejectForm } from './ApprovalForms';
 import { useAnswered } from './answering';
-import { Fact } from './Facts';
+import { Fact, KeyHint } from './Facts';
 import type { CardProps } from './QuestionCard';
 import classes from './waiting.module.css';
 
@@ -66,7 +66,7 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
         <div className={classes.actions}>
           <Button
             leftSection={<Check size={14} aria-hidden />}
-            rightSection={hasKeys && <Kbd size="xs">A</Kbd>}
+            rightSection={hasKeys && <KeyHint letter="A" />}
             loading={isPending}
             onClick={approve}
           >
@@ -76,7 +76,7 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
             variant="light"
             color="red"
             leftSection={<X size={14} aria-hidden />}
-            rightSection={hasKeys && <Kbd size="xs">R</Kbd>}
+            rightSection={hasKeys && <KeyHint letter="R" />}
             disabled={isPending}
             onClick={() => setRejecting(true)}
           >

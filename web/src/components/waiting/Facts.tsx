@@ -1,5 +1,5 @@
-/** A titled part of a card. */
-import { Text } from '@mantine/core';
+/** Small parts of cards. */
+import { Kbd, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import classes from './waiting.module.css';
 
@@ -11,5 +11,14 @@ export function Fact({ title, children }: { title: string; children: ReactNode }
       </Text>
       {children}
     </div>
+  );
+}
+
+/** The key that does what a button does; small screens have no keys. */
+export function KeyHint({ letter }: { letter: string }) {
+  return (
+    <Kbd size="xs" visibleFrom="sm" aria-hidden>
+      {letter}
+    </Kbd>
   );
 }

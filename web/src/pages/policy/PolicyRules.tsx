@@ -163,7 +163,7 @@ interface PresetsProps {
 function Presets({ current, text, onChoose }: PresetsProps) {
   const project = useProject();
   const presets = useQuery(presetsQuery(project.id)).data ?? [];
-  const chosen = presets.find((preset) => preset.text === text);
+  const chosen = presets.find((preset) => preset.text.trim() === text.trim());
   return (
     <Stack gap={6}>
       <Group gap="xs" role="group" aria-label="Presets">

@@ -91,7 +91,7 @@ function chartIn(value: unknown): { spec: Record<string, unknown>; description: 
   const { spec } = value;
   if (typeof spec !== 'object' || spec === null || !('$schema' in spec)) return null;
   const about = 'description' in value ? value.description : '';
-  return { spec: spec as Record<string, unknown>, description: String(about) };
+  return { spec: spec, description: String(about) };
 }
 
 /** Who approved, refused or answered, and when. */

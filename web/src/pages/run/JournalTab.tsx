@@ -43,6 +43,7 @@ export default function JournalTab({ run }: { run: RunDetail }) {
       actions={
         <Button
           variant="default"
+          flex="none"
           leftSection={<BadgeCheck size={14} aria-hidden />}
           onClick={verify.open}
         >
