@@ -3,8 +3,8 @@
 Runs of ten steps that do nothing, one at a time and a hundred at once, in one process, from their start to their end.
 The peers do the same in processes of their own, a moment later, on the same disk: DBOS as it comes and with WAL and
 `synchronous=NORMAL`, which loses steps in a power cut where Steward loses none; its better figure counts. LangGraph
-checkpoints with `durability="sync"`. The bare append writes the same bytes into the same table with the plain driver,
-a hundred entries per disk sync.
+checkpoints with `durability="sync"`. The bare append writes the rows of such runs into the same table, in the order in
+which a hundred runs at once produce them, with the plain driver and a hundred entries per disk sync.
 
     .venv/bin/python benchmarks/steps.py            some minutes
     .venv/bin/python benchmarks/steps.py --quick    small sizes, for a smoke test
@@ -39,7 +39,7 @@ import sqlalchemy as sa
 
 from steward.core import Ids, SystemClock
 from steward.runs import Execution, Json, Kind, RunRequest, Runs, _tables
-from steward.runs.entries import Entry, Link, made
+from steward.runs.entries import Link, made
 from steward.store import Bus, Database, EventLog, FileBlobs, PostgresBus, Scope, migrate
 from steward.testing.servers import PostgresServer
 
@@ -156,21 +156,22 @@ async def steward(runs: Runs, count: int, together: int) -> Pace:
 # The floor
 
 
-def entries(run: int, count: int) -> Iterator[tuple[str, Entry]]:
+def rows(run: int) -> list[tuple[Any, ...]]:
+    """What a run of ten steps leaves in the journal: its start, its steps, its end."""
     run_id = f"run_{run:026d}"
-    at, link = SystemClock().now(), Link()
-    for n in range(count):
-        data = {"request": {"n": n % STEPS}, "result": n % STEPS}
-        entry = made(run_id, link, Kind.step, f"step/{n}", at, data)
-        link = Link(entry.seq, entry.hash)
-        yield run_id, entry
-
-
-def rows(run: int, count: int) -> list[tuple[Any, ...]]:
-    return [
-        (run_id, e.seq, SCOPE.org_id, SCOPE.project_id, e.kind, e.key, e.body, e.hash)
-        for run_id, e in entries(run, count)
+    at, link, found = SystemClock().now(), Link(), []
+    asked = dict(vars(RunRequest("A run of ten steps", "ten", {})))
+    said: list[tuple[Kind, str, Json]] = [
+        (Kind.created, "run", {"request": asked, "author": "usr_bench"}),
+        *((Kind.step, f"step/{n}", {"request": {"n": n}, "result": n}) for n in range(STEPS)),
+        (Kind.done, "run", {"output": 45}),
     ]
+    for kind, key, data in said:
+        entry = made(run_id, link, kind, key, at, data)
+        link = Link(entry.seq, entry.hash)
+        place = (run_id, entry.seq, SCOPE.org_id, SCOPE.project_id)
+        found.append((*place, entry.kind, entry.key, entry.body, entry.hash))
+    return found
 
 
 INSERT = (
@@ -179,20 +180,24 @@ INSERT = (
 )
 
 
-def floor(folder: Path, batches: int) -> Pace:
-    """The same rows into the same table, and nothing else."""
+def floor(folder: Path, rounds: int) -> Pace:
+    """The same rows in the same order into the same table, a hundred per sync, and nothing else."""
     with opened(folder):
         pass
     connection = sqlite3.connect(folder / "steward.db", isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
-    made_before = [rows(n, BATCH) for n in range(batches)]
+    batches = [
+        list(batch)
+        for number in range(rounds)
+        for batch in zip(*(rows(number * BATCH + n) for n in range(BATCH)), strict=True)
+    ]
     cpu, started = _cpu(), time.perf_counter()
-    for batch in made_before:
+    for batch in batches:
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(INSERT, batch)
         connection.execute("COMMIT")
-    pace = Pace(batches * BATCH, time.perf_counter() - started, _cpu() - cpu)
+    pace = Pace(rounds * BATCH * STEPS, time.perf_counter() - started, _cpu() - cpu)
     connection.close()
     return pace
 
@@ -424,7 +429,7 @@ def measured(folder: Path, *, quick: bool) -> dict[str, float]:
     say("Beside it")
     peers = {name: peer(name, folder, 30 if quick else 100) for name in PEERS}
     (folder / "floor").mkdir()
-    bare = floor(folder / "floor", 20 if quick else 200)
+    bare = floor(folder / "floor", 2 if quick else 20)
     say(f"  {'bare append':22} c100 {bare}")
     many = best([many, ours(folder / "sqlite", "Steward once more", None, quick=quick)[1]])
     resumed = resume(folder / "resume", 10_000 if quick else 100_000, 1 if quick else 3)

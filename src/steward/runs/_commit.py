@@ -5,6 +5,7 @@ was stopped, lost its lease and went on cannot write.
 """
 
 import asyncio
+import json
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,8 @@ _INSERT_ARRAYS = (
     " SELECT * FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[],"
     " ?::text[], ?::text[])"
 )
+_EPOCHS = "SELECT id, epoch FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+_EPOCHS_LOCKED = "SELECT id, epoch FROM runs WHERE id = ANY(?) ORDER BY id FOR SHARE"
 _MOST = 500
 _COLUMNS = tables.runs.c
 _BEGIN = sa.insert(tables.runs)
@@ -274,12 +277,12 @@ def _epochs(tx: Transaction, run_ids: list[str]) -> dict[str, int]:
     """The epoch of each run, locked until the transaction ends, so that no lease changes meanwhile."""
     if not run_ids:
         return {}
-    marks = ", ".join("?" * len(run_ids))
-    lock = " ORDER BY id FOR SHARE" if tx.dialect == "postgresql" else ""
-    found = tx.execute_raw(
-        f"SELECT id, epoch FROM runs WHERE id IN ({marks}){lock}", tuple(run_ids)
-    )
-    return {row.id: row.epoch for row in found}
+    # One parameter for all ids: the text stays the same, and with it the prepared statement.
+    if tx.dialect == "postgresql":
+        found = tx.execute_raw(_EPOCHS_LOCKED, (run_ids,))
+    else:
+        found = tx.execute_raw(_EPOCHS, (json.dumps(run_ids),))
+    return {row.id: row.epoch for row in found.all()}
 
 
 def _insert(tx: Transaction, units: list[Unit]) -> None:
@@ -323,6 +326,8 @@ def _end(tx: Transaction, units: list[Unit]) -> None:
 
 def _hold_blobs(tx: Transaction, units: list[Unit]) -> None:
     for unit in units:
+        if not unit.blobs:
+            continue
         for digest in sorted(set(unit.blobs)):
             tx.execute_raw(
                 "INSERT INTO run_blobs (org_id, project_id, run_id, digest) VALUES (?, ?, ?, ?)"

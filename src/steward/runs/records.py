@@ -381,8 +381,17 @@ class Records:
         overdue: timedelta = timedelta(0),
     ) -> list[Run]:
         now = self._clock.now()
-        due = sa.or_(_COLUMNS.wake_at <= now - overdue, _COLUMNS.lease_until < now)
-        return self._taken(tx, holder, queues, sa.and_(_free(now), due), limit, lease)
+        served = _COLUMNS.queue.in_(list(queues))
+        # Two looks at two indexes: what is due and what was left stay few, however many runs there were.
+        due = sa.union(
+            sa.select(_COLUMNS.id).where(served, _COLUMNS.wake_at <= now - overdue),
+            # Not the plain column: an index on it would lead through every run there ever was.
+            sa.select(_COLUMNS.id).where(
+                _COLUMNS.lease_until < now, (_COLUMNS.queue + "").in_(list(queues))
+            ),
+        )
+        wanted = sa.and_(_COLUMNS.id.in_(due), _free(now))
+        return self._taken(tx, holder, wanted, limit, lease)
 
     def claim_called(
         self,
@@ -394,10 +403,10 @@ class Records:
     ) -> tuple[list[Run], frozenset[str]]:
         """Takes those of these runs that are due, and names those that are due once their holder is done."""
         now = self._clock.now()
-        called = _COLUMNS.id.in_(sorted(set(run_ids)))
+        called = sa.and_(_COLUMNS.id.in_(sorted(set(run_ids))), _COLUMNS.queue.in_(list(queues)))
         due = sa.or_(_COLUMNS.wake_at <= now, _COLUMNS.lease_until < now)
         wanted = sa.and_(called, _free(now), due)
-        runs = self._taken(tx, holder, queues, wanted, len(run_ids), lease)
+        runs = self._taken(tx, holder, wanted, len(run_ids), lease)
         later = tx.rows(
             sa.select(_COLUMNS.id).where(
                 called, _COLUMNS.status.in_(_LIVE), _COLUMNS.wake_at.is_not(None)
@@ -409,7 +418,6 @@ class Records:
         self,
         tx: Transaction,
         holder: str,
-        queues: Sequence[str],
         wanted: sa.ColumnElement[bool],
         limit: int,
         lease: timedelta,
@@ -417,7 +425,7 @@ class Records:
         now = self._clock.now()
         statement = (
             sa.select(tables.runs)
-            .where(_COLUMNS.queue.in_(list(queues)), _COLUMNS.status.in_(_LIVE), wanted)
+            .where(_COLUMNS.status.in_(_LIVE), wanted)
             .order_by(_COLUMNS.priority.desc(), _COLUMNS.wake_at, _COLUMNS.id)
             .limit(limit)
             .with_for_update(skip_locked=True)
