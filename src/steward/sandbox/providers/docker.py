@@ -4,23 +4,27 @@ The image holds Python, Steward and the libraries; the command line tool is all 
 """
 
 import contextlib
-import os
-import platform
 import subprocess
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
 from steward.core.errors import Unavailable
 from steward.sandbox.contract import Envelope, Request, Response
 from steward.sandbox.providers import PROVIDERS
+from steward.sandbox.providers._container import (
+    NOBODY,
+    RUNNER,
+    SCRATCH,
+    files_of,
+    group_of,
+    memory_of,
+    proven,
+)
 from steward.sandbox.providers._process import converse, understood
-from steward.sandbox.runner.probe import program
 from steward.sandbox.walls import Walls
 
-_NOBODY: Final = 65534
 _TOOL_SECONDS: Final = 30.0
 _MOST_PROCESSES: Final = 256
 _WALLS: Final = (
@@ -29,15 +33,6 @@ _WALLS: Final = (
     "read-only root",
     "no capabilities",
     "memory and process limits",
-)
-# The container's own files are no secret; the rest must hold in it as anywhere.
-_MUST_HOLD: Final = (
-    "writing outside",
-    "network",
-    "new processes",
-    "signals",
-    "memory",
-    "becoming root",
 )
 
 
@@ -54,31 +49,16 @@ class Docker:
         """Runs the program that tries to get out in a throw-away container."""
         if self._walls is not None:
             return self._walls
-        if platform.machine() not in {"x86_64", "aarch64", "arm64"}:
-            return Walls("none", reasons=(f"no runner for {platform.machine()}",))
-        architecture = "x86_64" if platform.machine() == "x86_64" else "aarch64"
-        request = Request(kind="python", code=program(architecture))
-        never, bell = os.pipe()
-        try:
-            response = self.run(Envelope(request=request, scratch="/scratch", guarded=False), never)
-        except Unavailable as problem:
-            return Walls("none", reasons=(f"docker: {problem.message}",))
-        finally:
-            os.close(never)
-            os.close(bell)
-        tried = response.result if isinstance(response.result, dict) else {}
-        fallen = [name for name in _MUST_HOLD if tried.get(name) is not True]
-        if response.status != "done" or fallen:
-            reason = response.message or f"did not hold: {', '.join(fallen)}"
-            return Walls("none", reasons=(f"docker: {reason}",))
-        self._walls = Walls("container", tuple(response.walls), dict(tried))
-        return self._walls
+        walls = proven("docker", self.run)
+        # An engine that is down now may be up the next time.
+        self._walls = walls if walls.tier != "none" else None
+        return walls
 
     def run(self, envelope: Envelope, cancelled: int) -> Response:
         name = f"steward-{uuid4().hex}"
         started = time.monotonic()
         limits = envelope.request.limits
-        placed = envelope.model_copy(update={"scratch": "/scratch"})
+        placed = envelope.model_copy(update={"scratch": SCRATCH})
         try:
             process = subprocess.Popen(  # noqa: S603 - the administrator's own tool
                 self.command(name, envelope.request),
@@ -105,18 +85,18 @@ class Docker:
     def command(self, name: str, request: Request) -> list[str]:
         """The command line; every file of a dataset is mounted by itself, read-only."""
         limits = request.limits
-        files = sorted({file for dataset in request.datasets for file in dataset.files})
-        group = Path(files[0]).stat().st_gid if files and Path(files[0]).exists() else _NOBODY
-        memory = limits.memory_bytes + limits.scratch_bytes + (512 << 20)
+        files = files_of(request)
+        group = group_of(files)
+        memory = memory_of(request)
         scratch = (
-            f"/scratch:rw,noexec,nosuid,nodev,size={limits.scratch_bytes},"
-            f"nr_inodes={limits.scratch_inodes},uid={_NOBODY},gid={group},mode=0700"
+            f"{SCRATCH}:rw,noexec,nosuid,nodev,size={limits.scratch_bytes},"
+            f"nr_inodes={limits.scratch_inodes},uid={NOBODY},gid={group},mode=0700"
         )
         options = {
             "--name": name,
             "--network": "none",
             "--ipc": "none",
-            "--user": f"{_NOBODY}:{group}",
+            "--user": f"{NOBODY}:{group}",
             "--cap-drop": "ALL",
             "--security-opt": "no-new-privileges",
             "--memory": str(memory),
@@ -135,7 +115,7 @@ class Docker:
             *(part for option in options.items() for part in option),
             *mounts,
             self._image,
-            *("python", "-I", "-B", "-X", "utf8", "-m", "steward.sandbox.runner.once"),
+            *RUNNER,
         ]
 
     def _kill(self, name: str) -> None:

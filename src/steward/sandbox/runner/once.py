@@ -1,25 +1,28 @@
-"""The runner in a container: one envelope on standard input, one response on standard output.
+"""The runner in a container: one envelope on standard input or in a file, one response on standard output.
 
 The container is the outer wall; inside it the code still gets a confined process of its own, which
 this process watches over.
 
-Run as `python -I -m steward.sandbox.runner.once`.
+Run as `python -I -m steward.sandbox.runner.once [file]`.
 """
 
 import os
 import sys
 from pathlib import Path
 
-from steward.sandbox.contract import Envelope, Response
+from steward.sandbox.contract import Envelope, Limits, Response
 from steward.sandbox.runner import child, confine, root, warm
 from steward.sandbox.supervisor import Child, Supervision
 from steward.sandbox.zygotes import booted
 
 _WARM = "/scratch"
+_PAGE = 1 << 16
 
 
 def main() -> None:
-    envelope = Envelope.model_validate_json(sys.stdin.buffer.read())
+    # Where a container cannot be fed, as in a Kubernetes Job, the envelope lies in a file.
+    said = Path(sys.argv[1]).read_bytes() if len(sys.argv) > 1 else sys.stdin.buffer.read()
+    envelope = Envelope.model_validate_json(said)
     warm.load(_WARM)
     sys.stdout.write(run(envelope).model_dump_json())
 
@@ -58,6 +61,7 @@ def run(envelope: Envelope) -> Response:
         walls=said.get("walls", []),
         ended=lambda: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]),
         path=root.SCRATCH,
+        capped=_capped(limits),
     )
     never, bell = os.pipe()
     try:
@@ -66,6 +70,13 @@ def run(envelope: Envelope) -> Response:
         confined.close()
         os.close(never)
         os.close(bell)
+
+
+def _capped(limits: Limits) -> bool:
+    """Whether the file system of scratch holds both limits by itself; if not, the watchdog does."""
+    about = os.statvfs(root.SCRATCH)
+    size = about.f_blocks * about.f_frsize
+    return 0 < about.f_files <= limits.scratch_inodes and size <= limits.scratch_bytes + _PAGE
 
 
 def _private_memory() -> int:
