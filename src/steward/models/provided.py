@@ -10,7 +10,7 @@ from steward.core.errors import Misconfigured
 from steward.core.settings import ModelChoice
 from steward.models.answer import ModelAnswer, Usage
 from steward.models.backend import Delta, Failed, OnDelta, Patience
-from steward.models.messages import Request
+from steward.models.messages import Json, Request, part_to_json, parts_from_json
 from steward.models.prices import Prices
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _ADDRESSES = {
     "anthropic": "https://api.anthropic.com",
     "google": "https://generativelanguage.googleapis.com",
 }
+_LOADED: set[tuple[str, str]] = set()
 _NEEDS_KEY = frozenset({"openai", "anthropic", "google", "azure"})
 
 
@@ -53,7 +54,8 @@ class ProvidedModel:
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
         # The first import takes seconds; the event loop has other people to serve.
-        await asyncio.to_thread(_load, self._choice.provider)
+        if (self._choice.provider, self._choice.api) not in _LOADED:
+            await asyncio.to_thread(_load, self._choice)
         from steward.models.failures import failed
         from steward.models.translate import Names, from_sdk
         from steward.models.translate import finish as finish_of
@@ -71,6 +73,9 @@ class ProvidedModel:
                 raise shown.problem from None  # ours, not the provider's
             raise failed(problem, self.model, self._key) from problem
         parts = from_sdk(response, names)
+        if self._key:
+            # A server knows the key it was sent, and what it answers is recorded.
+            parts = parts_from_json(_without(self._key, [part_to_json(part) for part in parts]))
         finish = finish_of(response, parts)
         return ModelAnswer(parts, self.model, finish, self._usage(response.usage))
 
@@ -142,6 +147,16 @@ def address_of(choice: ModelChoice) -> str | None:
     return choice.base_url or _ADDRESSES.get(choice.provider)
 
 
+def _without(secret: str, value: Json) -> Json:
+    if isinstance(value, str):
+        return value.replace(secret, "[key]")
+    if isinstance(value, dict):
+        return {_without(secret, name): _without(secret, item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without(secret, item) for item in value]
+    return value
+
+
 def _delta(event: Any) -> Delta | None:
     from pydantic_ai import messages as sdk
 
@@ -160,27 +175,23 @@ def _delta(event: Any) -> Delta | None:
             return None
 
 
-def _load(provider: str) -> None:
+def _load(choice: ModelChoice) -> None:
+    """Imports what a provider needs and makes one model to throw away: much of it is built on first use."""
     from steward.models import failures, translate  # noqa: F401
 
-    match provider:
-        case "anthropic":
-            import pydantic_ai.models.anthropic
-        case "google":
-            import pydantic_ai.models.google
-        case "bedrock":
-            try:
-                import pydantic_ai.models.bedrock
-            except ImportError:
-                raise Failed(
-                    Misconfigured(
-                        "Bedrock needs another package: install Steward with its extra `bedrock`.",
-                        code="model-misconfigured",
-                    )
-                ) from None
-        case _:
-            import pydantic_ai.models.openai  # noqa: F401
-    _trust()
+    if choice.provider == "bedrock":
+        try:
+            import pydantic_ai.models.bedrock  # noqa: F401
+        except ImportError:
+            raise Failed(
+                Misconfigured(
+                    "Bedrock needs another package: install Steward with its extra `bedrock`.",
+                    code="model-misconfigured",
+                )
+            ) from None
+    else:
+        _model(choice, None, _client(_CONNECT_S))
+    _LOADED.add((choice.provider, choice.api))
 
 
 @cache
@@ -194,7 +205,9 @@ def _trust() -> ssl.SSLContext:
 def _client(stall: float) -> "httpx2.AsyncClient":
     import httpx2
 
-    timeout = httpx2.Timeout(stall, connect=min(_CONNECT_S, stall))
+    # No limit for the pool: a client of one request waits for none, and it tells these limits from the defaults,
+    # about which an SDK would warn.
+    timeout = httpx2.Timeout(stall, connect=min(_CONNECT_S, stall), pool=None)
     return httpx2.AsyncClient(verify=_trust(), timeout=timeout)
 
 
