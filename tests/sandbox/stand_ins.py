@@ -24,8 +24,11 @@ from steward.sandbox.contract import Envelope
 from steward.sandbox.providers import Provider
 
 _MODELS: dict[str, Any] = {
-    "networkpolicies": client.V1NetworkPolicy,
     "jobs": client.V1Job,
+    "namespaces": client.V1Namespace,
+    "networkpolicies": client.V1NetworkPolicy,
+    "rolebindings": client.V1RoleBinding,
+    "roles": client.V1Role,
     "secrets": client.V1Secret,
 }
 
@@ -55,7 +58,8 @@ class ClusterStandIn:
     created: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     executions: dict[str, _Execution] = field(default_factory=dict)
     refuse: dict[str, int] = field(default_factory=dict)
-    """HTTP status by kind of object, for creations that are to fail."""
+    """HTTP status by kind of object, for what is to fail."""
+    policies: dict[str, dict[str, Any]] = field(default_factory=dict)
     pod_status: dict[str, Any] | None = None
     pods_vanish: bool = False
     noise: bytes = b"a warning of a library\n"
@@ -65,8 +69,13 @@ class ClusterStandIn:
         parts = path.split("/")
         kind = parts[parts.index("namespaces") + 2]
         self.asked.append((method, kind))
+        if kind in self.refuse:
+            return self.refuse[kind], {"kind": "Status"}
         if method == "POST":
             return self._create(kind, body)
+        if kind == "networkpolicies":
+            found = self.policies.get(parts[-1])
+            return (200, found) if found else (404, {"kind": "Status"})
         if kind == "pods" and parts[-1] == "log":
             return self._log(parts[-2])
         if kind == "pods":
@@ -83,8 +92,6 @@ class ClusterStandIn:
 
     def _create(self, kind: str, body: dict[str, Any]) -> Any:
         check_document(kind, body)
-        if kind in self.refuse:
-            return self.refuse[kind], {"kind": "Status"}
         self.created.setdefault(kind, []).append(body)
         name = body["metadata"]["name"]
         if kind == "jobs":

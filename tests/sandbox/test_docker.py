@@ -89,6 +89,12 @@ def test_what_is_no_answer_is_an_error(tmp_path: Path, never: int, behaviour: st
     assert docker.prove().tier == "none"
 
 
+def test_an_engine_that_is_down_is_told(tmp_path: Path) -> None:
+    said = "docker: Cannot connect to the daemon.\\nSee 'docker run --help'.\\n"
+    reasons = _docker(tmp_path, f'sys.exit("{said}")').prove().reasons
+    assert reasons == ("docker: The runner gave no answer: docker: Cannot connect to the daemon.",)
+
+
 def test_a_missing_tool_is_a_reason() -> None:
     walls = Docker("image", command=["/nonexistent/docker"]).prove()
     assert (walls.tier, len(walls.reasons)) == ("none", 1)

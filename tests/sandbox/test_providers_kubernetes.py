@@ -3,16 +3,20 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from steward.core.errors import Misconfigured, TooLarge, Unavailable
+from steward.core.settings import SandboxSettings
 from steward.sandbox import Dataset, Limits, Request, Response
 from steward.sandbox.contract import Envelope
 from steward.sandbox.providers import Provider
 from steward.sandbox.providers._cluster import OfficialClient
 from steward.sandbox.providers.embedded import Embedded
 from steward.sandbox.providers.kubernetes import (
+    POLICY,
     Kubernetes,
     Placement,
     job,
@@ -22,13 +26,16 @@ from steward.sandbox.providers.kubernetes import (
 from steward.testing.sandbox import SandboxProviderKit
 from tests.sandbox.stand_ins import ClusterStandIn, check_document, serving
 
+_POLICIES = {POLICY: network_policy()}
+_MANIFEST = Path(__file__).resolve().parents[2] / "deploy/sandbox/kubernetes.yaml"
+
 
 class TestKubernetes(SandboxProviderKit):
     @pytest.fixture(scope="class")
     @classmethod
     def provider(cls, data: Path) -> Iterator[Provider]:
         node = Embedded([data], ready=1)
-        with serving(ClusterStandIn(node)) as api:
+        with serving(ClusterStandIn(node, policies=_POLICIES)) as api:
             placement = Placement("runner:1", claim="steward-home", data_root=data)
             yield Kubernetes(OfficialClient(api, "sandbox"), placement)
         node.close()
@@ -48,7 +55,7 @@ class _Nothing:
 
 @pytest.fixture
 def cluster() -> ClusterStandIn:
-    return ClusterStandIn(_Nothing())  # type: ignore[arg-type]
+    return ClusterStandIn(_Nothing(), policies=_POLICIES)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -187,19 +194,49 @@ def test_a_call_off_deletes_the_job(kubernetes: Kubernetes, cluster: ClusterStan
 
 
 @pytest.mark.parametrize(
-    ("status", "words"),
-    [(403, "refuses Steward's account"), (500, "answered 500"), (404, "namesp")],
+    ("kind", "status", "words"),
+    [
+        ("networkpolicies", 403, "refuses Steward's account"),
+        ("networkpolicies", 500, "answered 500"),
+        ("jobs", 403, "refuses Steward's account"),
+        ("jobs", 404, "namespace"),
+        ("jobs", 422, "does not accept"),
+    ],
 )
 def test_what_a_cluster_refuses_is_a_reason(
-    kubernetes: Kubernetes, cluster: ClusterStandIn, status: int, words: str
+    kubernetes: Kubernetes, cluster: ClusterStandIn, kind: str, status: int, words: str
 ) -> None:
-    cluster.refuse = {"networkpolicies": status}
+    cluster.refuse = {kind: status}
     walls = kubernetes.prove()
     assert walls.tier == "none"
     assert words in walls.reasons[0]
-    # A policy that is there already is what is wanted.
-    cluster.refuse = {"networkpolicies": 409, "jobs": 403}
-    assert "refuses Steward's account" in kubernetes.prove().reasons[0]
+
+
+@pytest.mark.parametrize("spec", [None, {"egress": [{}]}, {"policyTypes": ["Ingress"]}])
+def test_nothing_runs_without_the_policy(
+    kubernetes: Kubernetes, cluster: ClusterStandIn, spec: dict[str, Any] | None
+) -> None:
+    policy = network_policy()
+    cluster.policies = {POLICY: {**policy, "spec": {**policy["spec"], **spec}}} if spec else {}
+    walls = kubernetes.prove()
+    assert walls.tier == "none"
+    assert "denies everything" in walls.reasons[0]
+    assert cluster.asked == [("GET", "networkpolicies")]
+
+
+def test_the_manifest_fits() -> None:
+    documents = list(yaml.safe_load_all(_MANIFEST.read_text()))
+    for document in documents:
+        plural = {"NetworkPolicy": "networkpolicies"}.get(
+            document["kind"], document["kind"].lower() + "s"
+        )
+        check_document(plural, document)
+    found = {document["kind"]: document for document in documents}
+    assert found["NetworkPolicy"]["metadata"]["name"] == POLICY
+    assert found["NetworkPolicy"]["spec"] == network_policy()["spec"]
+    namespace = SandboxSettings().namespace
+    assert found["Namespace"]["metadata"]["name"] == namespace
+    assert found["Role"]["metadata"]["namespace"] == namespace
 
 
 def test_no_cluster_is_a_reason() -> None:

@@ -141,17 +141,34 @@ def _hashing_key(secrets: SecretStore, scope: Scope) -> bytes:
 def open_sandbox(settings: Settings) -> Sandbox:
     """Starts nothing by itself: the first execution raises the walls."""
     chosen = settings.sandbox
-    provider: Provider
-    if chosen.provider == "docker":
-        from steward.sandbox.providers.docker import Docker
+    return Sandbox(_provider(settings), minimum=chosen.minimum, concurrency=chosen.concurrency)
 
-        provider = Docker()
-    else:
-        from steward.sandbox.providers.embedded import Embedded
 
-        home = settings.home.resolve()
-        provider = Embedded([home / "blobs", home / "work"], ready=chosen.ready)
-    return Sandbox(provider, minimum=chosen.minimum, concurrency=chosen.concurrency)
+def _provider(settings: Settings) -> Provider:
+    chosen = settings.sandbox
+    home = settings.home.resolve()
+    seconds = chosen.start.total_seconds()
+    match chosen.provider:
+        case "docker":
+            from steward.sandbox.providers.docker import Docker
+
+            return Docker(chosen.image, command=[chosen.docker], start_seconds=seconds)
+        case "kubernetes":
+            from steward.sandbox.providers._cluster import reach
+            from steward.sandbox.providers.kubernetes import Kubernetes, Placement
+
+            placement = Placement(
+                chosen.image, chosen.claim, home, chosen.runtime_class, start_seconds=seconds
+            )
+            return Kubernetes(reach(chosen.namespace), placement)
+        case "microsandbox":
+            from steward.sandbox.providers.microsandbox import Microsandbox
+
+            return Microsandbox(chosen.image, start_seconds=seconds)
+        case "embedded":
+            from steward.sandbox.providers.embedded import Embedded
+
+            return Embedded([home / "blobs", home / "work"], ready=chosen.ready)
 
 
 def open_database(settings: Settings) -> Database:

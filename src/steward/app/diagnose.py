@@ -1,27 +1,34 @@
 """Checks of the machine and the installation, each with the remedy when something is wrong."""
 
-import ctypes
+import asyncio
 import os
 import platform
 import shutil
 import socket
-import subprocess
-import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from steward.app.compose import key_file, open_database
+from steward.app.compose import key_file, open_database, open_sandbox
 from steward.core import Settings
 from steward.core.errors import StewardError
-from steward.core.settings import minimal_environment
+from steward.sandbox import Walls
 from steward.store import Keyring, latest_revision, schema_revision, sqlite_version
 
 State = Literal["ok", "info", "warning", "failed"]
 _GIB = 1 << 30
-_LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
-_NEW_USER_NAMESPACE = 0x10000000
+_DATA = ("blobs", "work")
+_REMEDIES = {
+    "embedded": (
+        "Use Linux 5.13 or newer with Landlock and seccomp, or set STEWARD_SANDBOX__PROVIDER to docker, "
+        "kubernetes or microsandbox."
+    ),
+    "docker": "Start the engine and build the image: docs/guides/sandbox.md says how.",
+    "kubernetes": "Apply deploy/sandbox/kubernetes.yaml and push the image: see docs/guides/sandbox.md.",
+    "microsandbox": "Install the extra 'microsandbox' on a machine with KVM: see docs/guides/sandbox.md.",
+}
 
 
 @dataclass(frozen=True)
@@ -142,47 +149,46 @@ def _web(_: Settings) -> Finding:
     return Finding("web app", "warning", "not built", "Run 'make up' in the checkout.")
 
 
-def _sandbox(_: Settings) -> Finding:
-    if platform.system() != "Linux":
-        return Finding(
-            "sandbox", "warning", "needs Linux", "Code written by agents runs on Linux hosts only."
+def _sandbox(settings: Settings) -> Finding:
+    """Raises the walls around a throw-away process that tries to get out, and takes them down."""
+    minimum = settings.sandbox.minimum
+    with tempfile.TemporaryDirectory(prefix="steward-doctor-") as folder:
+        home = settings.home
+        if not all((home / name).is_dir() for name in _DATA):
+            # What is not there yet stays away: an empty home stands in for it.
+            home = Path(folder)
+            for name in _DATA:
+                (home / name).mkdir()
+        try:
+            sandbox = open_sandbox(settings.model_copy(update={"home": home}))
+        except StewardError as error:
+            return Finding("sandbox", "failed", error.message, _REMEDIES[settings.sandbox.provider])
+        try:
+            walls = asyncio.run(sandbox.walls())
+        finally:
+            sandbox.shut()
+    reasons = "; ".join(walls.reasons)
+    if not walls.reaches(minimum):
+        wanted = f"{settings.sandbox.provider} reaches {walls.tier!r}, {minimum!r} is asked for"
+        message = (
+            f"no code is run: {wanted} ({reasons})" if reasons else f"no code is run: {wanted}"
         )
-    walls = {
-        "user namespaces": _user_namespaces(),
-        "Landlock": _landlock() > 0,
-        "seccomp": _seccomp(),
-    }
-    standing = [name for name, stands in walls.items() if stands]
-    missing = [name for name, stands in walls.items() if not stands]
-    message = f"this kernel offers {', '.join(standing) or 'nothing'}"
-    if missing:
-        message += f"; not {', '.join(missing)}"
-    if walls["Landlock"] and walls["seccomp"]:
-        return Finding("sandbox", "ok", message)
-    return Finding("sandbox", "warning", message, "Linux 5.13 or newer with Landlock is needed.")
+        return Finding("sandbox", "failed", message, _remedy(settings, walls))
+    if walls.tier == "none":
+        message = f"no wall stands and none is asked for ({reasons})"
+        return Finding("sandbox", "warning", message, _remedy(settings, walls))
+    held = f"{sum(walls.tried.values())} of {len(walls.tried)} attempts to get out were held"
+    message = f"{settings.sandbox.provider}, tier {walls.tier}: {', '.join(walls.stood)}; {held}"
+    if reasons:
+        message += f"; not stronger because of {reasons}"
+    return Finding("sandbox", "ok", message)
 
 
-def _landlock() -> int:
-    """The Landlock version of the kernel, 0 when it has none."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    return max(0, int(libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, 1)))
-
-
-def _seccomp() -> bool:
-    return "Seccomp:" in Path("/proc/self/status").read_text()
-
-
-def _user_namespaces() -> bool:
-    """Tried in a throw-away process: settings alone do not tell."""
-    attempt = f"import ctypes, sys; sys.exit(ctypes.CDLL(None).unshare({_NEW_USER_NAMESPACE}) != 0)"
-    done = subprocess.run(  # noqa: S603 - our own interpreter and text
-        [sys.executable, "-I", "-c", attempt],
-        env=minimal_environment(),
-        check=False,
-        timeout=20,
-        capture_output=True,
-    )
-    return done.returncode == 0
+def _remedy(settings: Settings, walls: Walls) -> str:
+    if walls.tier != "none":
+        variable = "STEWARD_SANDBOX__MINIMUM"
+        return f"Set {variable}={walls.tier} to accept these walls, or choose another provider."
+    return _REMEDIES[settings.sandbox.provider]
 
 
 def _model(_: Settings) -> Finding:

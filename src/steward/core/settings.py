@@ -139,15 +139,34 @@ class NetworkSettings(_Section):
 
 
 class SandboxSettings(_Section):
-    provider: Literal["embedded", "docker"] = Field(
+    provider: Literal["embedded", "docker", "kubernetes", "microsandbox"] = Field(
         "embedded", description="Where SQL and code of agents and people run."
     )
-    minimum: Literal["ns", "lsm", "none"] = Field(
+    minimum: Literal["ns", "lsm", "container", "none"] = Field(
         "lsm",
         description="The weakest walls accepted; below them no code is run. `steward doctor` tells them.",
     )
     concurrency: int = Field(4, gt=0, le=64, description="Executions at a time.")
     ready: int = Field(2, ge=1, le=32, description="Confined processes kept ready.")
+    image: str = Field(
+        "steward-runner",
+        description="The runner's image, for all providers but `embedded`; `deploy/sandbox/image.py` builds it.",
+    )
+    start: timedelta = Field(
+        timedelta(minutes=2),
+        gt=timedelta(0),
+        description="Longest time for a container, pod or machine to start, beside the time the code has.",
+    )
+    docker: str = Field("docker", description="The program that speaks to the container engine.")
+    namespace: str = Field(
+        "steward-sandbox", description="The Kubernetes namespace in which code runs."
+    )
+    claim: str | None = Field(
+        None, description="The Kubernetes volume claim that holds Steward's home folder."
+    )
+    runtime_class: str | None = Field(
+        None, description="The Kubernetes runtime class of the pods, such as `gvisor`."
+    )
 
 
 class RunsSettings(_Section):

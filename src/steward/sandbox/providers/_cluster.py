@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from steward.core.errors import Conflict, Misconfigured, NotFound, StewardError, Unavailable
+from steward.core.errors import Misconfigured, NotFound, StewardError, Unavailable
 
 Document = dict[str, Any]
 
@@ -19,8 +19,8 @@ class OfficialClient:
         self._core = client.CoreV1Api(api)
         self._network = client.NetworkingV1Api(api)
 
-    def create_policy(self, body: Document) -> None:
-        self._ask(self._network.create_namespaced_network_policy, self._namespace, body)
+    def policy(self, name: str) -> Document:
+        return self._document(self._network.read_namespaced_network_policy, name, self._namespace)
 
     def create_job(self, body: Document) -> Document:
         return self._document(self._batch.create_namespaced_job, self._namespace, body)
@@ -71,12 +71,10 @@ class OfficialClient:
 def _translated(status: int | None, reason: str) -> StewardError:
     if status == 404:
         return NotFound("The cluster knows no such object; is the namespace there?")
-    if status == 409:
-        return Conflict("The cluster has an object of that name.")
     if status in {401, 403}:
         return Misconfigured(
-            f"The cluster refuses Steward's account ({status} {reason}): it needs create, get, list "
-            "and delete for jobs, pods, pods/log, secrets and networkpolicies in its namespace."
+            f"The cluster refuses Steward's account ({status} {reason}): it needs the role that "
+            "deploy/sandbox/kubernetes.yaml gives it."
         )
     if status in {400, 422}:
         return Misconfigured(f"The cluster does not accept the request ({status} {reason}).")

@@ -39,10 +39,15 @@ _WALLS: Final = (
 @PROVIDERS.register("docker")
 class Docker:
     def __init__(
-        self, image: str = "steward-runner", *, command: Sequence[str] = ("docker",)
+        self,
+        image: str = "steward-runner",
+        *,
+        command: Sequence[str] = ("docker",),
+        start_seconds: float = 60.0,
     ) -> None:
         self._image = image
         self._command = list(command)
+        self._start_seconds = start_seconds
         self._walls: Walls | None = None
 
     def prove(self) -> Walls:
@@ -71,14 +76,14 @@ class Docker:
             raise Unavailable(f"{self._command[0]} cannot be started: {problem.strerror}") from None
         with process:
             try:
-                said, words, late = converse(process, placed, cancelled)
+                said, words, late = converse(process, placed, cancelled, self._start_seconds)
             finally:
                 process.kill()
                 process.wait()
                 # Ending the tool alone would leave the container running.
                 self._kill(name)
         total = (time.monotonic() - started) * 1000
-        response = understood(said, words, late, limits, total)
+        response = understood(said, _without_advice(words), late, limits, total)
         walls = [*_WALLS, *response.walls]
         return response.model_copy(update={"tier": "container", "walls": walls})
 
@@ -130,3 +135,9 @@ class Docker:
 
     def close(self) -> None:
         self._walls = None
+
+
+def _without_advice(words: bytes) -> bytes:
+    """What went wrong; the tool's last line only says how to ask it for help."""
+    lines = words.splitlines()
+    return b"\n".join(line for line in lines if line.strip() and b"--help" not in line)

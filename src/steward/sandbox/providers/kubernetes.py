@@ -16,7 +16,6 @@ from typing import Any, Final, Protocol
 from uuid import uuid4
 
 from steward.core.errors import (
-    Conflict,
     Misconfigured,
     NotFound,
     StewardError,
@@ -42,7 +41,7 @@ Document = dict[str, Any]
 LABELS: Final = {"app.kubernetes.io/name": "steward-sandbox"}
 _EXECUTION: Final = "app.kubernetes.io/instance"
 _REQUEST: Final = "/request"
-_POLICY: Final = "steward-sandbox-deny-all"
+POLICY: Final = "steward-sandbox-deny-all"
 _POLL_SECONDS: Final = 0.25
 _KEPT_SECONDS: Final = 60
 # A Secret holds a mebibyte; a node rotates a log at ten by default.
@@ -72,8 +71,8 @@ _WALLS: Final = (
 class Cluster(Protocol):
     """The few things asked of a cluster, in one namespace, as the documents of its API."""
 
-    def create_policy(self, body: Document) -> None:
-        """Raises `Conflict` when there is one of that name."""
+    def policy(self, name: str) -> Document:
+        """A network policy; raises `NotFound` when there is none."""
 
     def create_job(self, body: Document) -> Document: ...
 
@@ -107,7 +106,7 @@ def network_policy() -> Document:
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
-        "metadata": {"name": _POLICY, "labels": LABELS},
+        "metadata": {"name": POLICY, "labels": LABELS},
         "spec": {
             "podSelector": {"matchLabels": LABELS},
             "policyTypes": ["Ingress", "Egress"],
@@ -240,14 +239,18 @@ class Kubernetes:
         self._walls: Walls | None = None
 
     def prove(self) -> Walls:
-        """Sets up the network policy, then runs the program that tries to get out in a pod."""
+        """Looks at the network policy, then runs the program that tries to get out in a pod."""
         if self._walls is not None:
             return self._walls
         try:
-            with contextlib.suppress(Conflict):
-                self._cluster.create_policy(network_policy())
+            fenced = self._cluster.policy(POLICY).get("spec") == network_policy()["spec"]
+        except NotFound:
+            fenced = False
         except StewardError as problem:
             return Walls("none", reasons=(f"kubernetes: {problem.message}",))
+        if not fenced:
+            reason = f"the namespace has no network policy {POLICY!r} that denies everything"
+            return Walls("none", reasons=(f"kubernetes: {reason}",))
         walls = proven("kubernetes", self.run)
         self._walls = walls if walls.tier != "none" else None
         return walls
