@@ -70,6 +70,8 @@ export interface Decision {
 export interface CallPreview {
   summary: string;
   details: Record<string, unknown>;
+  /** Why it could not be taken back; null when it can. */
+  irreversible?: string | null;
 }
 
 export interface Labels {

@@ -1,5 +1,5 @@
 /** What is to be known about a call: what it would do, why it was decided so, and where its values come from. */
-import { Text } from '@mantine/core';
+import { Alert, Text } from '@mantine/core';
 import { ShieldCheck, TriangleAlert } from 'lucide-react';
 import type { CellChange, ChangePreview as DataPreview } from '@/api/data-types';
 import type { CallPreview, Provenance, Rule } from '@/api/run-types';
@@ -11,7 +11,7 @@ import { ValueView } from './ValueView';
 
 /** Changes of datasets bring counts and cells; other tools what they have. */
 export function CallPreviewView({ preview }: { preview: CallPreview }) {
-  const { details, summary } = preview;
+  const { details, summary, irreversible } = preview;
   const rest = Object.entries(details).filter(
     ([name, value]) => !SHOWN_APART.has(name) && !isNothing(value),
   );
@@ -30,6 +30,11 @@ export function CallPreviewView({ preview }: { preview: CallPreview }) {
   return (
     <>
       <PreviewFacts preview={shown as unknown as DataPreview} />
+      {irreversible && (
+        <Alert color="red" variant="light" title="Cannot be undone">
+          {irreversible}
+        </Alert>
+      )}
       {rest.length > 0 && <ValueView label="Preview" value={Object.fromEntries(rest)} />}
     </>
   );

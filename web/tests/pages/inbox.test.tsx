@@ -150,12 +150,17 @@ describe('the inbox', () => {
   });
 
   it('lets a message be taken back in the last seconds', async () => {
-    const sending = approval({ risk: 'external_send', title: 'Mail to the boss' });
+    const sending = approval({
+      risk: 'external_send',
+      title: 'Mail to the boss',
+      preview: { summary: '53 cells change', details: {}, irreversible: 'Mail stays sent.' },
+    });
     const sent = open([waiting({ approval: sending })], {
       [DECIDE]: approval({ status: 'approved' }),
       [`POST ${PATH}/runs/run_1/take-back`]: noContent,
     });
     await screen.findByText('53 cells change');
+    expect(screen.getByText('Mail stays sent.')).toBeInTheDocument();
     await userEvent.click(screen.getByRole('button', { name: /Approve once/ }));
     const banner = await screen.findByRole('status', { name: 'Going out' });
     expect(banner).toHaveTextContent(/Mail to the boss goes out in \d s/);

@@ -44,7 +44,9 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
   const project = useProject();
   const navigate = useNavigate();
   const calls = useQuery(callsQuery(project.id, run.id)).data ?? [];
-  const [at, setAt] = useState<string | null>(calls[0]?.key ?? null);
+  // The first step, until another one is chosen.
+  const [chosen, setAt] = useState<string | null | undefined>(undefined);
+  const at = chosen === undefined ? (calls[0]?.key ?? null) : chosen;
   const [text, setText] = useState('');
   const changes = changesIn(text);
   const fork = useMutation({
