@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
+import tomllib
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from steward.core import MovableClock
+from steward.core.errors import Misconfigured
 from steward.core.settings import ModelsSettings, Settings, load_settings
 from steward.models import (
     NO_MODEL,
@@ -330,3 +333,50 @@ class TestDoctor:
         assert "answers and calls tools" in found.message
         assert "Broken." in found.message
         assert "its key is the secret 'key'" in found.message
+
+
+def test_the_guide_tells_the_truth() -> None:
+    page = (Path(__file__).parents[2] / "docs/guides/models.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(block, "docs/guides/models.md", "exec"), {})
+    (written,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    models = ConfiguredModels(ModelsSettings.model_validate(tomllib.loads(written)["models"]))
+    assert models.names(Role.planner) == ["anthropic:claude-sonnet-4-5", "ollama:qwen3:8b"]
+    assert models.names(Role.explainer) == ["ollama:qwen3:8b"]
+    assert [choice.allow_rows for choice in models.choices(Role.planner)] == [False, True]
+
+
+def test_a_cancel_does_not_wait_for_a_model(on_sqlite: Installation, serve: Serve) -> None:
+    runs = on_sqlite.steward.runs
+
+    async def program(execution: Execution) -> Any:
+        async def cancel(_: Delta) -> None:
+            execution.control = "cancel"
+
+        stalling = serve([Reply(["One", "two"], stall_after=2)])
+        asked = desk(choice(stalling, stall=60))
+        answer = await asked.request(execution, "greet", Role.planner, HELLO, on_delta=cancel)
+        return answer.text
+
+    runs.programs["asks"] = program
+    run_id = runs.start(on_sqlite.scope, "usr_test", RunRequest("Ask", "asks", {})).id
+    runs.drive_until_idle()
+    assert runs.get(on_sqlite.scope, run_id).status == "cancelled"
+    assert journal(on_sqlite, run_id) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"provider": "compatible", "name": "a"}, "base_url is needed"),
+        ({"provider": "openai", "name": "a", "api_key": "k", "api_key_secret": "s"}, "give one of"),
+        ({"provider": "nobody", "name": "a"}, "provider"),
+        ({"provider": "openai"}, "name"),
+    ],
+)
+def test_wrong_settings_are_told_by_name(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], said: str
+) -> None:
+    monkeypatch.setenv("STEWARD_MODELS__DEFAULT", json.dumps(given))
+    with pytest.raises(Misconfigured, match=rf"models\.default.*{said}"):
+        load_settings()
