@@ -1,0 +1,134 @@
+/** SQL, plans and Python over the datasets, one query at a time, without a model. */
+import { Button, Group, NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Play, Square } from 'lucide-react';
+import { useState } from 'react';
+import type { Message, QueryType } from '@/api/chat';
+import { datasetsQuery } from '@/api/datasets';
+import { itemsOf } from '@/api/lists';
+import { useProject } from '@/app/project';
+import { FormError } from '@/components/FormError';
+import { Page } from '@/components/Page';
+import classes from './console.module.css';
+import { Editor } from './Editor';
+import { History } from './History';
+import { ResultView } from './ResultView';
+import { SaveDialog } from './SaveDialog';
+import { transformOf } from './step';
+import { useConsole } from './use-console';
+
+const KINDS = [
+  { value: 'sql', label: 'SQL' },
+  { value: 'plan', label: 'Plan' },
+  { value: 'python', label: 'Python' },
+] satisfies { value: QueryType; label: string }[];
+const EMPTY: Record<QueryType, string> = { sql: '', plan: '', python: '' };
+const MOST_ROWS = 10_000;
+
+export default function ConsolePage() {
+  const project = useProject();
+  const datasets = itemsOf(useInfiniteQuery(datasetsQuery(project.id)).data);
+  const { state, threadId, run, cancel, show, startThread } = useConsole(project.id);
+  const [kind, setKind] = useState<QueryType>('sql');
+  const [drafts, setDrafts] = useState(EMPTY);
+  const [limit, setLimit] = useState(200);
+  const [saving, setSaving] = useState(false);
+  const query = drafts[kind];
+  const message = state.answer?.message ?? null;
+  const write = (text: string, of: QueryType = kind) => setDrafts({ ...drafts, [of]: text });
+  const start = () => {
+    if (query.trim() !== '') void run(kind, query, limit);
+  };
+  const pick = (found: Message) => {
+    const { thread_id: thread, run_id, status, summary, query_type: of } = found;
+    if (of !== null) {
+      setKind(of);
+      write(found.query, of);
+    }
+    const answer = found.error?.message ?? summary;
+    show({ thread_id: thread ?? '', run_id, status, answer, message: found });
+  };
+  const maySave = message !== null && transformOf(message, 'x') !== null;
+  return (
+    <Page
+      title="Console"
+      description="One query at a time over the datasets, run in the sandbox. Every query is a run."
+      width="full"
+    >
+      <div className={classes.layout}>
+        <Stack gap="md">
+          <SegmentedControl
+            aria-label="Kind of query"
+            data={KINDS}
+            value={kind}
+            onChange={(value) => setKind(value)}
+            w="fit-content"
+          />
+          <Editor kind={kind} value={query} onChange={write} onRun={start} datasets={datasets} />
+          <Toolbar
+            isRunning={state.isRunning}
+            progress={state.progress}
+            limit={limit}
+            onLimit={setLimit}
+            onRun={start}
+            onCancel={cancel}
+          />
+          <FormError error={state.error} />
+          {state.answer && (
+            <ResultView
+              projectId={project.id}
+              answer={state.answer}
+              onSave={maySave ? () => setSaving(true) : undefined}
+            />
+          )}
+        </Stack>
+        <History projectId={project.id} threadId={threadId} onPick={pick} onNew={startThread} />
+      </div>
+      {message && (
+        <SaveDialog
+          projectId={project.id}
+          message={message}
+          opened={saving}
+          onClose={() => setSaving(false)}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface ToolbarProps {
+  isRunning: boolean;
+  progress: string;
+  limit: number;
+  onLimit: (limit: number) => void;
+  onRun: () => void;
+  onCancel: () => void;
+}
+
+function Toolbar({ isRunning, progress, limit, onLimit, onRun, onCancel }: ToolbarProps) {
+  return (
+    <Group gap="sm">
+      {isRunning ? (
+        <Button color="red" variant="light" leftSection={<Square size={14} />} onClick={onCancel}>
+          Cancel
+        </Button>
+      ) : (
+        <Button leftSection={<Play size={14} />} onClick={onRun}>
+          Run
+        </Button>
+      )}
+      <NumberInput
+        aria-label="Rows at most"
+        value={limit}
+        min={1}
+        max={MOST_ROWS}
+        w="7rem"
+        suffix=" rows"
+        onChange={(value) => onLimit(Math.min(Math.max(Number(value) || 1, 1), MOST_ROWS))}
+      />
+      <Text size="sm" c="dimmed" role="status">
+        {progress || (isRunning ? '' : 'Ctrl+Enter runs it')}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,205 @@
+/** What came of a query: its rows, charts and files, how it was run, and what can be made of it. */
+import { Alert, Anchor, Button, Group, Stack, Tabs, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { TriangleAlert } from 'lucide-react';
+import type { ChatAnswer, Message } from '@/api/chat';
+import { artifactAddress } from '@/api/runs';
+import { projectPath } from '@/app/project';
+import { CellText } from '@/components/CellText';
+import { CodeBlock } from '@/components/CodeBlock';
+import { JsonTree } from '@/components/JsonTree';
+import { showToast } from '@/components/toasts';
+import { useCopy } from '@/components/use-copy';
+import { tableOf } from '@/components/value-table';
+import { ChartArtifact } from './ChartArtifact';
+import classes from './console.module.css';
+import { stepYaml } from './step';
+
+interface Props {
+  projectId: string;
+  answer: ChatAnswer;
+  onSave: (() => void) | undefined;
+}
+
+export function ResultView({ projectId, answer, onSave }: Props) {
+  const { message } = answer;
+  if (message === null) return <Alert color="gray">{answer.answer}</Alert>;
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <Text size="sm" role="status">
+          {message.error === null ? answer.answer : 'It did not work.'}
+          {message.seconds !== null && ` · ${message.seconds.toFixed(2)} s`}
+        </Text>
+        <Actions projectId={projectId} message={message} onSave={onSave} />
+      </Group>
+      {message.error !== null && (
+        <Alert
+          role="alert"
+          color="red"
+          variant="light"
+          icon={<TriangleAlert size={16} aria-hidden />}
+        >
+          <Text size="sm" style={{ whiteSpace: 'pre-wrap' }}>
+            {message.error.message}
+          </Text>
+        </Alert>
+      )}
+      <ResultTabs projectId={projectId} message={message} />
+    </Stack>
+  );
+}
+
+function Actions({ projectId, message, onSave }: Omit<Props, 'answer'> & { message: Message }) {
+  const { copied, copy } = useCopy();
+  const kind = message.query_type;
+  const makeStep = async () => {
+    if (kind === null) return;
+    const done = await copy(stepYaml(kind, message.query));
+    showToast({
+      tone: done ? 'success' : 'failure',
+      message: done ? 'The step is copied; paste it under the nodes of a flow.' : 'Copying failed.',
+      shownFor: 5_000,
+    });
+  };
+  return (
+    <Group gap="xs">
+      {onSave && message.error === null && (
+        <Button size="xs" variant="default" onClick={onSave}>
+          Save as dataset
+        </Button>
+      )}
+      {kind !== null && (
+        <Button size="xs" variant="default" onClick={() => void makeStep()}>
+          {copied ? 'Copied' : 'Make it a step'}
+        </Button>
+      )}
+      <Anchor component={Link} to={projectPath(projectId, 'runs', message.run_id)} size="sm">
+        Run
+      </Anchor>
+    </Group>
+  );
+}
+
+function ResultTabs({ projectId, message }: { projectId: string; message: Message }) {
+  const charts = message.artifacts.filter(({ media_type: type }) => type.includes('vegalite'));
+  const files = message.artifacts.filter((artifact) => !charts.includes(artifact));
+  const first = message.error === null ? 'result' : 'details';
+  return (
+    <Tabs defaultValue={first} key={message.run_id} keepMounted={false}>
+      <Tabs.List>
+        <Tabs.Tab value="result">Result</Tabs.Tab>
+        {charts.length > 0 && <Tabs.Tab value="chart">Chart</Tabs.Tab>}
+        {message.plan !== null && <Tabs.Tab value="plan">Plan</Tabs.Tab>}
+        {message.sql !== null && <Tabs.Tab value="sql">SQL</Tabs.Tab>}
+        <Tabs.Tab value="details">Details</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="result" pt="sm">
+        <Result value={message.result} />
+        {files.map(({ name, digest }) => (
+          <Anchor key={digest} size="sm" href={artifactAddress(projectId, message.run_id, digest)}>
+            {name}
+          </Anchor>
+        ))}
+      </Tabs.Panel>
+      <Tabs.Panel value="chart" pt="sm">
+        {charts.map(({ name, digest }) => (
+          <ChartArtifact
+            key={digest}
+            name={name}
+            address={artifactAddress(projectId, message.run_id, digest)}
+          />
+        ))}
+      </Tabs.Panel>
+      <Tabs.Panel value="plan" pt="sm">
+        <CodeBlock label="plan" code={message.plan ?? ''} />
+      </Tabs.Panel>
+      <Tabs.Panel value="sql" pt="sm">
+        <CodeBlock label="SQL as it was run" code={message.sql ?? ''} />
+      </Tabs.Panel>
+      <Tabs.Panel value="details" pt="sm">
+        <JsonTree label="Details" value={detailsOf(message)} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function detailsOf({ result, ...message }: Message): Record<string, unknown> {
+  const { run_id, status, created_at, started_at, ended_at, seconds, error } = message;
+  const facts = { run_id, status, created_at, started_at, ended_at, seconds, error };
+  return { ...facts, ...withoutTable(result) };
+}
+
+function withoutTable(result: unknown): Record<string, unknown> {
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return {};
+  const shown = new Set(['columns', 'rows', 'result', 'stdout', 'sql', 'compiled_sql', 'plan']);
+  return Object.fromEntries(Object.entries(result).filter(([name]) => !shown.has(name)));
+}
+
+interface Outcome {
+  columns?: { name: string; type: string }[];
+  rows?: unknown[];
+  truncated?: string | null;
+  result?: unknown;
+  stdout?: string;
+}
+
+function Result({ value }: { value: unknown }) {
+  if (typeof value !== 'object' || value === null) {
+    return (
+      <Text size="sm" c="dimmed">
+        Nothing
+      </Text>
+    );
+  }
+  const { columns = [], truncated, result, stdout } = value as Outcome;
+  return (
+    <Stack gap="sm">
+      {truncated && (
+        <Text size="sm" c="dimmed">
+          {truncated}
+        </Text>
+      )}
+      {columns.length > 0 && <ResultTable columns={columns} value={value} />}
+      {result !== undefined && result !== null && <JsonTree label="Result" value={result} />}
+      {stdout && <CodeBlock label="what it printed" code={stdout} maxHeight="16rem" />}
+    </Stack>
+  );
+}
+
+function ResultTable({
+  columns,
+  value,
+}: {
+  columns: { name: string; type: string }[];
+  value: object;
+}) {
+  const rows = tableOf(value)?.rows ?? [];
+  return (
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+    <div className={classes.result} role="group" aria-label="Rows of the result" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ name, type }, index) => (
+              <th key={index} scope="col">
+                {name} <span>{type}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, number) => (
+            <tr key={number}>
+              {row.map((cell, index) => (
+                <td key={index}>
+                  <CellText value={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

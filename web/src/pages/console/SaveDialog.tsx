@@ -1,0 +1,56 @@
+/** Keeps the result of a query as a dataset: a run that shows what would differ before it commits. */
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { Message } from '@/api/chat';
+import { startRun } from '@/api/runs';
+import { projectPath } from '@/app/project';
+import { FormError } from '@/components/FormError';
+import { transformOf } from './step';
+
+interface Props {
+  projectId: string;
+  message: Message;
+  opened: boolean;
+  onClose: () => void;
+}
+
+export function SaveDialog({ projectId, message, opened, onClose }: Props) {
+  const navigate = useNavigate();
+  const save = useMutation({
+    mutationFn: (target: string) =>
+      startRun(projectId, {
+        tool: 'transform',
+        arguments: transformOf(message, target) ?? {},
+        title: `Save ${target}`,
+      }),
+    onSuccess: (run) => navigate({ to: projectPath(projectId, 'runs', run.id) }),
+  });
+  const form = useForm({
+    initialValues: { name: '' },
+    validate: { name: (name) => (name.trim() === '' ? 'Say what the dataset is called.' : null) },
+  });
+  return (
+    <Modal opened={opened} onClose={onClose} title="Save as dataset">
+      <form onSubmit={form.onSubmit(({ name }) => save.mutate(name.trim()))}>
+        <Stack gap="md">
+          <Text size="sm" c="dimmed">
+            The query runs again without a limit of rows. A dataset of that name is replaced; its
+            earlier state stays in the history.
+          </Text>
+          <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
+          <FormError error={save.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,15 @@
+/** The console: SQL, query plans and Python over the project's datasets. */
+import { SquareTerminal } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'console',
+  title: 'Console',
+  icon: SquareTerminal,
+  section: 'work',
+  order: 15,
+  minimumRole: 'operator',
+  keywords: ['SQL', 'query', 'Python', 'plan', 'notebook'],
+  component: () => import('./ConsolePage'),
+});

@@ -1,0 +1,27 @@
+/** A query as a step of a flow, and as the call that keeps its result. */
+import { stringify } from 'yaml';
+import type { Message, QueryType } from '@/api/chat';
+
+const TOOLS: Record<QueryType, { tool: string; argument: string }> = {
+  sql: { tool: 'execute_sql', argument: 'sql' },
+  plan: { tool: 'execute_query_plan', argument: 'plan' },
+  python: { tool: 'execute_python', argument: 'code' },
+};
+
+/** Flows read `${…}` as an expression; in a query it means itself. */
+const literally = (text: string) => text.replaceAll('${', () => '$${');
+
+/** The step as it is pasted under `nodes:` of a flow. */
+export function stepYaml(kind: QueryType, query: string): string {
+  const { tool, argument } = TOOLS[kind];
+  const node = { id: 'query', type: 'tool', tool, arguments: { [argument]: literally(query) } };
+  return stringify([node], { lineWidth: 0, blockQuote: 'literal' });
+}
+
+/** What the transform tool needs to make a dataset of the same result; null where there is nothing to run. */
+export function transformOf(message: Message, target: string): Record<string, unknown> | null {
+  if (message.query_type === 'python') {
+    return { target, language: 'python', code: message.query };
+  }
+  return message.sql === null ? null : { target, language: 'sql', code: message.sql };
+}
