@@ -1,7 +1,7 @@
 """Journal entries: their kinds, their bytes, and the chain that no bit can leave unnoticed."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -72,6 +72,18 @@ def read(body: str, hash_: str) -> Entry:
     """An entry from its stored bytes."""
     found = json.loads(body)
     return Entry(found["seq"], found["kind"], found["key"], found["at"], found["data"], hash_, body)
+
+
+def read_all(rows: Sequence[tuple[str, str]]) -> list[Entry]:
+    """Entries from their stored bytes and hashes; decoded together, which takes half the time of one by one."""
+    decoded = json.loads(f"[{','.join([body for body, _ in rows])}]")
+    if len(decoded) != len(rows):
+        # Something that is no entry stands among them; reading one by one says which.
+        return [read(body, hash_) for body, hash_ in rows]
+    return [
+        Entry(found["seq"], found["kind"], found["key"], found["at"], found["data"], hash_, body)
+        for found, (body, hash_) in zip(decoded, rows, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

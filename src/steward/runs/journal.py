@@ -1,8 +1,10 @@
 """Journals in the database: read whole, read from a place on, checked from end to end."""
 
+import gc
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import sqlalchemy as sa
 
@@ -16,13 +18,13 @@ from steward.runs.entries import (
     Stored,
     blob_references,
     first_damage,
-    read,
+    read_all,
 )
 from steward.store import BlobStore, Database, Scope
 
 _PAGE = 5_000
 _READ = (
-    "SELECT seq, body, hash FROM journal WHERE run_id = ? AND project_id = ? AND seq > ?"
+    "SELECT body, hash FROM journal WHERE run_id = ? AND project_id = ? AND seq > ?"
     " ORDER BY seq LIMIT ?"
 )
 
@@ -49,16 +51,17 @@ class Journal:
     def page(self, scope: Scope, run_id: str, after: int, limit: int) -> list[Entry]:
         with self._database.read(scope) as tx:
             rows = tx.execute_raw(_READ, (run_id, scope.project_id, after, limit)).all()
-        return [read(row.body, row.hash) for row in rows]
+        return read_all([(row.body, row.hash) for row in rows])
 
     def loaded(self, scope: Scope, run_id: str) -> tuple[list[Entry], dict[str, Json]]:
         """Everything a drive begins with: the entries, and the answers that have come."""
         with self._database.read(scope) as tx:
             rows = tx.execute_raw(_READ, (run_id, scope.project_id, 0, _PAGE)).all()
             answers = tx.execute_raw(_SIGNALS, (run_id, scope.project_id)).all()
-        entries = [read(row.body, row.hash) for row in rows]
+        entries = read_all([(row.body, row.hash) for row in rows])
         if len(rows) == _PAGE:
-            entries += self.entries(scope, run_id, after=entries[-1].seq)
+            with _no_collection():
+                entries += self.entries(scope, run_id, after=entries[-1].seq)
         return entries, {row.key: json.loads(row.data) for row in answers}
 
     def head(self, scope: Scope, run_id: str) -> Link:
@@ -121,3 +124,15 @@ class Journal:
         if hasher.hexdigest() != reference:
             return "a payload it refers to was altered"
         return None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """While a long journal is read, nothing becomes garbage, and looking for it takes longer than the reading."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
