@@ -22,9 +22,10 @@ from steward.broker.tool import (
     ToolContext,
 )
 from steward.core.clock import MovableClock
+from steward.core.errors import Unavailable
 from steward.flows.launch import Start
 from steward.identity import Access, Role
-from steward.runs import Run
+from steward.runs import UNCERTAIN, Run
 from steward.testing.installation import Installation
 
 
@@ -63,7 +64,20 @@ async def _spend(_: ToolContext, words: Words) -> Outcome:
     return Outcome({"spent": words.cost}, cost=Cost(tokens=words.cost))
 
 
+async def _lose(_: ToolContext, words: Words) -> Outcome:
+    raise Unavailable("The line broke.", code=UNCERTAIN)
+
+
 _TEST_TOOLS = (
+    Tool(
+        name="test_lost",
+        title="Lose track",
+        description="Does something of which nobody hears again.",
+        arguments=Words,
+        risk=Risk.write,
+        effects=Effects(writes=True),
+        run=_lose,
+    ),
     Tool(
         name="test_send",
         title="Send words",

@@ -394,3 +394,14 @@ def test_approvals_let_nothing_wrong_through(  # noqa: C901, PLR0912
         desk.passed_window()
         assert {(to, said) for _, to, said in world.sent} == allowed, attack
         assert len(world.sent) == len(allowed), attack
+
+
+def test_what_a_person_says_of_a_lost_outcome_counts(desk: Desk) -> None:
+    run = desk.call("test_lost")
+    desk.drive()
+    (item,) = desk.steward.governing.inbox.waiting(desk.access)
+    assert item.kind == "uncertain"
+    desk.steward.governing.inbox.answer(desk.access, run.id, item.key, {"decision": "happened"})
+    desk.drive()
+    assert desk.status(run) == "done"
+    assert desk.outcome(run)["output"] is None

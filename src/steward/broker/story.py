@@ -47,7 +47,8 @@ def story(entries: Iterable[Entry], payload: Callable[[Json], Json]) -> list[Cal
 
 
 def call_key(key: str) -> str:
-    """The call an entry belongs to: its key without the stage of the broker."""
+    """The call an entry belongs to: its key without the stage of the broker or the note of a node."""
+    key = key.partition(":")[0]
     for stage in _STAGES:
         at = key.find(stage)
         if at > 0:

@@ -151,5 +151,6 @@ def _never_asked(execution: Execution, memory: Memory, ended: str) -> list[Diver
     return [
         Divergence(key, "recorded, but not asked for", known[key].get("request"), None)
         for key in known
-        if key not in execution.used
+        # What was asked about a lost outcome is answered by the outcome itself.
+        if key.removesuffix("/uncertain") not in execution.used
     ]
