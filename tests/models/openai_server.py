@@ -43,6 +43,8 @@ class Reply:
     error: dict[str, Any] | None = None
     stall_after: int | None = None
     """Falls silent after so many events; 0: before the first."""
+    humming: bool = False
+    """Whether a stalled stream sends comments, as proxies do to keep a line open."""
     cut_after: int | None = None
     """Hangs up after so many events."""
     broken: bool = False
@@ -171,7 +173,7 @@ class OpenAiServer:
         for number, event in enumerate(_events(asked, reply)):
             if reply.stall_after == number:
                 await writer.drain()
-                await reader.read()
+                await _until_hung_up(reader, writer, humming=reply.humming)
                 return False
             if reply.cut_after == number:
                 await writer.drain()
@@ -182,6 +184,16 @@ class OpenAiServer:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
         return True
+
+
+async def _until_hung_up(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, humming: bool
+) -> None:
+    gone = asyncio.ensure_future(reader.read())
+    while not (await asyncio.wait({gone}, timeout=0.05 if humming else None))[0]:
+        writer.write(b"9\r\n: still\n\n\r\n")
+        await writer.drain()
+    await gone
 
 
 def _events(asked: Asked, reply: Reply) -> Iterator[bytes]:

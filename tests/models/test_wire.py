@@ -185,6 +185,15 @@ def test_a_stall_is_cut_off(serve: Serve, api: str, stream: bool, after: int) ->
     assert [a.code for a in answer.attempts] == ["model-stalled"]
 
 
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_a_line_that_is_only_kept_open_is_a_stall(serve: Serve, api: str) -> None:
+    humming = Reply(["One", "two", "three"], stall_after=2, humming=True)
+    server = serve([humming, Reply(["Whole."])])
+    answer = ask(desk(choice(server, api=api, stall=0.3, timeout=3600)))
+    assert answer.text == "Whole."
+    assert [a.code for a in answer.attempts] == ["model-stalled"]
+
+
 def test_an_answer_that_takes_too_long_altogether_is_cut_off(serve: Serve) -> None:
     server = serve([Reply(["One"], stall_after=0)])
     with pytest.raises(Unavailable) as caught:
