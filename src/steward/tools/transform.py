@@ -9,10 +9,10 @@ from pydantic import Field
 
 from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Preview, Risk, Tool, ToolContext
 from steward.core.errors import Invalid, NotFound
+from steward.data.landing import land
 from steward.data.versions import Commit, Dataset, Draft, Layout, Version, VersionDiff
 from steward.tools._calls import agreed, bench, off_loop, plain
 from steward.tools._commits import base_as_agreed, changed, reconciling, version_now, workspace
-from steward.tools._landing import land
 from steward.tools._sandboxed import (
     Executed,
     Job,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import duckdb
 
@@ -16,9 +16,6 @@ from steward.data.tables import literal, quote
 from steward.data.versions import Layout, Version, Versions
 from steward.store import Scope
 
-if TYPE_CHECKING:
-    from steward.sandbox.contract import Column
-
 _DURATION: Final = re.compile(r"(-?)P(\d+)DT([\d.]+)S")
 _MOST_DIGITS: Final = 38
 _NESTED: Final = ("STRUCT(", "MAP(")
@@ -26,10 +23,19 @@ _UNFIT: Final = ("UNION(", "BIT", "GEOMETRY", "VARIANT")
 _LEAST_BUFFER: Final = 1 << 20
 
 
+class Column(Protocol):
+    """A column as whoever made the rows declares it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+
+
 def land(
     versions: Versions,
     scope: Scope,
-    columns: "Sequence[Column]",
+    columns: Sequence[Column],
     rows: Sequence[Sequence[Any]],
     layout: Layout,
 ) -> Version:
@@ -59,7 +65,7 @@ def land(
             raise Invalid(f"The result cannot be kept as a table: {said}") from None
 
 
-def _refuse_names(columns: "Sequence[Column]") -> None:
+def _refuse_names(columns: Sequence[Column]) -> None:
     seen: set[str] = set()
     for column in columns:
         if not column.name or column.name.casefold() in seen:
