@@ -10,12 +10,13 @@ import pytest
 from steward.sandbox import Column, Dataset, Limits, Request, Response
 from steward.sandbox.contract import Envelope
 from steward.sandbox.providers.embedded import Embedded
+from steward.testing.sandbox import lay_out
 
 Run = Callable[..., Response]
 
 
 @pytest.fixture(scope="package")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def order_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("datasets")
     # pytest's folders are closed to others; the sandbox of a root user reads as nobody.
     duckdb.sql(
@@ -26,6 +27,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # As the blob store keeps them: readable by the owner and its group alone.
     (folder / "orders.parquet").chmod(0o440)
     return folder
+
+
+@pytest.fixture(scope="package")
+def data(order_data: Path) -> Path:
+    # By another name than the contract kit's own, which has a smaller scope.
+    return order_data
 
 
 @pytest.fixture(scope="package")
@@ -47,14 +54,25 @@ def orders(data: Path) -> Dataset:
 
 
 @pytest.fixture(scope="package")
-def provider(data: Path) -> Iterator[Embedded]:
-    made = Embedded([data], ready=2)
+def kit_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return lay_out(tmp_path_factory.mktemp("kit"))
+
+
+@pytest.fixture(scope="package")
+def embedded(order_data: Path, kit_data: Path) -> Iterator[Embedded]:
+    """One for all tests that do not change it: starting one costs more than most of them."""
+    made = Embedded([order_data, kit_data], ready=2)
     walls = made.prove()
     if walls.tier == "none":
         made.close()
         pytest.skip(f"no walls stand on this machine: {walls.reasons}")
     yield made
     made.close()
+
+
+@pytest.fixture
+def provider(embedded: Embedded) -> Embedded:
+    return embedded
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from steward.sandbox.providers import Provider
 from steward.sandbox.providers.docker import Docker
+from steward.sandbox.providers.embedded import Embedded
 from steward.testing.sandbox import SandboxProviderKit
 from tests.sandbox.battery import fell, ground, quickly
 
@@ -21,6 +22,18 @@ def _engine() -> bool:
         return False
     asked = ["docker", "image", "inspect", IMAGE]
     return subprocess.run(asked, capture_output=True, check=False, timeout=20).returncode == 0
+
+
+class TestEmbedded(SandboxProviderKit):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def data(cls, kit_data: Path) -> Path:
+        return kit_data
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def provider(cls, embedded: Embedded) -> Provider:
+        return embedded
 
 
 @pytest.mark.skipif(not _engine(), reason="no Docker engine with the image steward-runner")

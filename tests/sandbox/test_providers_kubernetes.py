@@ -33,12 +33,15 @@ _MANIFEST = Path(__file__).resolve().parents[2] / "deploy/sandbox/kubernetes.yam
 class TestKubernetes(SandboxProviderKit):
     @pytest.fixture(scope="class")
     @classmethod
-    def provider(cls, data: Path) -> Iterator[Provider]:
-        node = Embedded([data], ready=1)
-        with serving(ClusterStandIn(node, policies=_POLICIES)) as api:
+    def data(cls, kit_data: Path) -> Path:
+        return kit_data
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def provider(cls, data: Path, embedded: Embedded) -> Iterator[Provider]:
+        with serving(ClusterStandIn(embedded, policies=_POLICIES)) as api:
             placement = Placement("runner:1", claim="steward-home", data_root=data)
             yield Kubernetes(OfficialClient(api, "sandbox"), placement)
-        node.close()
 
 
 class _Nothing:

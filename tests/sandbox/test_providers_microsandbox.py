@@ -20,11 +20,14 @@ from tests.sandbox.stand_ins import MachinesStandIn
 class TestMicrosandbox(SandboxProviderKit):
     @pytest.fixture(scope="class")
     @classmethod
-    def provider(cls, data: Path) -> Iterator[Provider]:
-        node = Embedded([data], ready=1)
-        machines = MachinesStandIn(node)
+    def data(cls, kit_data: Path) -> Path:
+        return kit_data
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def provider(cls, embedded: Embedded) -> Iterator[Provider]:
+        machines = MachinesStandIn(embedded)
         yield Microsandbox("runner:1", package=machines)
-        node.close()
         assert machines.living == set()
         for asked in machines.asked:
             assert asked["network"] == "no network"
@@ -32,8 +35,8 @@ class TestMicrosandbox(SandboxProviderKit):
 
 
 @pytest.fixture
-def machines(data: Path) -> MachinesStandIn:
-    return MachinesStandIn(Embedded([data]))
+def machines(embedded: Embedded) -> MachinesStandIn:
+    return MachinesStandIn(embedded)
 
 
 def test_the_machine_leaves_nothing_open(machines: MachinesStandIn, tmp_path: Path) -> None:

@@ -3,12 +3,11 @@
 import asyncio
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from steward.core.errors import Misconfigured
-from steward.sandbox import Dataset, Limits, Request, Response, Sandbox, Walls
+from steward.sandbox import Dataset, Request, Response, Sandbox, Walls
 from steward.sandbox.contract import Envelope
 from steward.sandbox.providers.embedded import Embedded
 from tests.sandbox.conftest import Run
@@ -165,42 +164,31 @@ def test_refusals_name_the_construct_and_the_place(run: Run) -> None:
     assert [(r.what, r.line, r.column) for r in done.refusals] == [("Import", 2, 1)]
 
 
+# What the contract kit does not try already.
 TOO_MUCH = {
-    "100M rows": ("sql", "SELECT a.i, b.i FROM range(10000) a(i), range(10000) b(i)", "too_large"),
-    "10 GB": ("python", "x = bytearray(10 << 30)", "out_of_memory"),
-    "10 GB in SQL": ("sql", "SELECT length(list(i)) FROM range(1000000000) r(i)", "out_of_memory"),
-    "endless loop": ("python", "while True:\n    pass", "timeout"),
+    "10 GB in SQL": ("SELECT length(list(i)) FROM range(1000000000) r(i)", "out_of_memory"),
     "endless SQL": (
-        "sql",
         "SELECT sum(a.i * b.i % 7) FROM range(10000000) a(i), range(1000000) b(i)",
         "timeout",
     ),
     "long scalar call": (
-        "sql",
         "SELECT regexp_replace(repeat('a', 20000000), '(a*)*b', 'x') || repeat('x', 99)",
         "",
     ),
-    "flood": ("python", "while True:\n    print('x' * 10000)", "timeout"),
-    "wide rows": ("sql", "SELECT repeat('x', 100000) AS t FROM range(1000)", "too_large"),
 }
 
 
 @pytest.mark.parametrize("case", TOO_MUCH)
 def test_too_much_ends_in_time_and_is_called_what_it_was(run: Run, case: str) -> None:
-    kind, code, expected = TOO_MUCH[case]
+    code, expected = TOO_MUCH[case]
     # What ends by another limit has time to get there on a busy machine.
-    wall = 20 if expected == "out_of_memory" else 1.5
+    wall = 20 if expected == "out_of_memory" else 1
     started = time.monotonic()
-    done = run(kind, code, wall_seconds=wall, memory_bytes=512 * MIB, output_bytes=2 * MIB)
+    done = run("sql", code, wall_seconds=wall, memory_bytes=512 * MIB, output_bytes=2 * MIB)
     assert time.monotonic() - started < wall + 5
     if expected:
         assert done.status == expected, done.message
         assert done.message
-    if case == "100M rows":
-        assert len(done.rows) == 10_000
-    if case == "flood":
-        assert done.dropped_output_bytes > 0
-        assert len(done.stdout) <= 2 * MIB // 16
 
 
 def test_processor_time_is_limited(run: Run) -> None:
@@ -209,13 +197,20 @@ def test_processor_time_is_limited(run: Run) -> None:
     assert "processor" in done.message
 
 
-def test_a_client_that_hangs_up_ends_its_execution(data: Path) -> None:
+class _Lent:
+    """The provider of all tests, which one of them must not close."""
+
+    def __init__(self, provider: Embedded) -> None:
+        self.prove = provider.prove
+        self.run = provider.run
+
+    def close(self) -> None: ...
+
+
+def test_a_client_that_hangs_up_ends_its_execution(provider: Embedded) -> None:
     async def hang_up() -> float:
-        sandbox = Sandbox(Embedded([data], ready=1), concurrency=1)
+        sandbox = Sandbox(_Lent(provider), concurrency=1)
         try:
-            walls = await sandbox.walls()
-            if walls.tier == "none":
-                pytest.skip(f"no walls stand here: {walls.reasons}")
             endless = Request(kind="python", code="while True:\n    pass")
             work = asyncio.create_task(sandbox.execute(endless))
             await asyncio.wait([work], timeout=0.2)
@@ -242,11 +237,13 @@ def test_a_client_that_hangs_up_ends_its_execution(data: Path) -> None:
     assert asyncio.run(hang_up()) < 5
 
 
-def test_many_at_once(data: Path, orders: Dataset, effort: Callable[[int, int], int]) -> None:
+def test_many_at_once(
+    provider: Embedded, orders: Dataset, effort: Callable[[int, int], int]
+) -> None:
     count = effort(12, 800)
 
     async def many() -> list[Response]:
-        sandbox = Sandbox(Embedded([data], ready=2), concurrency=3)
+        sandbox = Sandbox(_Lent(provider), concurrency=3)
         try:
             requests = [
                 Request(kind="sql", code=f"SELECT count(*) + {n} FROM orders", datasets=[orders])
@@ -283,7 +280,7 @@ def test_nothing_runs_below_the_minimum() -> None:
     asyncio.run(refused())
 
 
-def test_an_administrator_may_go_without_walls(data: Path, orders: Dataset) -> None:
+def test_an_administrator_may_go_without_walls(orders: Dataset) -> None:
     async def unconfined() -> list[Response]:
         sandbox = Sandbox(_NoWalls(), minimum="none")
         code = "print('seen')\n(scratch / 'f').write_text('x')\nresult = con.execute('SELECT count(*) FROM orders').fetchone()[0]"
@@ -309,23 +306,10 @@ def test_only_files_below_the_data_roots(provider: Embedded) -> None:
         provider.run(Envelope(request=request, scratch=""), -1)
 
 
-def test_a_dead_zygote_is_replaced(data: Path) -> None:
-    provider = Embedded([data], ready=1)
-    try:
-        if provider.prove().tier == "none":
-            pytest.skip("no walls stand here")
-        zygote = provider._zygote
-        assert zygote is not None
-        zygote._process.kill()
-        zygote._reader.join(10)
-        request = Request(kind="sql", code="SELECT 2", limits=Limits())
-        never = _never()
-        assert provider.run(Envelope(request=request, scratch=""), never).rows == [[2]]
-    finally:
-        provider.close()
-
-
-def _never() -> int:
-    import os
-
-    return os.pipe()[0]
+def test_a_dead_zygote_is_replaced(provider: Embedded, run: Run) -> None:
+    zygote = provider._zygote
+    assert zygote is not None
+    zygote._process.kill()
+    zygote._reader.join(10)
+    assert run("sql", "SELECT 2").rows == [[2]]
+    assert provider._zygote is not zygote
