@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from steward.core.errors import StewardError, Unavailable
 from steward.core.faults import fault
 from steward.runs.canonical import Json, digest, plain
-from steward.runs.entries import Entry, Kind
+from steward.runs.entries import Entry, Kind, is_reference
 from steward.runs.model import (
     ONCE,
     Abandoned,
@@ -414,7 +414,8 @@ class Execution:
         error = recorded.get("error")
         if error is not None:
             raise StepFailed(key, error["code"], error["message"])
-        return await self._scribe.loaded(recorded["result"])
+        result = recorded["result"]
+        return await self._scribe.loaded(result) if is_reference(result) else result
 
 
 async def _outcome_of(work: Awaitable[Json], retries: Retries) -> tuple[dict[str, Any], bool]:
