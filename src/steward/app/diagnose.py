@@ -14,6 +14,7 @@ from typing import Literal
 from steward.app.compose import key_file, open_database, open_sandbox
 from steward.core import Settings
 from steward.core.errors import StewardError
+from steward.models import probe
 from steward.sandbox import Walls
 from steward.store import Keyring, latest_revision, schema_revision, sqlite_version
 
@@ -191,5 +192,6 @@ def _remedy(settings: Settings, walls: Walls) -> str:
     return _REMEDIES[settings.sandbox.provider]
 
 
-def _model(_: Settings) -> Finding:
-    return Finding("model", "info", "this version uses no model; nothing to set up")
+def _model(settings: Settings) -> Finding:
+    found = probe(settings)
+    return Finding(found.subject, found.state, found.message, found.remedy)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from steward.app import Steward
-from steward.cli.output import AsJson, command, installation, say, show, table
+from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import ProjectOption, UserOption, enter
 from steward.core.errors import StewardError
 from steward.runs.capsules import unpack
@@ -77,6 +77,7 @@ def record(
     ),
     project: ProjectOption = None,
     user: UserOption = None,
+    as_json: AsJson = False,
 ) -> None:
     """Turn a run into a regression test: one file with its journal and what it must come out as."""
     with installation() as steward:
@@ -85,4 +86,5 @@ def record(
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{run_id}{ENDING}"
     file.write_bytes(content)
-    say(f"Wrote {file}. 'steward test' replays it.")
+    document = {"file": str(file), "bytes": len(content)}
+    show(document, as_json=as_json, text=lambda: f"Wrote {file}. 'steward test' replays it.")
