@@ -38,7 +38,8 @@ def test_every_refusal_says_what_and_why() -> None:
 
 @pytest.fixture(scope="module")
 def engine() -> duckdb.DuckDBPyConnection:
-    opened = duckdb.connect()
+    # One thread: a LIMIT without a total order then takes the same rows each time.
+    opened = duckdb.connect(config={"threads": 1})
     opened.execute(
         "CREATE TABLE orders AS SELECT i AS id, 'A' || i % 3 AS customer, i * 1.5 AS amount, "
         "DATE '2026-01-01' + CAST(i AS INTEGER) AS day, ['x', 'y'] AS tags, i AS \"Größe\" "
