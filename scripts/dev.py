@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -226,8 +227,8 @@ def lint() -> None:
     run([BIN / "ruff", "check", *python_sources()])
 
 
-def types() -> None:
-    run([BIN / "mypy", *python_sources()])
+def types(*, quiet: bool = False) -> None:
+    run([BIN / "mypy", *python_sources()], quiet=quiet)
 
 
 def imports() -> None:
@@ -253,17 +254,24 @@ def run_tests(_: argparse.Namespace) -> None:
     if browser is not None:
         journeys = partial(pytest, "-m", "browser", f"--chromium={browser}")
         browser_step = [("Browser journeys", journeys)]
+    with ThreadPoolExecutor(1) as beside:
+        # Types take one core for a while; the checks of the web app have the other meanwhile.
+        typed = beside.submit(types, quiet=True)
+        _run_steps(typed, browser_step)
+
+
+def _run_steps(typed: "Future[None]", browser_step: list[Step]) -> None:
     steps(
         [
             ("Format", format_check),
             ("Lint", lint),
-            ("Types", types),
             ("Import contract", imports),
             ("Web: format", partial(npm, "format:check")),
             ("Web: lint", partial(npm, "lint")),
             ("Web: API client is current", partial(npm, "api:check")),
             ("Web: unit tests", partial(npm, "test")),
             ("Web: types and build", build_web),
+            ("Types", typed.result),
             ("Python tests, SQLite and PostgreSQL", lambda: pytest("-m", "not browser", "-n", "2")),
             *browser_step,
         ]
