@@ -10,7 +10,8 @@ which a hundred runs at once produce them, with the plain driver and a hundred e
     .venv/bin/python benchmarks/steps.py --quick    small sizes, for a smoke test
 
 The last line is JSON. `ratio_vs_dbos_c100` and `ratio_vs_langgraph_c100`: steps per second of Steward on SQLite over
-theirs, a hundred runs at once. `cost_vs_floor`: seconds per step over those of the bare append. `resume_100k_s`: to
+theirs, a hundred runs at once. `cost_vs_floor`: seconds per step over those of the bare append, in runs of a hundred
+steps; `cost_vs_floor_short_runs`: in runs of ten, where starting, claiming and ending a run weighs. `resume_100k_s`: to
 read and take up a run of 100,000 entries. `growth_1m_over_1k`: seconds per step with a million entries in the table
 over those with a thousand.
 """
@@ -45,6 +46,7 @@ from steward.testing.servers import PostgresServer
 
 SCOPE = Scope("org_bench", "prj_bench")
 STEPS = 10
+LASTING = 100
 BATCH = 100
 
 
@@ -96,7 +98,7 @@ async def ten_steps(execution: Execution) -> Json:
         return n
 
     total = 0
-    for n in range(STEPS):
+    for n in range(execution.request.inputs["steps"]):
         total += await execution.step(f"step/{n}", {"n": n}, partial(nothing, n))
     RETURNED.add(execution.run.id)
     return total
@@ -120,7 +122,7 @@ def opened(folder: Path, url: str | None = None) -> Iterator[tuple[Runs, Databas
         database.close()
 
 
-async def steward(runs: Runs, count: int, together: int) -> Pace:
+async def steward(runs: Runs, count: int, together: int, steps: int = STEPS) -> Pace:
     """Starts runs, as many as may be under way at once, and follows them to their end."""
     worker = runs.worker(concurrency=together)
     serving = asyncio.create_task(worker.serve())
@@ -129,7 +131,7 @@ async def steward(runs: Runs, count: int, together: int) -> Pace:
     loop.set_default_executor(ThreadPoolExecutor(40))
 
     async def one() -> None:
-        request = RunRequest("A run of ten steps", "ten", {})
+        request = RunRequest("A run of steps", "ten", {}, {"steps": steps})
         run = await asyncio.to_thread(runs.start, SCOPE, "usr_bench", request)
         ended = asyncio.Event()
 
@@ -147,7 +149,7 @@ async def steward(runs: Runs, count: int, together: int) -> Pace:
             await one()
 
     lanes = [lane(count // together) for _ in range(together)]
-    pace = await clocked(count * STEPS, asyncio.gather(*lanes))
+    pace = await clocked(count * steps, asyncio.gather(*lanes))
     worker.stop()
     await serving
     return pace
@@ -156,15 +158,15 @@ async def steward(runs: Runs, count: int, together: int) -> Pace:
 # The floor
 
 
-def rows(run: int) -> list[tuple[Any, ...]]:
-    """What a run of ten steps leaves in the journal: its start, its steps, its end."""
+def rows(run: int, steps: int) -> list[tuple[Any, ...]]:
+    """What a run leaves in the journal: its start, its steps, its end."""
     run_id = f"run_{run:026d}"
     at, link, found = SystemClock().now(), Link(), []
-    asked = dict(vars(RunRequest("A run of ten steps", "ten", {})))
+    asked = dict(vars(RunRequest("A run of steps", "ten", {}, {"steps": steps})))
     said: list[tuple[Kind, str, Json]] = [
         (Kind.created, "run", {"request": asked, "author": "usr_bench"}),
-        *((Kind.step, f"step/{n}", {"request": {"n": n}, "result": n}) for n in range(STEPS)),
-        (Kind.done, "run", {"output": 45}),
+        *((Kind.step, f"step/{n}", {"request": {"n": n}, "result": n}) for n in range(steps)),
+        (Kind.done, "run", {"output": steps}),
     ]
     for kind, key, data in said:
         entry = made(run_id, link, kind, key, at, data)
@@ -180,7 +182,7 @@ INSERT = (
 )
 
 
-def floor(folder: Path, rounds: int) -> Pace:
+def floor(folder: Path, rounds: int, steps: int) -> Pace:
     """The bare append: entries spelt, chained and inserted, a hundred runs per sync, and nothing else."""
     with opened(folder):
         pass
@@ -189,11 +191,11 @@ def floor(folder: Path, rounds: int) -> Pace:
     connection.execute("PRAGMA synchronous = FULL")
     cpu, started = _cpu(), time.perf_counter()
     for number in range(rounds):
-        for batch in zip(*(rows(number * BATCH + n) for n in range(BATCH)), strict=True):
+        for batch in zip(*(rows(number * BATCH + n, steps) for n in range(BATCH)), strict=True):
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(INSERT, batch)
             connection.execute("COMMIT")
-    pace = Pace(rounds * BATCH * STEPS, time.perf_counter() - started, _cpu() - cpu)
+    pace = Pace(rounds * BATCH * steps, time.perf_counter() - started, _cpu() - cpu)
     connection.close()
     return pace
 
@@ -412,18 +414,25 @@ def measured(folder: Path, *, quick: bool) -> dict[str, float]:
     single: list[Pace] = []
     hundred: list[Pace] = []
     bare: list[Pace] = []
+    lasting: list[Pace] = []
+    bare_lasting: list[Pace] = []
     peers: dict[str, list[dict[str, float]]] = {name: [] for name in PEERS}
     for number in range(1 if quick else 2):
         for name in PEERS:
             # As it comes, DBOS is always the slower one, and takes the longest to say so.
             if name != "dbos" or number == 0:
                 peers[name].append(peer(name, folder, 30 if quick or name == "dbos" else 100))
-        (folder / f"floor-{number}").mkdir()
-        bare.append(floor(folder / f"floor-{number}", 2 if quick else 20))
-        say(f"  {'bare append':22} c100 {bare[-1]}")
+        for steps, found, rounds in ((STEPS, bare, 20), (LASTING, bare_lasting, 3)):
+            place = folder / f"floor-{number}-{steps}"
+            place.mkdir()
+            found.append(floor(place, 1 if quick else rounds, steps))
+            say(f"  {f'bare append, {steps} steps':25} c100 {found[-1]}")
         one, many = ours(folder / "sqlite", "Steward on SQLite", None, quick=quick)
         single.append(one)
         hundred.append(many)
+        with opened(folder / "sqlite") as (runs, _):
+            lasting.append(asyncio.run(steward(runs, 100 if quick else 300, 100, LASTING)))
+        say(f"  {f'Steward, {LASTING} steps':25} c100 {lasting[-1]}")
     (folder / "postgres").mkdir()
     with (
         PostgresServer.from_package(folder / "postgres") as server,
@@ -442,7 +451,8 @@ def measured(folder: Path, *, quick: bool) -> dict[str, float]:
     return {
         "ratio_vs_dbos_c100": round(fastest.per_second / dbos_best, 1),
         "ratio_vs_langgraph_c100": round(fastest.per_second / other["langgraph"], 1),
-        "cost_vs_floor": round(best(bare).per_second / fastest.per_second, 2),
+        "cost_vs_floor": round(best(bare_lasting).per_second / best(lasting).per_second, 2),
+        "cost_vs_floor_short_runs": round(best(bare).per_second / fastest.per_second, 2),
         "resume_100k_s": round(resumed, 2),
         "growth_1m_over_1k": round(costs[sizes[-1]] / costs[sizes[0]], 2),
         "steps_per_s_c1": round(best(single).per_second),
