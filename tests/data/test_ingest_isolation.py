@@ -190,3 +190,13 @@ def test_the_module_runs_as_documented(table: Path, tmp_path: Path) -> None:
     assert done.stdout.count(b"\n") == 1
     assert b'"result"' in done.stdout
     assert done.stderr == b""
+
+
+def test_a_relative_scratch_folder_is_the_callers(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("home").mkdir()
+    Path("out").mkdir()
+    loaded = isolation.load(table, None, Path("out"), scratch=Path("home"))
+    assert loaded.rows > 0

@@ -84,7 +84,7 @@ def open_steward(
         clock,
         ids,
         events,
-        settings.home / "work",
+        settings.home.resolve() / "work",
         hashing_key=lambda scope: _hashing_key(secrets, scope),
     )
     identity = Identity(database, clock, ids, events, settings.identity, passwords)

@@ -131,7 +131,9 @@ def _ask(
     scratch: Path | None,
     progress: Progress,
 ) -> Any:
-    with TemporaryDirectory(prefix="steward-reading-", dir=scratch) as folder:
+    # The child works in a folder of its own, where a relative path leads elsewhere.
+    place = scratch.resolve() if scratch is not None else None
+    with TemporaryDirectory(prefix="steward-reading-", dir=place) as folder:
         request |= {
             "scratch": folder,
             "options": _OPTIONS.dump_python(options or DEFAULT_OPTIONS, mode="json"),
