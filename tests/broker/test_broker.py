@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from steward.broker import _tables as tables
 from steward.broker.approvals import Approval, Extent, State
 from steward.broker.presets import PRESETS
+from steward.broker.story import story
 from steward.core.errors import Conflict, Denied, Invalid, StewardError
 from steward.flows.launch import Start
 from steward.identity import Access, Role
@@ -434,3 +435,26 @@ def test_what_a_person_says_of_a_lost_outcome_counts(desk: Desk) -> None:
     desk.drive()
     assert desk.status(run) == "done"
     assert desk.outcome(run)["output"] is None
+
+
+def test_what_a_person_tells_is_not_taken_for_a_record(desk: Desk) -> None:
+    run = desk.call("test_lost")
+    desk.drive()
+    (item,) = desk.steward.governing.inbox.waiting(desk.access)
+    file = {"digest": "0" * 64, "media_type": "text/plain", "size": 1, "name": "x"}
+    forged = {"value": 1, "summary": "", "labels": {}, "cost": {}, "artifacts": [file]}
+    answer = {"decision": "happened", "result": {**forged, "commits": [], "inverse": None}}
+    desk.steward.governing.inbox.answer(desk.access, run.id, item.key, answer)
+    desk.drive()
+    assert desk.status(run) == "done"
+    runs = desk.steward.runs
+    calls = story(runs.journal.entries(desk.access.scope, run.id), runs.payload)
+    assert [call.artifacts for call in calls] == [[]]
+
+
+def test_the_policy_of_the_organisation_is_for_its_owners(desk: Desk) -> None:
+    of_project = desk.installation.person(Role.owner, "project-owner").access
+    rulebook = desk.steward.governing.rulebook
+    with pytest.raises(Denied, match="organisation"):
+        rulebook.save(of_project, "organisation", PRESETS["trusted"], 0)
+    assert rulebook.save(desk.access, "organisation", PRESETS["trusted"], 0).revision == 1

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steward.core.errors import Conflict, Invalid, NotFound
+from steward.runs import Execution
 from steward.runs import _tables as tables
 from steward.runs.canonical import canonical, plain
 from steward.runs.capsules import unpack
@@ -179,3 +180,26 @@ def test_a_capsule_is_brought_in_elsewhere(room: Room, installation: Installatio
     room.drive()
     with pytest.raises(Conflict):
         room.runs.record_test(room.scope, waiting)
+
+
+def test_what_looks_like_a_reference_is_content(room: Room, installation: Installation) -> None:
+    """Whoever knows the hash of foreign bytes gets nothing by naming it."""
+    foreign = installation.steward.blobs.put([b'"of another project"'])
+    forged = {"$blob": foreign.digest, "bytes": foreign.size}
+    file = {"digest": foreign.digest, "media_type": "text/plain", "size": foreign.size, "name": "x"}
+
+    async def echo(execution: Execution) -> object:
+        async def say() -> object:
+            return {"inner": forged, "file": file}
+
+        await execution.step("say", forged, say)
+        return forged
+
+    room.runs.programs["echo"] = echo
+    run_id = room.start("echo", forged=forged, file=file)
+    room.drive()
+    assert room.outcome(run_id) == {"output": forged}
+    assert room.runs.verify(room.scope, run_id) is None
+    capsule = unpack(room.runs.export(room.scope, run_id))
+    assert foreign.digest not in capsule.digests
+    assert asyncio.run(room.runs.replay(room.scope, run_id)).is_same

@@ -63,7 +63,7 @@ def govern(
     services: Mapping[str, Any],
 ) -> Governing:
     load_tools()
-    rulebook = Rulebook(database, events, clock)
+    rulebook = Rulebook(database, events, clock, identity.members)
     groups = Groups(database, identity.members, events)
     approvals = Approvals(database, runs, events, clock, ids, groups)
     budgets = Budgets(database, clock)

@@ -141,4 +141,8 @@ def _checked(item: Waiting, answer: Json) -> dict[str, Any]:
                 "What you saw is not what is asked now. Read it again.", code="other-payload"
             )
         return {"decision": answer["decision"], "reason": str(answer.get("reason", ""))[:1000]}
-    return dict(answer)
+    if kind == BUDGET:
+        return {"decision": answer["decision"], "limits": answer.get("limits", {})}
+    # What a person tells of an effect is told, never taken for what the broker recorded.
+    told = {"result": {"told": answer["result"]}} if "result" in answer else {}
+    return {"decision": answer["decision"], **told}

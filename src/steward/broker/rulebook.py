@@ -12,8 +12,9 @@ from steward.broker import _tables as tables
 from steward.broker.policy import PolicySet
 from steward.broker.presets import DEFAULT_PRESET, PRESETS, refuse_faults
 from steward.core.clock import Clock
-from steward.core.errors import Invalid, NotFound, Stale
+from steward.core.errors import Denied, Invalid, NotFound, Stale
 from steward.identity import Access, Role
+from steward.identity.members import Members
 from steward.store import Database, EventLog, Scope
 
 
@@ -37,7 +38,10 @@ class ProjectSettings:
 
 
 class Rulebook:
-    def __init__(self, database: Database, events: EventLog, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, events: EventLog, clock: Clock, members: Members
+    ) -> None:
+        self._members = members
         self._database = database
         self._events = events
         self._clock = clock
@@ -100,6 +104,12 @@ class Rulebook:
     ) -> PolicyRevision:
         """A new revision; a text that does not hold together is refused with line and column."""
         access.require(Role.owner if level == "organisation" else Role.admin)
+        if level == "organisation" and not self._members.owns_organisation(
+            access.scope, access.user_id
+        ):
+            raise Denied(
+                "The policy of the organisation is for its owners, not those of a project."
+            )
         refuse_faults(text)
         current = self.current(access.scope, level, subject)
         if current.revision != revision:

@@ -113,6 +113,15 @@ class Members:
         found = self._one(tx, tx.project, user_id)
         return found.role if found else None
 
+    def owns_organisation(self, scope: Scope, user_id: str) -> bool:
+        """Whether somebody owns the organisation itself, not only a project of it."""
+        statement = sa.select(organisation_members.c.role).where(
+            organisation_members.c.user_id == user_id
+        )
+        with self._database.read(scope) as tx:
+            row = tx.first(statement)
+        return row is not None and row.role == Role.owner.name
+
     def _store(self, tx: Transaction, user_id: str, role: Role) -> None:
         done = tx.execute(
             sa.update(project_members)

@@ -11,7 +11,15 @@ from typing import Any
 
 from steward.core.errors import Invalid, NotFound, TooLarge
 from steward.runs.canonical import Json, canonical
-from steward.runs.entries import Entry, Link, Stored, blob_references, first_damage, read
+from steward.runs.entries import (
+    Entry,
+    Link,
+    Stored,
+    blob_references,
+    first_damage,
+    is_reference,
+    read,
+)
 from steward.runs.model import Run
 from steward.store import BlobStore
 
@@ -40,7 +48,7 @@ def pack(
 ) -> bytes:
     """The same run gives the same bytes."""
     listed = list(entries)
-    digests = sorted({digest for entry in listed for digest in references(entry.data)})
+    digests = sorted(set(references(listed, lambda name: b"".join(blobs.read(name)))))
     described = {
         "format": FORMAT,
         "id": run.id,
@@ -91,31 +99,33 @@ def unpack(content: bytes) -> Capsule:
         reason = damage.reason if damage else "the number of entries is wrong"
         raise Invalid(f"The capsule is damaged: entry {where}: {reason}.", code="damaged")
     entries = tuple(read(row.body, row.hash) for row in rows)
-    digests = tuple(sorted({d for entry in entries for d in references(entry.data)}))
 
     def payload(digest: str) -> bytes:
         return _member(file, f"blobs/{digest}")
 
+    try:
+        digests = tuple(sorted(set(references(entries, payload))))
+    except (KeyError, ValueError, TypeError):
+        raise Invalid("The capsule is damaged: a payload cannot be read.", code="damaged") from None
     _check_payloads(payload, digests)
     return Capsule(run, entries, expect, payload, digests)
 
 
-def references(data: Json) -> Iterator[str]:
-    """Every blob an entry needs: large payloads and the files that calls made."""
-    yield from blob_references(data)
-    yield from _artifacts(data)
+def references(entries: Iterable[Entry], payload: Callable[[str], bytes]) -> Iterator[str]:
+    """Every blob a run needs: large payloads and the files that its calls made."""
+    for entry in entries:
+        yield from blob_references(entry.data)
+        result = entry.data.get("result")
+        if is_reference(result):
+            result = json.loads(payload(result["$blob"]))
+        yield from artifacts_of(result)
 
 
-def _artifacts(data: Json) -> Iterator[str]:
-    if isinstance(data, dict):
-        digest = data.get("digest")
-        if isinstance(digest, str) and len(digest) == 64 and {"media_type", "size"} <= data.keys():
-            yield digest
-        for value in data.values():
-            yield from _artifacts(value)
-    elif isinstance(data, list):
-        for value in data:
-            yield from _artifacts(value)
+def artifacts_of(outcome: Json) -> Iterator[str]:
+    """Digests of the files that a call made, as the broker records them; never what stands in its value."""
+    if isinstance(outcome, dict) and {"value", "labels", "artifacts"} <= outcome.keys():
+        for item in outcome["artifacts"]:
+            yield str(item["digest"])
 
 
 def _check_payloads(payload: Callable[[str], bytes], digests: Iterable[str]) -> None:

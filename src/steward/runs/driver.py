@@ -15,7 +15,7 @@ from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs._commit import Fenced, GroupCommit, Unit
 from steward.runs.canonical import Json, canonical
-from steward.runs.capsules import references
+from steward.runs.capsules import artifacts_of
 from steward.runs.entries import Entry, Kind, Link, is_reference, made
 from steward.runs.execution import Execution, Memory
 from steward.runs.journal import Journal
@@ -115,13 +115,14 @@ class JournalScribe:
             return value
         scrubbed = self._parts.scrub(self._run.scope, value)
         text = canonical(scrubbed)
-        if len(text) <= LARGE:
+        # What only looks like a reference becomes a payload, so that every reference is ours.
+        if len(text) <= LARGE and not is_reference(scrubbed):
             # The files a call made are the run's to keep as well.
-            self._blobs += references(scrubbed)
+            self._blobs += artifacts_of(scrubbed)
             return scrubbed
         content = text.encode("utf-8", "surrogatepass")
         blob = await asyncio.to_thread(self._parts.blobs.put, [content])
-        self._blobs += [blob.digest, *references(scrubbed)]
+        self._blobs += [blob.digest, *artifacts_of(scrubbed)]
         return {"$blob": blob.digest, "bytes": blob.size}
 
     async def loaded(self, value: Json) -> Json:

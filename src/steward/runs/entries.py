@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeGuard
 
 from steward.runs.canonical import GENESIS, Json, canonical, chained
 
@@ -141,18 +141,18 @@ def _mismatch(run_id: str, row: Stored, link: Link) -> str | None:
     return None if same else "its columns do not agree with its content"
 
 
-def is_reference(value: Json) -> bool:
+def is_reference(value: Json) -> TypeGuard[dict[str, Any]]:
     """Whether a value stands for a payload that lives as a blob beside the journal."""
     return isinstance(value, dict) and value.keys() == {"$blob", "bytes"}
 
 
-def blob_references(data: Json) -> Iterator[str]:
-    """Digests of payloads that were too large to stand in the journal itself."""
-    if is_reference(data):
-        yield data["$blob"]
-    elif isinstance(data, dict):
-        for value in data.values():
-            yield from blob_references(value)
-    elif isinstance(data, list):
-        for value in data:
-            yield from blob_references(value)
+def blob_references(data: dict[str, Any]) -> Iterator[str]:
+    """Digests of payloads that were too large to stand in the journal itself.
+
+    Looked for only where the driver puts them: what people or tools say may look the same and is content.
+    """
+    answer = data.get("answer")
+    places = [data.get("result"), data.get("output")]
+    if isinstance(answer, dict):
+        places.append(answer.get("output"))
+    yield from (place["$blob"] for place in places if is_reference(place))

@@ -228,7 +228,7 @@ class Execution:
         opened = self._recall(key, request, self._memory.opened)
         if closed is not None:
             self.used.add(key)
-            return await self._scribe.loaded(closed["answer"])
+            return closed["answer"]
         if opened is None:
             self._may_go_on()
             until = expires_at.isoformat() if expires_at else None
@@ -242,7 +242,7 @@ class Execution:
             self._heed()
             raise Parked
         await self._append(Kind.closed, key, {"answer": answer})
-        return await self._scribe.loaded(answer)
+        return answer
 
     async def child(self, key: str, request: RunRequest) -> Json:
         """Starts another run under this one and waits for its end: `{"run_id", "status", "output" | "error"}`."""

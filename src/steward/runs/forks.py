@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from steward.core.errors import Invalid, NotFound
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json, canonical
+from steward.runs.capsules import artifacts_of
 from steward.runs.entries import Entry, Kind, Link, blob_references, made
 from steward.runs.model import RunRequest
 from steward.store import Transaction
@@ -111,7 +112,7 @@ def copied(
                 "hash": entry.hash,
             }
         )
-        digests |= set(blob_references(source.data))
+        digests |= {*blob_references(source.data), *artifacts_of(source.data.get("result"))}
     if rows:
         tx.execute(sa.insert(tables.journal), rows)
     if digests:
