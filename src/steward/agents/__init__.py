@@ -1,0 +1,1 @@
+"""Agents: planner, operator, explainer, chat, skills; all under the broker."""

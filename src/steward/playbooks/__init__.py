@@ -1,0 +1,1 @@
+"""Playbooks: documents of work that people author, share, deploy and run."""
