@@ -1,0 +1,1 @@
+"""Ready agents, one YAML document each."""
