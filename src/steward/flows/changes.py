@@ -19,6 +19,11 @@ def diff(before: Flow, after: Flow) -> list[str]:
     return list(_document(old, new, ""))
 
 
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """The same for any two documents."""
+    return list(_document(old, new, ""))
+
+
 def _document(old: Mapping[str, Any], new: Mapping[str, Any], at: str) -> Iterator[str]:
     for name in dict.fromkeys([*old, *new]):
         where = f"{at} {escaped(name)}".strip()
