@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from steward.broker.schemas import problems_of, schema_problem
 from steward.core.errors import Invalid, TooLarge
 from steward.flows import NODES, diff, dump_yaml, flow_schema, load_yaml, validate
-from steward.flows._schemas import problems_of, schema_problem
 from tests.flows.kit import Room, flow_of, output, tool
 
 SMALL = "format: 1\nid: small\nnodes:\n- id: a\n  type: output\n  value: {}\n"

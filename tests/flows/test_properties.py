@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
+from steward.broker.schemas import problems_of
 from steward.core import MovableClock
 from steward.flows import (
     diff,
@@ -18,7 +19,6 @@ from steward.flows import (
     load_yaml,
     validate,
 )
-from steward.flows._schemas import problems_of
 from steward.runs import StepFailed
 from steward.runs.entries import Entry
 from steward.runs.worker import LEASE

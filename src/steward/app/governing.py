@@ -19,6 +19,7 @@ from steward.broker.rulebook import Rulebook
 from steward.broker.secrets_found import Scrubber
 from steward.broker.tokens import RunTokens
 from steward.broker.tool import TOOLS
+from steward.broker.toolbox import Toolbox
 from steward.broker.undo import Undoing
 from steward.core import Clock, Ids
 from steward.data.workbench import Workbench
@@ -68,7 +69,8 @@ def govern(
     approvals = Approvals(database, runs, events, clock, ids, groups)
     budgets = Budgets(database, clock)
     tokens = TokenDesk(RunTokens(keyring.derived(TOKEN_PURPOSE), clock), clock)
-    broker = Broker(TOOLS, rulebook, groups, approvals, budgets, tokens, clock, services)
+    tools = Toolbox(TOOLS)
+    broker = Broker(tools, rulebook, groups, approvals, budgets, tokens, clock, services)
     return Governing(
         rulebook=rulebook,
         groups=groups,
@@ -81,10 +83,10 @@ def govern(
         ),
         measures=Measures(database),
         inbox=Inbox(runs, approvals, groups, clock),
-        deciding=Deciding(approvals, runs, TOOLS, rulebook, services),
-        judging=Judging(runs, rulebook, groups, TOOLS),
+        deciding=Deciding(approvals, runs, tools, rulebook, services),
+        judging=Judging(runs, rulebook, groups, tools),
         forking=Forking(runs, workbench.versions, ids),
-        launcher=Launcher(runs, broker, TOOLS),
+        launcher=Launcher(runs, broker, tools),
     )
 
 

@@ -38,10 +38,10 @@ from steward.broker.rulebook import Rulebook
 from steward.broker.spending import Spending
 from steward.broker.tokens import Claims
 from steward.broker.tool import Arguments, Cost, Outcome, Risk, Tool, ToolContext
+from steward.broker.toolbox import Toolbox, remembered
 from steward.core.clock import Clock
 from steward.core.errors import Unavailable
 from steward.core.faults import fault
-from steward.core.plugins import Registry
 from steward.data.versions import on_ticket
 from steward.identity import Role
 from steward.runs import (
@@ -65,7 +65,7 @@ UNTRUSTED: Final = "read untrusted content"
 class Broker:
     def __init__(
         self,
-        tools: Registry[Tool[Any]],
+        tools: Toolbox,
         rulebook: Rulebook,
         groups: Groups,
         approvals: Approvals,
@@ -113,7 +113,7 @@ class Broker:
                     return await self._plan(execution, key, stage, tool_name, edited, labels)
 
                 plan, approval_id = await self._people.approved(execution, key, plan, replan)
-            tool = self.tools.get(tool_name)
+            tool = self.tools.planned(plan)
             if tool.risk is Risk.external_send:
                 await self._people.window_closed(execution, key, tool)
             outcome = await self._perform(execution, key, tool, plan, approval_id)
@@ -178,7 +178,8 @@ class Broker:
         provenance: Mapping[str, Labels],
     ) -> Json:
         claims = await asyncio.to_thread(self._tokens.current, execution)
-        tool = self._resolved(claims, tool_name)
+        tool = await asyncio.to_thread(self.tools.get, execution.run.scope, tool_name)
+        claims.refuse_unless_covered(tool_name, tool.risk)
         checked = validated(tool, arguments)
         context = self._context(execution, claims)
         estimate = tool.estimate(context, checked) if tool.estimate else Cost()
@@ -212,13 +213,9 @@ class Broker:
                 },
                 estimate=cost_to_json(estimate),
                 over_budget=over,
+                pinned=remembered(tool),
             )
         )
-
-    def _resolved(self, claims: Claims, tool_name: str) -> Tool[Any]:
-        tool = self.tools.get(tool_name)
-        claims.refuse_unless_covered(tool_name, tool.risk)
-        return tool
 
     def _question(
         self,
@@ -293,7 +290,7 @@ class Broker:
 
         async def run(ticket: Ticket | None) -> Json:
             claims = await asyncio.to_thread(self._tokens.current, execution)
-            self._resolved(claims, tool.name)
+            claims.refuse_unless_covered(tool.name, tool.risk)
             if approval_id is not None:
                 fault("broker.approved")
                 await asyncio.to_thread(

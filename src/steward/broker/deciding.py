@@ -9,8 +9,8 @@ from steward.broker.approvals import Approval, Approvals, Verdict
 from steward.broker.grants import Grant
 from steward.broker.plans import validated
 from steward.broker.rulebook import Rulebook
-from steward.broker.tool import Tool, ToolContext
-from steward.core.plugins import Registry
+from steward.broker.tool import ToolContext
+from steward.broker.toolbox import Toolbox
 from steward.identity import Access
 from steward.runs import Json, Runs
 
@@ -20,7 +20,7 @@ class Deciding:
         self,
         approvals: Approvals,
         runs: Runs,
-        tools: Registry[Tool[Any]],
+        tools: Toolbox,
         rulebook: Rulebook,
         services: Mapping[str, Any],
     ) -> None:
@@ -40,7 +40,9 @@ class Deciding:
         return await asyncio.to_thread(self._approvals.decide, access, approval_id, verdict)
 
     async def _edited(self, access: Access, found: Approval, arguments: Json) -> Json:
-        tool = self._tools.get(found.tool)
+        tool = await asyncio.to_thread(
+            self._tools.get, access.scope, found.tool, found.body.get("pin")
+        )
         checked = validated(tool, arguments)
         run = await asyncio.to_thread(self._runs.get, access.scope, found.run_id)
         asked = await asyncio.to_thread(self._runs.request, access.scope, found.run_id)

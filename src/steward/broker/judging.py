@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from steward.broker.groups import Groups
+from steward.broker.plans import Plan
 from steward.broker.policy import (
     Amounts,
     Asker,
@@ -18,9 +19,8 @@ from steward.broker.policy import (
 from steward.broker.policy_words import explain
 from steward.broker.presets import refuse_faults
 from steward.broker.rulebook import Rulebook
-from steward.broker.tool import Tool
+from steward.broker.toolbox import Toolbox
 from steward.core.errors import NotFound
-from steward.core.plugins import Registry
 from steward.identity import Access, Role
 from steward.runs import Json, Kind, Runs
 
@@ -28,9 +28,7 @@ _PAST_RUNS = 200
 
 
 class Judging:
-    def __init__(
-        self, runs: Runs, rulebook: Rulebook, groups: Groups, tools: Registry[Tool[Any]]
-    ) -> None:
+    def __init__(self, runs: Runs, rulebook: Rulebook, groups: Groups, tools: Toolbox) -> None:
         self._runs = runs
         self._rulebook = rulebook
         self._groups = groups
@@ -51,7 +49,7 @@ class Judging:
         text: str | None = None,
     ) -> dict[str, Any]:
         """The decision about a call that nobody makes, with its reasons in words."""
-        known = self._tools.get(tool)
+        known = self._tools.get(access.scope, tool)
         asker = user_id or access.user_id
         role = self._groups.role(access.scope, asker)
         if role is None:
@@ -117,9 +115,9 @@ class Judging:
                         yield run.id, entry.key.removesuffix("/plan"), question
 
     def _asked(self, access: Access, asker: Asker, plan: Json) -> Question | None:
-        if plan["tool"] not in self._tools:
+        tool = self._tools.known(Plan(**plan))
+        if tool is None:
             return None
-        tool = self._tools.get(plan["tool"])
         body, origin, estimate = plan["body"], plan["provenance"], plan["estimate"]
         destination = body.get("destination")
         return Question(

@@ -8,7 +8,7 @@ from typing import Any
 from steward.broker.approvals import Approvals, Ask
 from steward.broker.plans import Plan
 from steward.broker.tool import Tool
-from steward.core.plugins import Registry
+from steward.broker.toolbox import Toolbox
 from steward.runs import Execution, Json, Status, StepFailed, digest
 
 Replan = Callable[[str, Json], Awaitable[Plan]]
@@ -17,9 +17,7 @@ _LONGEST_REASON = 200
 
 
 class People:
-    def __init__(
-        self, approvals: Approvals, tools: Registry[Tool[Any]], undo_window: timedelta
-    ) -> None:
+    def __init__(self, approvals: Approvals, tools: Toolbox, undo_window: timedelta) -> None:
         self._approvals = approvals
         self._tools = tools
         self._window = undo_window
@@ -46,7 +44,7 @@ class People:
 
     async def _requested(self, execution: Execution, wait_key: str, plan: Plan) -> Json:
         run = execution.run
-        tool = self._tools.get(plan.tool)
+        tool = self._tools.planned(plan)
         ask = Ask(
             run_id=run.id,
             wait_key=wait_key,
@@ -133,7 +131,7 @@ class People:
         self, execution: Execution, wait_key: str, plans: Sequence[Plan]
     ) -> None:
         run, first = execution.run, plans[0]
-        tool = self._tools.get(first.tool)
+        tool = self._tools.planned(first)
         bodies = [plan.body for plan in plans]
         sources = sorted({source for plan in plans for source in plan.provenance["sources"]})
         summaries = [plan.preview["summary"] if plan.preview else tool.title for plan in plans]

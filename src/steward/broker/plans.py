@@ -24,6 +24,8 @@ class Plan:
     provenance: Json
     estimate: Json
     over_budget: Json
+    pinned: Json = None
+    """The tool as it was, when it belongs to the project and may change; None for installed tools."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ def body_of(
         "branch": branch,
         "destination": tool.destination(arguments) if tool.destination else None,
         "payload": preview.payload if preview else None,
+        # An approval is for this version of the tool and no other.
+        **({"pin": tool.pin} if tool.pin is not None else {}),
     }
 
 

@@ -1,5 +1,6 @@
 """The policies that Steward brings along, and the schema against which every text is checked."""
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -26,6 +27,7 @@ PRESETS: Final[Mapping[str, str]] = {
     "trusted": _text("trusted.cedar"),
 }
 DEFAULT_PRESET: Final = "supervised"
+_DOTTED = re.compile(r'Action::"((?:skill|mcp)\.[A-Za-z0-9_.\-]{1,92})"')
 
 
 def preset(name: str) -> str:
@@ -39,17 +41,14 @@ def preset(name: str) -> str:
 def schema_text(tools: Mapping[str, Risk]) -> str:
     """The schema with every tool as an action inside its risk class."""
     return _text("schema.cedarschema") + "".join(
-        f'\naction {_quoted(name)} in ["{risk.value}"] appliesTo {{ principal: [User], '
-        "resource: [Project, Dataset, Branch, Destination], context: Call };"
-        for name, risk in sorted(tools.items())
+        _action(name, f'"{risk.value}"') for name, risk in sorted(tools.items())
     )
 
 
 def faults(text: str, tools: Mapping[str, Risk] | None = None) -> list[Fault]:
     """Everything wrong with a policy text, by line and column."""
-    return check(
-        text, _schema(tuple(sorted((installed_tools() if tools is None else tools).items())))
-    )
+    known = installed_tools() if tools is None else tools
+    return check(text, _schema(tuple(sorted(known.items())), _of_projects(text)))
 
 
 def refuse_faults(text: str, tools: Mapping[str, Risk] | None = None) -> None:
@@ -63,9 +62,26 @@ def installed_tools() -> dict[str, Risk]:
     return {name: tool.risk for name, tool in TOOLS}
 
 
+def _of_projects(text: str) -> tuple[str, ...]:
+    """Tools that a text names and a project may have: `skill.…` and the like come and go with their owners."""
+    return tuple(sorted(set(_DOTTED.findall(text))))
+
+
 @lru_cache(maxsize=16)
-def _schema(tools: tuple[tuple[str, Risk], ...]) -> cedarpy.Schema:
-    return cedarpy.Schema.from_str(schema_text(dict(tools)))
+def _schema(
+    tools: tuple[tuple[str, Risk], ...], of_projects: tuple[str, ...] = ()
+) -> cedarpy.Schema:
+    # Their risk is known only when they are called, so a rule may expect any.
+    any_risk = ", ".join(f'"{risk.value}"' for risk in Risk)
+    further = "".join(_action(name, any_risk) for name in of_projects)
+    return cedarpy.Schema.from_str(schema_text(dict(tools)) + further)
+
+
+def _action(name: str, classes: str) -> str:
+    return (
+        f"\naction {_quoted(name)} in [{classes}] appliesTo {{ principal: [User], "
+        "resource: [Project, Dataset, Branch, Destination], context: Call };"
+    )
 
 
 def _quoted(name: str) -> str:

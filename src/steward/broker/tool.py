@@ -144,6 +144,8 @@ class Tool(Generic[A]):
     estimate: Callable[[ToolContext, A], Cost] | None = None
     destination: Callable[[A], str] | None = None
     """To whom an external send goes, for policies and approval cards."""
+    pin: Json = None
+    """Names the exact version of a tool that a project can change; None for installed tools."""
 
     def schema(self) -> dict[str, Any]:
         return self.arguments.model_json_schema()

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from steward.broker.schemas import problems_of, with_defaults
 from steward.core.errors import Misconfigured, StewardError
-from steward.flows._schemas import problems_of, with_defaults
 from steward.flows._scope import Scope, Settled, State
 from steward.flows.model import Flow, dump_flow
 from steward.flows.node import Body, Goto, Graph, Labels, Node, Valued, joined, seconds_of

@@ -9,10 +9,10 @@ from steward.broker.budgets import Budget
 from steward.broker.grants import Grant
 from steward.broker.labels import Labels
 from steward.broker.plans import Labelled
-from steward.broker.tool import Risk, Tool
+from steward.broker.schemas import first_problem, with_defaults
+from steward.broker.tool import Risk
+from steward.broker.toolbox import Toolbox
 from steward.core.errors import Invalid, Problem
-from steward.core.plugins import Registry
-from steward.flows._schemas import first_problem, with_defaults
 from steward.flows.interpret import flow_program
 from steward.flows.model import Flow, dump_flow, load_flow, load_yaml
 from steward.flows.node import Graph
@@ -22,6 +22,7 @@ from steward.flows.nodes.subflow import SubflowNode
 from steward.flows.validate import ToolSchema, require_valid
 from steward.identity import Access, Role
 from steward.runs import Execution, Json, Program, Run, RunRequest, Runs
+from steward.store import Scope
 
 PROGRAM = "flow"
 DEFAULT_BUDGET: Mapping[str, Any] = {"usd": "5", "seconds": 3600}
@@ -47,7 +48,7 @@ class Start:
 
 
 class Launcher:
-    def __init__(self, runs: Runs, broker: Broker, tools: Registry[Tool[Any]]) -> None:
+    def __init__(self, runs: Runs, broker: Broker, tools: Toolbox) -> None:
         self._runs = runs
         self._broker = broker
         self._tools = tools
@@ -56,11 +57,11 @@ class Launcher:
     def start(self, access: Access, start: Start) -> Run:
         """Puts a checked flow in the queue."""
         access.require(Role.operator)
-        return self._runs.start(access.scope, access.user_id, self.request(start))
+        return self._runs.start(access.scope, access.user_id, self.request(start, access.scope))
 
-    def request(self, start: Start) -> RunRequest:
+    def request(self, start: Start, scope: Scope | None = None) -> RunRequest:
         """What would be recorded as the run's first entry; Invalid says everything wrong with the flow."""
-        flow = self.checked(start.document)
+        flow = self.checked(start.document, scope)
         inputs = with_defaults(flow.inputs, dict(start.inputs))
         wrong = first_problem(flow.inputs, inputs)
         if wrong is not None:
@@ -81,14 +82,15 @@ class Launcher:
             priority=start.priority,
         )
 
-    def checked(self, document: Json) -> Flow:
-        """The flow, if nothing is wrong with it."""
+    def checked(self, document: Json, scope: Scope | None = None) -> Flow:
+        """The flow, if nothing is wrong with it; it may name the project's own tools where one is given."""
         flow = load_yaml(document) if isinstance(document, str) else load_flow(document)
-        require_valid(flow, self.catalogue())
+        require_valid(flow, self.catalogue(scope))
         return flow
 
-    def catalogue(self) -> dict[str, ToolSchema]:
-        return {name: ToolSchema(tool.schema()) for name, tool in self._tools}
+    def catalogue(self, scope: Scope | None = None) -> dict[str, ToolSchema]:
+        """What can be called: the installed tools, and those of a project where one is given."""
+        return {tool.name: ToolSchema(tool.schema()) for tool in self._tools.listed(scope)}
 
     def single(self, tool: str, arguments: Json, title: str = "") -> Json:
         """A flow of one call: how a person uses a tool by itself."""

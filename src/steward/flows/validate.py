@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from steward.broker.schemas import Schema, schema_problem
 from steward.core.errors import Invalid, Problem
 from steward.flows import _fitting as types
 from steward.flows import _order as order
-from steward.flows._schemas import Schema, schema_problem
 from steward.flows.expressions import (
     Expression,
     ExpressionError,

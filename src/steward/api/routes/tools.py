@@ -22,7 +22,7 @@ from steward.api.documents import (
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.types import ScheduleId
 from steward.broker.grants import Grant
-from steward.broker.tool import TOOLS, Risk
+from steward.broker.tool import Risk
 from steward.core.errors import Invalid
 from steward.flows.launch import Start
 from steward.flows.model import dump_flow, dump_yaml, flow_schema, load_flow, load_yaml
@@ -97,10 +97,10 @@ class ScheduleOut(Output):
 
 
 @router.get("/tools")
-def list_tools(_request: Request, _access: AsViewer) -> Page[ToolOut]:
+def list_tools(request: Request, access: AsViewer) -> Page[ToolOut]:
     """Every tool with its risk class and the JSON Schema of its arguments."""
     items = []
-    for name, tool in TOOLS:
+    for tool in steward_of(request).governing.broker.tools.listed(access.scope):
         names = ("reads", "writes", "network", "spends")
         effects = [effect for effect in names if getattr(tool.effects, effect)]
         undo: Literal["version or inverse", "compensation", "none"] = "none"
@@ -110,7 +110,7 @@ def list_tools(_request: Request, _access: AsViewer) -> Page[ToolOut]:
             undo = "version or inverse"
         items.append(
             ToolOut(
-                name=name,
+                name=tool.name,
                 title=tool.title,
                 description=tool.description,
                 risk=tool.risk,
@@ -130,12 +130,12 @@ def read_flow_schema(_request: Request, _access: AsViewer) -> dict[str, Any]:
 
 
 @router.post("/flows/check")
-def check_flow(request: Request, _access: AsViewer, body: FlowIn) -> CheckedFlow:
+def check_flow(request: Request, access: AsViewer, body: FlowIn) -> CheckedFlow:
     """Everything wrong with a flow, each with its place; and the flow in its ordered form."""
     launcher = steward_of(request).governing.launcher
     try:
         flow = load_yaml(body.flow) if isinstance(body.flow, str) else load_flow(body.flow)
-        problems = validate(flow, launcher.catalogue())
+        problems = validate(flow, launcher.catalogue(access.scope))
     except Invalid as problem:
         shown = [FlowProblem(pointer=p.pointer, message=p.message) for p in problem.problems]
         found = shown or [FlowProblem(pointer="", message=problem.message)]
@@ -180,7 +180,7 @@ def create_schedule(
         body.name,
         body.cron,
         body.time_zone,
-        steward.governing.launcher.request(start),
+        steward.governing.launcher.request(start, access.scope),
         body.missed,
     )
     set_etag(response, made.revision)

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from steward.flows._schemas import first_problem
+from steward.broker.schemas import first_problem
 from steward.flows.node import (
     NODES,
     Duration,

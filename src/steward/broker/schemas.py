@@ -10,14 +10,13 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from steward.core.errors import Problem
-from steward.flows.expressions import escaped
 from steward.runs import Json
 
 Schema = Mapping[str, Any]
 
 
 def _pattern(_: Any, pattern: str, instance: Any, __: Any) -> Any:
-    """As the standard has it, but in linear time: schemas of flows come from people."""
+    """As the standard has it, but in linear time: schemas come from people."""
     if isinstance(instance, str) and re2.search(pattern, instance) is None:
         yield ValidationError(f"does not match the pattern {pattern!r}")
 
@@ -48,7 +47,7 @@ def problems_of(schema: Schema, value: Json, pointer: str = "") -> list[Problem]
     found: list[Problem] = []
     try:
         for error in validator.iter_errors(value):
-            path = "".join(f"/{escaped(str(part))}" for part in error.absolute_path)
+            path = "".join(f"/{_escaped(str(part))}" for part in error.absolute_path)
             found.append(Problem(pointer + path, _said(error)))
     except Unresolvable:
         found.append(Problem(pointer, "its schema refers to a part that does not exist"))
@@ -151,6 +150,11 @@ def resolved(schema: Any, root: Schema) -> Any:
             found = found.get(name, True) if isinstance(found, Mapping) else True
         schema = found
     return True
+
+
+def _escaped(segment: str) -> str:
+    """A name as a JSON pointer spells it."""
+    return segment.replace("~", "~0").replace("/", "~1")
 
 
 def _keywords(schema: Any) -> Any:
