@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from steward.broker.approvals import UNDO_WINDOW, Approvals
 from steward.broker.budgets import Budgets
-from steward.broker.grants import TokenDesk
+from steward.broker.grants import Grant, TokenDesk
 from steward.broker.groups import Groups
 from steward.broker.labels import Labels
 from steward.broker.people import People
@@ -50,12 +50,15 @@ from steward.runs import (
     Execution,
     Found,
     Json,
+    Parked,
     Reconciled,
     Retries,
+    Status,
     StepFailed,
     Ticket,
     digest,
 )
+from steward.runs.execution import OpenWait
 
 ASK_HUMAN: Final = "ask_human"
 """The one tool that is a wait and not a function: the broker answers it with what a person says."""
@@ -123,6 +126,26 @@ class Broker:
             raise
         return self._labelled(execution, key, plan, outcome)
 
+    async def afford(self, execution: Execution, key: str, what: str, estimate: Cost) -> None:
+        """Sets budget aside for something that is no tool, such as a request to a model; asks where it lacks."""
+        wanted = cost_to_json(estimate)
+
+        async def reserve() -> Json:
+            return {"over": await self._spending.reserve(execution, key, estimate)}
+
+        found = await execution.step(f"{key}/budget/reserve", {"for": what, "cost": wanted}, reserve)
+        plan = Plan(what, {}, {}, {}, None, {}, wanted, found["over"])
+        await self._spending.afford(execution, key, plan)
+
+    async def spent(self, execution: Execution, key: str, cost: Cost) -> None:
+        """Counts what it really took."""
+
+        async def settle() -> Json:
+            await self._spending.settle(execution, key, cost)
+            return None
+
+        await execution.step(f"{key}/budget/settle", {"cost": cost_to_json(cost)}, settle)
+
     async def approve_together(
         self,
         execution: Execution,
@@ -188,7 +211,10 @@ class Broker:
             self._question, execution, claims, tool, checked, origin, estimate
         )
         policies = await asyncio.to_thread(
-            self._rulebook.in_force, execution.run.scope, claims.playbook
+            self._rulebook.in_force,
+            execution.run.scope,
+            claims.playbook,
+            Grant.from_json(execution.request.grant).policies,
         )
         decision = decide(policies, question)
         preview = None
@@ -251,7 +277,7 @@ class Broker:
         )
 
     def _context(
-        self, execution: Execution, claims: Claims, ticket: Ticket | None = None
+        self, execution: Execution, claims: Claims, ticket: Ticket | None = None, key: str = ""
     ) -> ToolContext:
         run = execution.run
         return ToolContext(
@@ -262,6 +288,7 @@ class Broker:
             services=self._services,
             settings=self._rulebook.settings(run.scope).tools,
             ticket=ticket,
+            key=key,
         )
 
     async def _within(self, tool: Tool[Any], work: Any, *, is_effect: bool = False) -> Any:
@@ -301,10 +328,16 @@ class Broker:
                     ticket.idempotency_key if ticket else digest([execution.run.id, key]),
                 )
             started = self._clock.monotonic()
-            context = self._context(execution, claims, ticket)
+            context = self._context(execution, claims, ticket, key)
             with on_ticket(ticket.idempotency_key if ticket else None, execution.run.id):
                 work = tool.run(context, arguments)
-                outcome: Outcome = await self._within(tool, work, is_effect=ticket is not None)
+                try:
+                    outcome: Outcome = await self._within(tool, work, is_effect=ticket is not None)
+                except Parked as parked:
+                    # A tool that waits for another run says so; it is called again once that is over.
+                    waiting = OpenWait(Status.blocked, parked.reason, None, parked.request)
+                    execution.open_waits[key] = waiting
+                    raise
             fault("broker.executed")
             spent = self._clock.monotonic() - started
             return await self._settled(execution, key, outcome, spent)

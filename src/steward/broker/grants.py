@@ -24,6 +24,10 @@ class Grant:
     branch: str = "main"
     playbook: str | None = None
     parent_run: str | None = None
+    revision: int | None = None
+    """Which revision of the playbook it runs."""
+    policies: tuple[str, ...] = ()
+    """Policies that came with what is run: each must permit a call, beside those in force."""
 
     def to_json(self) -> Json:
         return {
@@ -32,6 +36,8 @@ class Grant:
             "branch": self.branch,
             "playbook": self.playbook,
             "parent": self.parent_run,
+            **({"revision": self.revision} if self.revision is not None else {}),
+            **({"policies": list(self.policies)} if self.policies else {}),
         }
 
     @classmethod
@@ -43,6 +49,8 @@ class Grant:
             branch=data.get("branch", "main"),
             playbook=data.get("playbook"),
             parent_run=data.get("parent"),
+            revision=data.get("revision"),
+            policies=tuple(data.get("policies", ())),
         )
 
 
@@ -81,8 +89,15 @@ class TokenDesk:
             highest_risk=risk,
         )
         claims = narrow(self.current(execution), wanted)
+        mine = Grant.from_json(execution.request.grant)
         return Grant(
-            claims.tools, claims.highest_risk, claims.branch, claims.playbook, execution.run.id
+            claims.tools,
+            claims.highest_risk,
+            claims.branch,
+            claims.playbook,
+            execution.run.id,
+            mine.revision,
+            mine.policies,
         )
 
     def _claims(self, run: Run, grant: Json) -> Claims:

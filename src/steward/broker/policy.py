@@ -21,6 +21,7 @@ from steward.identity import Role
 from steward.store import Scope
 
 BUILT_IN_LEVEL: Final = "built-in"
+PINNED_LEVEL: Final = "revision"
 LEVELS: Final = ("organisation", "project", "playbook")
 _MOST_LONG: Final = 2**63 - 1
 _MOST_DECIMAL: Final = Decimal("922337203685477.5807")
@@ -39,6 +40,8 @@ class PolicySet:
     organisation: str | None = None
     project: str | None = None
     playbook: str | None = None
+    pinned: tuple[str, ...] = ()
+    """Texts that came with what is run; each is a level of its own below the playbook's."""
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Level and text, highest first; a text without rules counts as none."""
@@ -47,6 +50,9 @@ class PolicySet:
             text: str | None = getattr(self, level)
             if text and text.strip():
                 yield level, text
+        for text in self.pinned:
+            if text.strip():
+                yield PINNED_LEVEL, text
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,9 @@ class Rulebook:
         self._events = events
         self._clock = clock
 
-    def in_force(self, scope: Scope, playbook: str | None = None) -> PolicySet:
+    def in_force(
+        self, scope: Scope, playbook: str | None = None, pinned: tuple[str, ...] = ()
+    ) -> PolicySet:
         """The texts that apply; a project that never chose has the supervised preset."""
         organisation = self.current(scope, "organisation")
         project = self.current(scope, "project")
@@ -55,6 +57,7 @@ class Rulebook:
             organisation=organisation.text or None,
             project=project.text,
             playbook=(own.text or None) if own else None,
+            pinned=pinned,
         )
 
     def current(self, scope: Scope, level: str, subject: str | None = None) -> PolicyRevision:

@@ -117,6 +117,8 @@ class ToolContext:
     """Present when the effect is being committed."""
     approval: Json = None
     """The approval that allowed it, when one was needed."""
+    key: str = ""
+    """The name of the call in its run's journal, while it is being made."""
 
 
 A = TypeVar("A", bound=Arguments)

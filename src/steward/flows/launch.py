@@ -1,5 +1,6 @@
 """Starts flows as runs: checked first, with a grant of the tools they name and nothing more."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -10,9 +11,11 @@ from steward.broker.grants import Grant
 from steward.broker.labels import Labels
 from steward.broker.plans import Labelled
 from steward.broker.schemas import first_problem, with_defaults
+from steward.broker.story import story
 from steward.broker.tool import Risk
 from steward.broker.toolbox import Toolbox
 from steward.core.errors import Invalid, Problem
+from steward.flows.artifacts import ArtifactSpec, broken_promises
 from steward.flows.interpret import flow_program
 from steward.flows.model import Flow, dump_flow, load_flow, load_yaml
 from steward.flows.node import Graph
@@ -21,11 +24,12 @@ from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.subflow import SubflowNode
 from steward.flows.validate import ToolSchema, require_valid
 from steward.identity import Access, Role
-from steward.runs import Execution, Json, Program, Run, RunRequest, Runs
+from steward.runs import Execution, Json, Program, Run, RunRequest, Runs, StepFailed
 from steward.store import Scope
 
 PROGRAM = "flow"
 DEFAULT_BUDGET: Mapping[str, Any] = {"usd": "5", "seconds": 3600}
+ARTIFACTS = "run:artifacts"
 ON_BREACH = ("ask", "abort")
 _FOREIGN = Labels(("another run",), trusted=False)
 
@@ -43,6 +47,9 @@ class Start:
     budget: Mapping[str, Any] | None = None
     subject: str | None = None
     playbook: str | None = None
+    revision: int | None = None
+    policies: tuple[str, ...] = ()
+    """Policies that come with the flow: each must permit a call, beside those in force."""
     queue: str = "cpu"
     priority: int = 0
 
@@ -69,7 +76,14 @@ class Launcher:
         budget = dict(DEFAULT_BUDGET if start.budget is None else start.budget)
         _check_budget(budget)
         tools = frozenset(tools_in(flow))
-        grant = Grant(tools, start.highest_risk, start.branch, start.playbook)
+        grant = Grant(
+            tools,
+            start.highest_risk,
+            start.branch,
+            start.playbook,
+            revision=start.revision,
+            policies=start.policies,
+        )
         return RunRequest(
             title=start.title or flow.name or flow.id,
             program=PROGRAM,
@@ -128,9 +142,31 @@ class Launcher:
 
         async def run(execution: Execution) -> Json:
             await self._broker.begin(execution)
-            return await interpret(execution)
+            output = await interpret(execution)
+            await self._keep_promises(execution)
+            return output
 
         return run
+
+    async def _keep_promises(self, execution: Execution) -> None:
+        """A run that did not make the files its flow requires has failed, and says which."""
+        document = execution.request.document
+        if not isinstance(document, dict) or not document.get("artifacts"):
+            return
+        run = execution.run
+        promised = [ArtifactSpec.model_validate(each) for each in document["artifacts"]]
+
+        def look() -> list[str]:
+            told = story(self._runs.journal.entries(run.scope, run.id), self._runs.payload)
+            return list(broken_promises(promised, [a for call in told for a in call.artifacts]))
+
+        async def perform() -> Json:
+            return await asyncio.to_thread(look)
+
+        broken = await execution.step(ARTIFACTS, {"artifacts": document["artifacts"]}, perform)
+        if broken:
+            said = "; ".join(broken)
+            raise StepFailed(ARTIFACTS, "missing-artifact", f"{said[0].upper()}{said[1:]}.")
 
 
 def tools_in(graph: Graph) -> Iterator[str]:

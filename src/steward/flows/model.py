@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from steward.core.errors import Invalid, NotFound, Problem, TooLarge
 from steward.flows import _yaml
+from steward.flows.artifacts import ArtifactSpec
 from steward.flows.expressions import escaped
 from steward.flows.node import NODES, Body, Document, Graph, Id, JsonSchema
 from steward.flows.nodes.subflow import SubflowNode
@@ -33,6 +34,9 @@ class Flow(Graph):
         {"type": "object", "properties": {}}, description="JSON Schema of what it is given."
     )
     outputs: JsonSchema | None = Field(None, description="JSON Schema of what it gives back.")
+    artifacts: list[ArtifactSpec] = Field(
+        [], max_length=100, description="Files it leaves behind; looked at when it ends."
+    )
     layout: dict[str, Any] = Field(
         {}, description="Where an editor draws the nodes; running ignores it."
     )

@@ -113,6 +113,11 @@ class Suspension(BaseException):
 class Parked(Suspension):
     """The run waits for something; no process holds the wait."""
 
+    def __init__(self, reason: str = "", request: Json = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.request = request
+
 
 class Paused(Suspension):
     """Somebody paused the run."""
