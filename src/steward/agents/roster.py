@@ -6,9 +6,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from steward.agents.guardrails import Use
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid, NotFound
 
@@ -33,7 +34,9 @@ class Agent(BaseModel):
     role: Literal["planner", "operator", "explainer"] = Field(
         "operator", description="Whose model it uses."
     )
-    guardrails: list[str] = Field(default=[], max_length=20, description="Checks by name.")
+    guardrails: list[Use] = Field(
+        default=[], max_length=20, description="Checks by name, or with settings under `use`."
+    )
     handoffs: list[str] = Field(
         default=[], max_length=20, description="Agents that may go on with its result."
     )

@@ -21,7 +21,7 @@ CallTool = Callable[[Execution, str, str, Json, Mapping[str, Labels]], Awaitable
 ApproveBatch = Callable[
     [Execution, str, str, Sequence[tuple[Json, Mapping[str, Labels]]]], Awaitable[None]
 ]
-RunAgent = Callable[[Execution, str, Json, Labels | None], Awaitable[Any]]
+RunAgent = Callable[[Execution, str, Json, Mapping[str, Labels | None]], Awaitable[Any]]
 
 _FINAL_CODES: Final = frozenset(
     {
@@ -246,7 +246,7 @@ class NodePlace:
             calls.append(({name: one.value for name, one in given.items()}, labels))
         await approve(self.execution, self.key, tool, calls)
 
-    async def run_agent(self, agent: Json, labels: Labels | None) -> Valued:
+    async def run_agent(self, agent: Json, labels: Mapping[str, Labels | None]) -> Valued:
         run = self._graph.services.run_agent
 
         async def look() -> Json:
@@ -258,7 +258,8 @@ class NodePlace:
                 f"The node {self._node.id!r} needs an agent, and no model is set up here. "
                 "Set one up, or replace the node by tools."
             )
-        return _valued(await run(self.execution, self.key, agent, labels), labels)
+        found = await run(self.execution, self.key, agent, labels)
+        return _valued(found, joined(list(labels.values())))
 
     async def body(self, part: str, body: Body, also: Mapping[str, Valued]) -> Valued:
         graph, scope = self._graph, self._graph.scope.inner(also)

@@ -22,7 +22,8 @@ def flow_program(
 
     `call_tool(execution, key, tool, arguments, labels)` is the broker; it answers with a value, or with an object that
     has `value` and `labels`. `labels` has those of each argument, by name, where there are any.
-    `run_agent(execution, key, agent, labels)` runs an agent to its end. Both record what they do under the key.
+    `run_agent(execution, key, agent, labels)` runs an agent to its end, with the labels of its instructions, context and
+    arguments. Both record what they do under the key.
     `approve_batch(execution, key, tool, calls)` asks once for a list of calls that will follow.
     `input_labels` says what a run's inputs carry, `child_labels` what the output of a sub-run does, `error_labels` what
     the text of an error does when a flow goes on after it; unset, it is taken for the text of a stranger as well.

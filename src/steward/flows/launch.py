@@ -15,10 +15,11 @@ from steward.broker.story import story
 from steward.broker.tool import Risk
 from steward.broker.toolbox import Toolbox
 from steward.core.errors import Invalid, Problem
+from steward.flows._graph import Progress, RunAgent, Services, run_graph
 from steward.flows.artifacts import ArtifactSpec, broken_promises
 from steward.flows.interpret import flow_program
 from steward.flows.model import Flow, dump_flow, load_flow, load_yaml
-from steward.flows.node import Graph
+from steward.flows.node import Graph, Valued
 from steward.flows.node import Labels as Carried
 from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.subflow import SubflowNode
@@ -55,10 +56,13 @@ class Start:
 
 
 class Launcher:
-    def __init__(self, runs: Runs, broker: Broker, tools: Toolbox) -> None:
+    def __init__(
+        self, runs: Runs, broker: Broker, tools: Toolbox, run_agent: RunAgent | None = None
+    ) -> None:
         self._runs = runs
         self._broker = broker
         self._tools = tools
+        self._run_agent = run_agent
         runs.programs[PROGRAM] = self._program()
 
     def start(self, access: Access, start: Start) -> Run:
@@ -111,30 +115,44 @@ class Launcher:
         node = {"id": "call", "type": "tool", "tool": tool, "arguments": _literal(arguments)}
         return {"format": 1, "id": "one_call", "name": title or tool, "nodes": [node]}
 
+    async def inline(
+        self, execution: Execution, document: Json, prefix: str, run_agent: RunAgent
+    ) -> Valued:
+        """Runs a flow as a part of a run of another kind; what it records starts with the prefix."""
+        flow = load_flow(document)
+        require_valid(flow)
+        services = Services(
+            self._call_tool, run_agent, self._approve_batch, _FOREIGN, error_labels=_FOREIGN
+        )
+        return await run_graph(execution, services, flow, Valued({}), prefix, Progress(execution))
+
+    async def _call_tool(
+        self,
+        execution: Execution,
+        key: str,
+        tool: str,
+        arguments: Json,
+        labels: Mapping[str, Carried],
+    ) -> Labelled:
+        # A flow hands back what the broker gave it.
+        known = cast(Mapping[str, Labels], labels)
+        return await self._broker.call(execution, key, tool, arguments, known)
+
+    async def _approve_batch(
+        self,
+        execution: Execution,
+        key: str,
+        tool: str,
+        calls: Sequence[tuple[Json, Mapping[str, Carried]]],
+    ) -> None:
+        known = cast(Sequence[tuple[Json, Mapping[str, Labels]]], calls)
+        await self._broker.approve_together(execution, key, tool, known)
+
     def _program(self) -> Program:
-        async def call_tool(
-            execution: Execution,
-            key: str,
-            tool: str,
-            arguments: Json,
-            labels: Mapping[str, Carried],
-        ) -> Labelled:
-            # A flow hands back what the broker gave it.
-            known = cast(Mapping[str, Labels], labels)
-            return await self._broker.call(execution, key, tool, arguments, known)
-
-        async def approve_batch(
-            execution: Execution,
-            key: str,
-            tool: str,
-            calls: Sequence[tuple[Json, Mapping[str, Carried]]],
-        ) -> None:
-            known = cast(Sequence[tuple[Json, Mapping[str, Labels]]], calls)
-            await self._broker.approve_together(execution, key, tool, known)
-
         interpret = flow_program(
-            call_tool,
-            approve_batch=approve_batch,
+            self._call_tool,
+            self._run_agent,
+            approve_batch=self._approve_batch,
             # Whoever starts a run answers for its inputs; what runs hand to one another is anybody's.
             input_labels=lambda execution: _FOREIGN if execution.run.parent_id else None,
             child_labels=_FOREIGN,
@@ -177,6 +195,7 @@ def tools_in(graph: Graph) -> Iterator[str]:
             yield called.tool
         if isinstance(node, AgentNode):
             yield from node.tools
+            yield from node.fallback_tools
         if isinstance(node, SubflowNode) and node.flow is not None:
             yield from tools_in(node.flow)
         for _, body in node.bodies():

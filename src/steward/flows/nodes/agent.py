@@ -1,20 +1,43 @@
 """Hands a task to an agent; which agents there are is not the flow's business."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
-from steward.flows.node import NODES, JsonSchema, Node, Place, Template, TextTemplate, Valued
+from steward.flows.node import (
+    NODES,
+    JsonSchema,
+    Node,
+    Place,
+    Template,
+    Templates,
+    TextTemplate,
+    Valued,
+)
 
 
 @NODES.register("agent")
 class AgentNode(Node):
     type: Literal["agent"]
+    agent: str | None = Field(
+        None, max_length=60, description="A ready agent by name; unset: what the instructions say."
+    )
     instructions: TextTemplate = Field(min_length=1, max_length=50_000)
     context: Template = Field(None, description="Data the agent works on.")
     tools: list[str] = Field(
         [], max_length=200, description="What it may call; within the run's own."
+    )
+    fallback_tools: list[str] = Field(
+        [], max_length=200, description="What it may call once one of those has failed."
+    )
+    arguments: Templates = Field(
+        default_factory=dict,
+        description="Arguments of the first tool, as far as they are known; it cannot change them.",
+    )
+    skill: str | None = Field(None, max_length=120, description="A skill it follows, by name.")
+    budget: dict[str, Any] | None = Field(
+        None, description="The most it may use: `calls`, `tokens`, `usd`."
     )
     max_steps: int = Field(30, ge=1, le=1_000)
     output: JsonSchema | None = Field(None, description="JSON Schema that its answer must fulfil.")
@@ -27,11 +50,20 @@ class AgentNode(Node):
             yield "/output", self.output
 
     async def run(self, at: Place) -> Valued:
-        asked = at.filled({"instructions": self.instructions, "context": self.context})
+        parts = {
+            "instructions": at.filled(self.instructions),
+            "context": at.filled(self.context),
+            "arguments": at.filled(self.arguments),
+        }
         agent = {
-            **asked.value,
+            **{name: part.value for name, part in parts.items()},
+            "agent": self.agent,
+            "title": self.title,
             "tools": self.tools,
+            "fallback_tools": self.fallback_tools,
+            "skill": self.skill,
+            "budget": self.budget,
             "max_steps": self.max_steps,
             "output": self.output,
         }
-        return await at.run_agent(agent, asked.labels)
+        return await at.run_agent(agent, {name: part.labels for name, part in parts.items()})

@@ -1,0 +1,427 @@
+"""The operator: does one step of a plan with the tools of that step and no others.
+
+Where the plan fixes every argument the tool is called at once; otherwise a model chooses, call by call, and every choice
+is checked against the step, the agent's policy and the broker before anything happens.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from steward.agents.enforcement import Made, refusal
+from steward.agents.guardrails import checked_output
+from steward.agents.plan import PlanStep
+from steward.agents.provenance import label_arguments
+from steward.agents.roster import Agent
+from steward.agents.showing import Shown, as_message, result_shown
+from steward.agents.telling import Telling
+from steward.broker.broker import Broker
+from steward.broker.labels import NONE, Labels, untrusted
+from steward.broker.plans import Labelled, validated
+from steward.broker.tool import Cost, Risk, Tool
+from steward.broker.untrusted import nonce_for, system_rule
+from steward.core.errors import Invalid, NotFound
+from steward.models import (
+    Asking,
+    Call,
+    Message,
+    ModelAnswer,
+    ModelDesk,
+    Role,
+    System,
+    ToolResult,
+    ToolSpec,
+    User,
+)
+from steward.runs import Execution, Json, StepFailed
+from steward.store import Scope
+
+_ENDING: Final = frozenset(
+    {"budget-exceeded", "too-many-steps", "rejected", "expired", "given-up", "withdrawn"}
+)
+"""Failures after which nothing else is tried: a person or a limit has spoken."""
+_TALK: Final = 4
+"""Requests to a model beyond one for each call: for the answer, a repair and a nudge."""
+_ERROR_SOURCE: Final = "error of a tool"
+VIOLATION: Final = "plan-violation"
+
+
+class SkillShelf(Protocol):
+    """Where the instructions of skills come from."""
+
+    def instructions(self, scope: Scope, name: str) -> str: ...
+
+
+@dataclass(frozen=True)
+class Job:
+    """A step with everything its agent is told."""
+
+    step: PlanStep
+    agent: Agent
+    task: str
+    given: tuple[Shown, ...] = ()
+    """What earlier steps found, or data that the task is about."""
+    trusted: tuple[str, ...] = ()
+    """Texts that people of the project wrote or approved."""
+    arguments_trusted: bool = False
+    """Whether the plan's arguments were written or approved by a person, or follow from rules."""
+    allow_rows: bool = True
+    output: Json = None
+
+
+@dataclass
+class Done:
+    """What came of a step."""
+
+    text: str = ""
+    value: Json = None
+    labels: Labels = NONE
+    results: list[tuple[str, str, Labelled]] = field(default_factory=list)
+    """Key, tool and result of each call that worked."""
+    deviations: list[Json] = field(default_factory=list)
+    adhered: bool | None = None
+    """Whether a primary tool did it; None for a step without tools."""
+
+    def to_json(self) -> Json:
+        return {
+            "text": self.text,
+            "calls": [key for key, _, _ in self.results],
+            "tools": [tool for _, tool, _ in self.results],
+            "summary": self.results[-1][2].summary if self.results else self.text[:200],
+            "deviations": len(self.deviations),
+            "adhered": self.adhered,
+        }
+
+
+class Operator:
+    def __init__(
+        self,
+        broker: Broker,
+        desk: ModelDesk,
+        nonce_key: bytes,
+        telling: Telling,
+        skills: SkillShelf | None = None,
+    ) -> None:
+        self._broker = broker
+        self._desk = desk
+        self._nonce_key = nonce_key
+        self._telling = telling
+        self._skills = skills
+
+    async def run(self, execution: Execution, key: str, job: Job) -> Done:
+        """Does the step; StepFailed when neither its tools nor its fallbacks worked."""
+        work = _Work(self, execution, key, job)
+        return await work.done()
+
+    # What a piece of work uses
+
+    def nonce(self, execution: Execution) -> str:
+        return nonce_for(execution.run.id, self._nonce_key)
+
+    async def equipment(self, execution: Execution, key: str, job: Job) -> "_Equipment":
+        """What the step has to work with, as it was when the step began: a replay has the same."""
+        step = job.step
+
+        async def look() -> Json:
+            return await asyncio.to_thread(self._look, execution.run.scope, job)
+
+        asked = {"tools": list(step.allowed), "arguments": step.arguments, "skill": step.skill}
+        return _Equipment(**await execution.step(f"{key}/equipment", asked, look))
+
+    def _look(self, scope: Scope, job: Job) -> Json:
+        found: dict[str, Json] = {}
+        for name in job.step.allowed:
+            try:
+                found[name] = _facts(self._broker.tools.get(scope, name), job.step.arguments)
+            except NotFound as missing:
+                found[name] = {"missing": missing.message}
+        skill = job.step.skill
+        told = self._skills.instructions(scope, skill) if skill and self._skills else ""
+        return {"tools": found, "skill": told, "model": self._desk.configured(Role(job.agent.role))}
+
+    async def call(
+        self,
+        execution: Execution,
+        key: str,
+        tool: str,
+        arguments: Json,
+        labels: Mapping[str, Labels],
+    ) -> Labelled:
+        return await self._broker.call(execution, key, tool, arguments, labels)
+
+    async def ask(
+        self,
+        execution: Execution,
+        key: str,
+        role: Role,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        asking: Asking,
+    ) -> ModelAnswer:
+        """One request, paid for by the run's budget and shown to whoever watches."""
+        size = sum(len(str(message.to_json())) for message in messages)
+        await self._broker.afford(execution, key, "model", Cost(tokens=size // 3))
+        watch = self._telling.watcher(execution, key)
+        answer = await self._desk.request(
+            execution, key, role, messages, tools, asking, on_delta=watch
+        )
+        usage = answer.usage
+        spent = Cost(tokens=usage.input_tokens + usage.output_tokens, usd=usage.cost or Cost().usd)
+        await self._broker.spent(execution, key, spent)
+        return answer
+
+
+class _Work:
+    """One step on its way."""
+
+    def __init__(self, operator: Operator, execution: Execution, key: str, job: Job) -> None:
+        self._operator = operator
+        self._execution = execution
+        self._key = key
+        self._job = job
+        self._step = job.step
+        self._done = Done()
+        self._made: list[Made] = []
+        self._seen: list[tuple[str, Labels]] = [(each.text, each.labels) for each in job.given]
+        self._called = 0
+        self._asked = 0
+        self._labels = NONE.joined(*(each.labels for each in job.given))
+        self._has = _Equipment({}, "", False)
+
+    async def done(self) -> Done:
+        self._has = await self._operator.equipment(self._execution, self._key, self._job)
+        await self._directly()
+        if not self._done.results and self._has.model:
+            await self._with_model()
+        elif not self._done.results:
+            await self._by_fallback()
+        await self._judge()
+        self._done.labels = self._labels
+        if self._done.value is None and self._done.results:
+            self._done.value = self._done.results[-1][2].value
+        await self._execution.note(f"{self._key}/done", self._done.to_json())
+        return self._done
+
+    @property
+    def _role(self) -> Role:
+        return Role(self._job.agent.role)
+
+    # Without a model
+
+    async def _directly(self) -> None:
+        """Calls the first tool when the plan says all it needs."""
+        if self._step.tools and self._is_ready(self._step.tools[0]):
+            await self._try(self._step.tools[0], self._step.arguments, planned=True)
+
+    async def _by_fallback(self) -> None:
+        if not self._step.tools:
+            raise StepFailed(
+                self._key,
+                "no-model",
+                f"{self._job.agent.title} writes with a model, and none is configured.",
+            )
+        for tool in self._step.fallback_tools:
+            if self._is_ready(tool):
+                await self._deviate("fallback", tool, "The planned tools did not work.")
+                await self._try(tool, self._step.arguments, planned=True)
+            if self._done.results:
+                return
+
+    def _is_ready(self, name: str) -> bool:
+        return bool(self._has.tools.get(name, {}).get("ready"))
+
+    # With a model
+
+    async def _with_model(self) -> None:
+        messages: list[Message] = self._opening()
+        nudged = False
+        while self._asked < self._step.budget.calls + _TALK:
+            answer = await self._request(messages)
+            messages.append(answer.said)
+            if answer.calls:
+                messages.extend([await self._answer(call) for call in answer.calls])
+                continue
+            if self._step.tools and not self._done.results and not nudged:
+                nudged = True
+                messages.append(User(self._nudge()))
+                continue
+            problem = self._finish(answer.text)
+            if problem is None:
+                return
+            await self._deviate("guardrail", None, problem)
+            messages.append(User(f"That answer cannot be used: {problem} Answer again."))
+        await self._deviate("limit", None, "The step used up its requests.")
+
+    async def _request(self, messages: Sequence[Message]) -> ModelAnswer:
+        self._asked += 1
+        budget = self._step.budget
+        tools = [self._spec(name) for name in self._open_tools() if self._has.knows(name)]
+        asking = Asking(
+            allow_rows=self._job.allow_rows,
+            output_schema=self._job.output if not tools else None,
+            max_tokens=budget.tokens,
+        )
+        key = f"{self._key}/model/{self._asked}"
+        return await self._operator.ask(self._execution, key, self._role, messages, tools, asking)
+
+    def _opening(self) -> list[Message]:
+        nonce = self._operator.nonce(self._execution)
+        told = [system_rule(nonce), self._job.agent.instructions]
+        if self._has.skill:
+            told.append(f"Follow this skill.\n\n{self._has.skill}")
+        if self._step.tools:
+            told.append(_tools_rule(self._step))
+        messages: list[Message] = [System("\n\n".join(told))]
+        messages.extend(as_message(each, nonce) for each in self._job.given)
+        messages.append(User(self._job.task))
+        messages.extend(
+            User(f"{made.tool} was tried as planned and failed: {made.why}") for made in self._made
+        )
+        return messages
+
+    def _open_tools(self) -> tuple[str, ...]:
+        """Fallbacks come into view once a primary has failed."""
+        failed = any(made.failed and made.tool in self._step.tools for made in self._made)
+        return self._step.allowed if failed or not self._step.tools else tuple(self._step.tools)
+
+    def _spec(self, name: str) -> ToolSpec:
+        facts = self._has.tools[name]
+        return ToolSpec(name, facts["description"], facts["schema"])
+
+    async def _answer(self, call: Call) -> Message:
+        if call.broken is not None:
+            return ToolResult(
+                call.id, call.tool, "The arguments are not a JSON object.", failed=True, rows=False
+            )
+        told = await self._try(call.tool, dict(call.arguments), planned=False)
+        nonce = self._operator.nonce(self._execution)
+        shown = told.shown
+        return as_message(shown, nonce, ToolResult(call.id, call.tool, "", failed=told.failed))
+
+    def _nudge(self) -> str:
+        names = ", ".join(self._open_tools())
+        return f"Nothing was called. Do the step with: {names}."
+
+    def _finish(self, text: str) -> str | None:
+        """Takes the answer, or says why not."""
+        found = checked_output(self._job.agent.guardrails, text, self._job.output)
+        if found.problem is not None:
+            return found.problem
+        self._done.text = found.text
+        if self._job.output is not None:
+            self._done.value = found.value
+        return None
+
+    # Both ways
+
+    async def _try(self, tool: str, arguments: dict[str, Any], *, planned: bool) -> "_Told":
+        labels = self._provenance(arguments, planned=planned)
+        why = await self._refused(tool, arguments, labels)
+        if why is not None:
+            return _Told(Shown.error(why), failed=True)
+        self._called += 1
+        key = f"{self._key}/call/{self._called}"
+        try:
+            found = await self._operator.call(self._execution, key, tool, arguments, labels)
+        except StepFailed as failure:
+            if failure.code in _ENDING:
+                raise
+            self._made.append(Made(tool, arguments, failed=True, why=failure.message))
+            # Others may have written the words of an error.
+            shown = Shown.error(failure.message, untrusted(_ERROR_SOURCE))
+            self._see(shown)
+            return _Told(shown, failed=True)
+        if tool not in self._step.tools:
+            await self._deviate("fallback", tool, "A fallback did what a planned tool did not.")
+        self._made.append(Made(tool, arguments))
+        self._done.results.append((key, tool, found))
+        shown = result_shown(tool, found)
+        self._see(shown)
+        return _Told(shown)
+
+    def _see(self, shown: Shown) -> None:
+        self._seen.append((shown.text, shown.labels))
+        self._labels = self._labels.joined(shown.labels)
+
+    def _provenance(self, arguments: Mapping[str, Json], *, planned: bool) -> dict[str, Labels]:
+        if planned and self._job.arguments_trusted:
+            return {}
+        return label_arguments(arguments, self._job.trusted, self._seen)
+
+    async def _refused(
+        self, tool: str, arguments: Mapping[str, Json], labels: Mapping[str, Labels]
+    ) -> str | None:
+        step, agent = self._step, self._job.agent
+        if not self._has.knows(tool):
+            named = self._has.tools.get(tool, {}).get("missing")
+            why: str | None = named or f"{tool[:100]!r} is not a tool of this step."
+        else:
+            risk = Risk(self._has.tools[tool]["risk"])
+            why = refusal(step, agent, tool, risk, arguments, self._made, labels)
+        if why is not None:
+            self._made.append(Made(tool, dict(arguments), failed=True, why=why, refused=True))
+            await self._deviate("outside-plan", tool, why)
+        return why
+
+    async def _deviate(self, kind: str, tool: str | None, why: str) -> None:
+        deviation = {"kind": kind, "tool": tool, "why": why}
+        self._done.deviations.append(deviation)
+        number = len(self._done.deviations)
+        await self._execution.note(f"{self._key}/deviation/{number}", deviation)
+
+    async def _judge(self) -> None:
+        """Whether the plan was kept; a violation when none of its tools worked."""
+        if not self._step.tools:
+            return
+        used = {tool for _, tool, _ in self._done.results}
+        self._done.adhered = bool(used & set(self._step.tools))
+        if used:
+            return
+        why = next((made.why for made in reversed(self._made) if made.why), "Nothing was called.")
+        await self._deviate("violation", None, why)
+        names = ", ".join(self._step.allowed)
+        raise StepFailed(self._key, VIOLATION, f"None of {names} worked. {why}")
+
+
+@dataclass(frozen=True)
+class _Equipment:
+    tools: Mapping[str, Json]
+    skill: str
+    model: bool
+
+    def knows(self, tool: str) -> bool:
+        return "risk" in self.tools.get(tool, {})
+
+
+def _facts(tool: Tool[Any], arguments: Json) -> Json:
+    try:
+        validated(tool, arguments)
+    except Invalid:
+        ready = False
+    else:
+        ready = True
+    return {
+        "description": tool.description,
+        "risk": tool.risk.value,
+        "schema": tool.schema(),
+        "ready": ready,
+    }
+
+
+@dataclass(frozen=True)
+class _Told:
+    shown: Shown
+    failed: bool = False
+
+
+def _tools_rule(step: PlanStep) -> str:
+    primary = ", ".join(step.tools)
+    fallback = (
+        f" Only if they fail: {', '.join(step.fallback_tools)}." if step.fallback_tools else ""
+    )
+    return (
+        f"This step is planned with: {primary}.{fallback} Other tools do not exist for you. Call one, look at what "
+        f"it returns, and end with a short answer that states only what the results show. At most "
+        f"{step.budget.calls} calls."
+    )
