@@ -45,6 +45,10 @@ class Insights:
         title = f"Profile {name}"
         return self._known_or_started(scope, author, "profile", title, [version], compute)
 
+    def known_profile(self, scope: Scope, version: str) -> Document | None:
+        """The profile of a version if it was computed before; starts nothing."""
+        return self._known(scope, "profile", _subject([version]))
+
     def correlations(self, scope: Scope, author: str, name: str, version: str) -> Document | Task:
         def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
             from steward.data.correlate import correlate
@@ -127,15 +131,10 @@ class Insights:
         subject: Sequence[str],
         compute: Compute,
     ) -> Document | Task:
-        key = hashlib.sha256(json.dumps(list(subject)).encode()).hexdigest()
-        with self._database.read(scope) as tx:
-            row = tx.first(
-                sa.select(analyses.c.result).where(
-                    analyses.c.kind == kind, analyses.c.subject == key
-                )
-            )
-        if row is not None:
-            return dict(row.result)
+        key = _subject(subject)
+        known = self._known(scope, kind, key)
+        if known is not None:
+            return known
 
         def work(report: Report) -> Document:
             with session() as connection:
@@ -155,6 +154,15 @@ class Insights:
             self._under_way[scope, kind, key] = task.id
             return task
 
+    def _known(self, scope: Scope, kind: str, key: str) -> Document | None:
+        with self._database.read(scope) as tx:
+            row = tx.first(
+                sa.select(analyses.c.result).where(
+                    analyses.c.kind == kind, analyses.c.subject == key
+                )
+            )
+        return None if row is None else dict(row.result)
+
     def _remember(self, scope: Scope, kind: str, key: str, document: Document) -> None:
         mine = (analyses.c.kind == kind) & (analyses.c.subject == key)
         with self._database.write(scope) as tx:
@@ -164,6 +172,10 @@ class Insights:
                     kind=kind, subject=key, result=document, created_at=self._clock.now()
                 )
             )
+
+
+def _subject(parts: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps(list(parts)).encode()).hexdigest()
 
 
 def as_document(found: Any) -> Document:

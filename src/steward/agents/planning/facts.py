@@ -1,0 +1,175 @@
+"""What planning knows about datasets: names, types and whatever a profile already found. Nothing is scanned for it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from steward.data.versions import MAIN
+from steward.data.workbench import Workbench
+from steward.store import Scope
+
+Kind = Literal["number", "text", "boolean", "date", "moment", "other"]
+_MOST_TOP: Final = 30
+_LONGEST_VALUE: Final = 60
+_NUMBERS: Final = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER"),
+    *("UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "REAL", "DECIMAL"),
+)
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    name: str
+    type: str
+    kind: Kind
+    meanings: tuple[str, ...] = ()
+    """Such as `country` or `email`, the most certain first."""
+    distinct: int | None = None
+    nulls: int | None = None
+    unique: bool | None = None
+    constant: bool = False
+    values: tuple[str, ...] = ()
+    """Frequent values, for finding out which column a word belongs to; rows of data, so not for every model."""
+    first: str | None = None
+    last: str | None = None
+    """Ends of a date column."""
+    padded: int = 0
+    """Rows with spaces around the value."""
+    spellings: int = 0
+    """Values that are another one in different case or spacing."""
+    personal: bool = False
+
+    @property
+    def is_time(self) -> bool:
+        return self.kind in ("date", "moment")
+
+    @property
+    def is_date_text(self) -> bool:
+        return self.kind == "text" and "date_text" in self.meanings
+
+    @property
+    def is_number_text(self) -> bool:
+        return self.kind == "text" and bool({"number_text", "money_text"} & set(self.meanings))
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether its numbers count nothing: ids, codes, years."""
+        return bool({"id", "reference", "postcode", "year", "month"} & set(self.meanings))
+
+
+@dataclass(frozen=True)
+class DatasetFacts:
+    name: str
+    rows: int
+    columns: tuple[ColumnFacts, ...]
+    version: str = ""
+    profiled: bool = False
+    key: tuple[str, ...] = ()
+    """Columns that identify a row, where that is known."""
+    duplicate_rows: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str) -> ColumnFacts | None:
+        wanted = name.casefold()
+        return next((each for each in self.columns if each.name.casefold() == wanted), None)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "DatasetFacts":
+        columns = tuple(
+            ColumnFacts(
+                **{**each, "meanings": tuple(each["meanings"]), "values": tuple(each["values"])}
+            )
+            for each in data["columns"]
+        )
+        tuples = {"key": tuple(data["key"]), "notes": tuple(data["notes"])}
+        return cls(**{**data, **tuples, "columns": columns})
+
+
+def kind_of(type_name: str) -> Kind:
+    """What a type of the database is to a person."""
+    plain = type_name.upper().partition("(")[0].strip()
+    if plain in _NUMBERS:
+        return "number"
+    if plain in {"VARCHAR", "TEXT", "ENUM", "UUID"}:
+        return "text"
+    if plain == "DATE":
+        return "date"
+    if plain.startswith("TIMESTAMP"):
+        return "moment"
+    return "boolean" if plain == "BOOLEAN" else "other"
+
+
+def plain_facts(name: str, rows: int, columns: Iterable[tuple[str, str]]) -> DatasetFacts:
+    """A dataset of which only the schema is known."""
+    found = tuple(
+        ColumnFacts(column, type_name, kind_of(type_name)) for column, type_name in columns
+    )
+    return DatasetFacts(name, rows, found)
+
+
+def with_profile(dataset: DatasetFacts, profile: Mapping[str, Any]) -> DatasetFacts:
+    """The dataset with what its profile, as a document, found."""
+    by_name = {each["name"]: each for each in profile["columns"]}
+    columns = tuple(
+        _profiled(column, by_name[column.name]) if column.name in by_name else column
+        for column in dataset.columns
+    )
+    keys = profile.get("keys") or ()
+    return DatasetFacts(
+        dataset.name,
+        dataset.rows,
+        columns,
+        dataset.version,
+        True,
+        tuple(keys[0]["columns"]) if keys else (),
+        profile.get("duplicate_rows"),
+        tuple(profile.get("notes") or ()),
+    )
+
+
+def _profiled(column: ColumnFacts, found: Mapping[str, Any]) -> ColumnFacts:
+    text, dates = found.get("text") or {}, found.get("dates") or {}
+    # Values that a profile masks are not known to planning either.
+    top = () if found.get("masked") else found.get("top") or ()
+    return ColumnFacts(
+        column.name,
+        column.type,
+        column.kind,
+        tuple(each["kind"] for each in found.get("meanings") or ()),
+        found.get("distinct"),
+        found.get("nulls"),
+        found.get("unique"),
+        bool(found.get("constant")),
+        tuple(
+            str(each["value"])
+            for each in top[:_MOST_TOP]
+            if 0 < len(str(each["value"])) <= _LONGEST_VALUE
+        ),
+        dates.get("first"),
+        dates.get("last"),
+        int(text.get("padded") or 0),
+        int(text.get("spellings") or 0),
+        bool(found.get("pii")),
+    )
+
+
+def facts_from(
+    workbench: Workbench, scope: Scope, author: str, branch: str = MAIN
+) -> dict[str, DatasetFacts]:
+    """The datasets of a branch, with the profiles that happen to be computed; starts no computation. Blocking."""
+    found: dict[str, DatasetFacts] = {}
+    for dataset in workbench.datasets.workspace(scope, author).datasets(branch):
+        facts = plain_facts(
+            dataset.name, dataset.rows, [(each.name, each.type) for each in dataset.columns]
+        )
+        facts = DatasetFacts(facts.name, facts.rows, facts.columns, dataset.version)
+        profile = workbench.insights.known_profile(scope, dataset.version)
+        found[dataset.name] = facts if profile is None else with_profile(facts, profile)
+    return found

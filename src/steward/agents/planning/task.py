@@ -1,0 +1,87 @@
+"""What is to be planned: the message, and what came before it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """An earlier message of the thread, and what was answered."""
+
+    message: str
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class Last:
+    """The last call that worked in this thread: what a follow-up such as "by month" changes."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    columns: tuple[str, ...] = ()
+    sql: str | None = None
+    run_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    message: str
+    today: date
+    nonce: str
+    """The word that marks untrusted text in this run's prompts (broker/untrusted.py)."""
+    history: tuple[Exchange, ...] = ()
+    last: Last | None = None
+    mentions: tuple[str, ...] = ()
+    """Datasets the person named with @."""
+    attachments: tuple[tuple[str, str], ...] = ()
+    """Uploads as (id, file name)."""
+    commits: tuple[str, ...] = ()
+    """Commits that this thread made and that were not taken back, newest last; the branch's head where it made none."""
+    may_see_rows: bool = True
+    """Off in schema-only threads: no value of any row goes to a model."""
+    failed: str = ""
+    """When a plan is made again: what went wrong with the one before, step by step."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, document: Mapping[str, Any], context: Mapping[str, Any], *, today: date, nonce: str
+    ) -> "Task":
+        """From a chat run's document and its recorded `context` step."""
+        last = context.get("last")
+        return cls(
+            message=str(document["message"]),
+            today=today,
+            nonce=nonce,
+            history=_history(context.get("history") or ()),
+            last=_last(last) if isinstance(last, Mapping) else None,
+            mentions=tuple(document.get("mentions") or ()),
+            attachments=tuple(
+                (str(each["upload"]), str(each["name"]))
+                for each in document.get("attachments") or ()
+            ),
+            commits=tuple(context.get("commits") or ()),
+            may_see_rows=document.get("rows", "all") == "all",
+        )
+
+
+def _history(said: Sequence[Mapping[str, Any]]) -> tuple[Exchange, ...]:
+    return tuple(
+        Exchange(str(each.get("message") or ""), str(each.get("answer") or "")) for each in said
+    )
+
+
+def _last(data: Mapping[str, Any]) -> Last:
+    columns = [
+        str(each["name"]) if isinstance(each, Mapping) else str(each)
+        for each in data.get("columns") or ()
+    ]
+    return Last(
+        str(data["tool"]),
+        dict(data.get("arguments") or {}),
+        tuple(columns),
+        data.get("sql"),
+        data.get("run_id"),
+    )
