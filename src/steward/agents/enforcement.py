@@ -1,0 +1,175 @@
+"""Holds a model to its plan: which calls it may not make at all, and which are what a person asked for.
+
+A plan is made before foreign text is read. What it fixed stays fixed; what it left open may be filled from the results
+of the steps it names, and only there. Pure functions: the operator asks them before it asks the broker.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steward.agents.plan import PlanStep
+from steward.agents.provenance import MADE_UP, STEP, is_narrow, is_recipient, is_target
+from steward.agents.roster import Agent
+from steward.broker.labels import Labels
+from steward.broker.tool import Risk
+
+_MOST_FAILED: Final = 2
+"""How often a call that leaves or removes something may fail before it is not tried again."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A call that the step made before."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    failed: bool = False
+    """Refused and rejected ones included."""
+
+
+def refusal(
+    step: PlanStep,
+    agent: Agent,
+    tool: str,
+    risk: Risk,
+    arguments: Mapping[str, Any],
+    made: Sequence[Made],
+    labels: Mapping[str, Labels],
+) -> str | None:
+    """Why the call is not made, in words for the model and for people; None when the broker may decide."""
+    return (
+        _outside(step, agent, tool, risk, made)
+        or _too_many(step, tool, risk, made)
+        or _otherwise_than_planned(step, tool, arguments)
+        or _somewhere_else(step, tool, risk, arguments, labels)
+    )
+
+
+def is_asked_for(
+    step: PlanStep,
+    risk: Risk,
+    arguments: Mapping[str, Any],
+    labels: Mapping[str, Labels],
+    *,
+    spends: bool = False,
+) -> bool:
+    """Whether a call that was not refused does no more than what the plan says, whatever was read since.
+
+    Either a person or the plan named where it goes: then what was read may be its content. Or the plan says whose
+    result names where it goes: then nothing else in it may come from there, and nothing of value may go with it.
+    """
+    if not risk.at_most(Risk.external_send):
+        return False
+    holes = _holes(step, arguments, labels)
+    targets = [name for name in holes if is_target(name)]
+    if not targets:
+        return True
+    return (
+        not spends
+        and len([name for name in holes if not is_narrow(arguments[name]) or name in targets]) == 1
+        and _is_bound(step, labels[targets[0]])
+    )
+
+
+def _outside(
+    step: PlanStep, agent: Agent, tool: str, risk: Risk, made: Sequence[Made]
+) -> str | None:
+    if tool not in step.allowed:
+        known = ", ".join(step.allowed) or "none"
+        return f"{tool} is not part of this step. Its tools are: {known}."
+    if not agent.may_call(tool, risk):
+        return f"{agent.title} may not call {tool}."
+    if tool not in step.tools:
+        tried = {call.tool for call in made}
+        failed = any(call.failed and call.tool in step.tools for call in made)
+        if not failed and not set(step.tools) <= tried:
+            return f"{tool} is a fallback: {step.tools[0]} comes first."
+    return None
+
+
+def _too_many(step: PlanStep, tool: str, risk: Risk, made: Sequence[Made]) -> str | None:
+    if len(made) >= step.budget.calls:
+        return f"This step may make {step.budget.calls} calls, and they are made."
+    if risk.at_most(Risk.write):
+        return None
+    # What leaves or removes something happens as often as the plan names it, and no more.
+    planned = [*step.tools, *step.fallback_tools].count(tool)
+    same = [call for call in made if call.tool == tool]
+    if sum(not call.failed for call in same) >= planned:
+        return f"The plan has {tool} {_times(planned)} in this step, and that is done."
+    if sum(call.failed for call in same) >= _MOST_FAILED * planned:
+        return f"{tool} failed before in this step and is not tried again."
+    return None
+
+
+def _otherwise_than_planned(step: PlanStep, tool: str, arguments: Mapping[str, Any]) -> str | None:
+    is_first = tool == step.tools[0] if step.tools else False
+    for name, planned in step.arguments.items():
+        if name not in arguments:
+            if is_first:
+                return f"The plan gives {name}; give it as planned."
+        elif not _is_same(planned, arguments[name]):
+            return f"The plan gives {name}, and this is something else. Give it as planned."
+    return None
+
+
+def _somewhere_else(
+    step: PlanStep,
+    tool: str,
+    risk: Risk,
+    arguments: Mapping[str, Any],
+    labels: Mapping[str, Labels],
+) -> str | None:
+    if risk.at_most(Risk.compute):
+        return None
+    fixed = any(is_recipient(name) for name in step.arguments)
+    for name in _holes(step, arguments, labels):
+        if not is_target(name) or _is_bound(step, labels[name]):
+            if fixed and is_recipient(name):
+                return f"The plan says where {tool} goes; {name} is not part of it."
+            continue
+        if risk is Risk.write and MADE_UP in labels[name].sources:
+            continue  # A new name for something new; what exists has been seen.
+        return (
+            f"Nobody named {name} of {tool}, and it is not from a step whose result this step works on. "
+            "Only a person or the plan says where something goes."
+        )
+    return None
+
+
+def _holes(step: PlanStep, arguments: Mapping[str, Any], labels: Mapping[str, Labels]) -> list[str]:
+    """Arguments that neither the plan nor a person gave."""
+    return [
+        name
+        for name in arguments
+        if name not in step.arguments
+        and name in labels
+        and (not labels[name].trusted or MADE_UP in labels[name].sources)
+    ]
+
+
+def _is_bound(step: PlanStep, labels: Labels) -> bool:
+    """Whether a value stands whole in the result of a step that the plan names as this step's source."""
+    if MADE_UP in labels.sources:
+        return False
+    return any(f"{STEP}{need}" in labels.sources for need in step.needs)
+
+
+def _is_same(planned: Any, given: Any) -> bool:
+    match planned, given:
+        case bool(), _:
+            return isinstance(given, bool) and planned == given
+        case _, bool():
+            return False
+        case dict(), dict():
+            return planned.keys() == given.keys() and all(
+                _is_same(planned[key], given[key]) for key in planned
+            )
+        case list(), list():
+            return len(planned) == len(given) and all(map(_is_same, planned, given))
+    return bool(planned == given)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
