@@ -25,7 +25,14 @@ class Made:
     tool: str
     arguments: Mapping[str, Any]
     failed: bool = False
-    """Refused and rejected ones included."""
+    """It was tried, and did not work; or a person rejected it."""
+    why: str = ""
+    refused: bool = False
+    """It was not even tried: something here said no."""
+
+    @property
+    def was_tried(self) -> bool:
+        return not self.refused
 
 
 def refusal(
@@ -81,8 +88,9 @@ def _outside(
     if not agent.may_call(tool, risk):
         return f"{agent.title} may not call {tool}."
     if tool not in step.tools:
-        tried = {call.tool for call in made}
-        failed = any(call.failed and call.tool in step.tools for call in made)
+        # What was refused was not tried: a model cannot open the fallbacks by asking for nonsense.
+        tried = {call.tool for call in made if call.was_tried}
+        failed = any(call.failed and call.was_tried and call.tool in step.tools for call in made)
         if not failed and not set(step.tools) <= tried:
             return f"{tool} is a fallback: {step.tools[0]} comes first."
     return None
@@ -95,7 +103,7 @@ def _too_many(step: PlanStep, tool: str, risk: Risk, made: Sequence[Made]) -> st
         return None
     # What leaves or removes something happens as often as the plan names it, and no more.
     planned = [*step.tools, *step.fallback_tools].count(tool)
-    same = [call for call in made if call.tool == tool]
+    same = [call for call in made if call.tool == tool and call.was_tried]
     if sum(not call.failed for call in same) >= planned:
         return f"The plan has {tool} {_times(planned)} in this step, and that is done."
     if sum(call.failed for call in same) >= _MOST_FAILED * planned:
