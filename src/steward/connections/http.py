@@ -6,7 +6,7 @@ the certificate's name stay those of the URL. Nothing is taken from the environm
 
 import asyncio
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -181,9 +181,7 @@ class Http:
         body: bytes,
         limits: HttpLimits,
     ) -> HttpAnswer:
-        addresses = await resolve_checked(
-            place.host, place.port, resolve=self._resolve, allowed=self._allowed
-        )
+        addresses = await self.checked_addresses(place)
         failed: httpx2.HTTPError | None = None
         for address in addresses:
             request = _to_address(method, url, place, address, headers, body)
@@ -209,6 +207,17 @@ class Http:
             code="http-no-connection",
         )
 
+    def transport(
+        self, most_bytes: int = DEFAULT_LIMITS.response_bytes
+    ) -> httpx2.AsyncBaseTransport:
+        """A way out for protocol libraries that bring their own client: the same checks for every request."""
+        return _Checked(self, most_bytes)
+
+    async def checked_addresses(self, place: Place) -> tuple[Address, ...]:
+        return await resolve_checked(
+            place.host, place.port, resolve=self._resolve, allowed=self._allowed
+        )
+
     def _line(self) -> httpx2.AsyncBaseTransport:
         """A transport and no client: clients know redirects, cookies and proxies of their own."""
         if self._transport is not None:
@@ -217,6 +226,54 @@ class Http:
             # Reading all certificates takes a while: once, and not before it is needed.
             self._tls = httpx2.create_ssl_context(trust_env=False)
         return httpx2.AsyncHTTPTransport(verify=self._tls, trust_env=False, retries=0)
+
+
+class _Checked(httpx2.AsyncBaseTransport):
+    """Takes each request to an address that was checked just before, and bounds what comes back."""
+
+    def __init__(self, http: Http, most_bytes: int) -> None:
+        self._http = http
+        self._most = most_bytes
+        self._below = http._line()
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        place = place_of(request.url)
+        addresses = await self._http.checked_addresses(place)
+        request.headers["Host"] = place.text
+        if literal_address(place.host) is None:
+            request.extensions = {**request.extensions, "sni_hostname": place.host}
+        meant = request.url
+        # The SDKs that use this join redirects to the URL they asked for, so it is put back afterwards.
+        request.url = meant.copy_with(host=str(addresses[0]))
+        try:
+            response = await self._below.handle_async_request(request)
+        finally:
+            request.url = meant
+        stream = response.stream
+        if isinstance(stream, httpx2.AsyncByteStream):
+            response.stream = _Bounded(stream, place, self._most)
+        return response
+
+    async def aclose(self) -> None:
+        await self._below.aclose()
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream, place: Place, most: int) -> None:
+        self._stream = stream
+        self._place = place
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        seen = 0
+        async for piece in self._stream:
+            seen += len(piece)
+            if seen > self._most:
+                raise _too_large(self._place, HttpLimits(response_bytes=self._most))
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 def _to_address(

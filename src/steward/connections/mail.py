@@ -124,6 +124,22 @@ class Mailer:
         )
         return await asyncio.to_thread(self._hand_over, server, addresses[0], letter, message)
 
+    async def greet(self, server: MailServer) -> None:
+        """Connects, encrypts and signs in, and sends nothing; what does not work is raised."""
+        addresses = await resolve_checked(
+            server.host, server.port, resolve=self._resolve, allowed=self._allowed
+        )
+        await asyncio.to_thread(self._greeted, server, addresses[0])
+
+    def _greeted(self, server: MailServer, address: Address) -> None:
+        tls = self._tls or ssl.create_default_context()
+        opened = self._opened(server, address, tls)
+        try:
+            _begin(opened, server, tls)
+            _leave(opened)
+        finally:
+            opened.close()
+
     def _hand_over(
         self, server: MailServer, address: Address, letter: Letter, message: EmailMessage
     ) -> Receipt:

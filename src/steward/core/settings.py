@@ -138,6 +138,16 @@ class NetworkSettings(_Section):
     )
 
 
+class ConnectionsSettings(_Section):
+    discovery: bool = Field(
+        True,
+        description="Look at start-up for connections that are configured on this machine already, and propose them.",
+    )
+    file_folders: list[str] = Field(
+        [], description="Folders whose SQLite and DuckDB files connections may read; none at first."
+    )
+
+
 class SandboxSettings(_Section):
     provider: Literal["embedded", "docker", "kubernetes", "microsandbox"] = Field(
         "embedded", description="Where SQL and code of agents and people run."
@@ -293,6 +303,7 @@ class Settings(BaseSettings):
     blobs: BlobSettings = BlobSettings()
     runs: RunsSettings = RunsSettings()
     network: NetworkSettings = NetworkSettings()
+    connections: ConnectionsSettings = ConnectionsSettings()
     sandbox: SandboxSettings = SandboxSettings()
     models: ModelsSettings = ModelsSettings()
     identity: IdentitySettings = IdentitySettings()
@@ -416,3 +427,22 @@ def secret_from_environment(variable: str) -> SecretStr | None:
     """The value of a variable that a setting names, such as a provider's own `OPENAI_API_KEY`."""
     value = os.environ.get(variable)
     return SecretStr(value) if value else None
+
+
+def discoverable_environment() -> dict[str, str]:
+    """Variables by which other programs of this machine know databases, storage, Slack and models."""
+    exact = {"DATABASE_URL", "OLLAMA_HOST", "S3_BUCKET"}
+    begins = ("PG", "AWS_", "SLACK_", "OPENAI_", "ANTHROPIC_")
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if value and (name in exact or name.startswith(begins))
+    }
+
+
+def folder_of_this_user() -> Path | None:
+    """The home folder of whoever runs Steward, where other programs keep their configuration."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None

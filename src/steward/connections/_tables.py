@@ -1,0 +1,71 @@
+"""Tables of connections: documents, checks, tools of MCP servers, proposals that nobody wants."""
+
+from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, String, Table, text
+
+from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+
+connections = Table(
+    "connections",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("name", String(50), nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("settings", Json, nullable=False),
+    Column("secrets", Json, nullable=False),
+    Column("scope_hint", String(400), nullable=False),
+    Column("accepted_program", String(64)),
+    Column("state", String(10), nullable=False),
+    Column("checked_at", Moment),
+    Column("created_by", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("deleted_at", Moment),
+    Index(
+        "uq_connections_project_id_name",
+        "project_id",
+        "name",
+        unique=True,
+        sqlite_where=text("deleted_at IS NULL"),
+        postgresql_where=text("deleted_at IS NULL"),
+    ),
+)
+
+checks = Table(
+    "connection_checks",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("connection_id", String(40), nullable=False, index=True),
+    Column("at", Moment, nullable=False),
+    Column("worked", Integer, nullable=False),
+    Column("words", String(600), nullable=False),
+    Column("code", String(60), nullable=False),
+    Column("milliseconds", Integer, nullable=False),
+    Column("checked_by", String(40), nullable=False),
+)
+
+tools = Table(
+    "connection_tools",
+    metadata,
+    *scope_columns(),
+    Column("connection_id", String(40), nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("seen", Json),
+    Column("accepted", Json),
+    Column("risk", String(20)),
+    Column("accepted_by", String(40)),
+    Column("accepted_at", Moment),
+    PrimaryKeyConstraint("project_id", "connection_id", "name"),
+)
+
+dismissals = Table(
+    "connection_dismissals",
+    metadata,
+    *scope_columns(),
+    Column("proposal_id", String(64), nullable=False),
+    Column("dismissed_by", String(40), nullable=False),
+    Column("dismissed_at", Moment, nullable=False),
+    PrimaryKeyConstraint("project_id", "proposal_id"),
+)

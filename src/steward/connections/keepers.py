@@ -1,0 +1,31 @@
+"""Who keeps this installation: the people to whom its machine, its environment and its home folder belong."""
+
+from steward.core.errors import Denied
+from steward.identity import Access, Identity, Role
+
+
+class Keepers:
+    """A keeper is an admin of the project who owns the organisation that the installation's first owner owns.
+
+    In other organisations of the same installation nobody is a keeper: their admins govern their data, not the
+    machine.
+    """
+
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
+
+    def include(self, access: Access) -> bool:
+        first = self._identity.users.first_owner()
+        if first is None or access.role < Role.admin:
+            return False
+        members = self._identity.members
+        return members.owns_organisation(access.scope, first.id) and members.owns_organisation(
+            access.scope, access.user_id
+        )
+
+    def require(self, access: Access, what: str) -> None:
+        if not self.include(access):
+            raise Denied(
+                f"Only an owner of the organisation that runs this installation may {what}.",
+                code="not-a-keeper",
+            )

@@ -1,0 +1,66 @@
+"""Where an MCP server is: an address, or a program that is started for each call."""
+
+import hashlib
+import json
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from steward.connections.connector import ConnectorSettings
+from steward.connections.hosts import place_of
+from steward.core.errors import StewardError
+
+
+class McpSettings(ConnectorSettings):
+    transport: Literal["http", "stdio"] = Field(
+        "http",
+        title="Reached by",
+        description="`http`: an address (Streamable HTTP). `stdio`: a program started on this machine.",
+    )
+    url: str | None = Field(
+        None, max_length=1000, title="Address", description="Such as https://mcp.example.com/mcp."
+    )
+    headers: dict[str, str] = Field(
+        {}, max_length=20, title="Headers", description="Further headers that are no secrets."
+    )
+    command: str | None = Field(
+        None, max_length=500, title="Program", description="For `stdio`: what is started."
+    )
+    args: list[str] = Field([], max_length=50, title="Arguments of the program")
+    env: dict[str, str] = Field(
+        {}, max_length=50, title="Environment", description="Variables that are no secrets."
+    )
+    cwd: str | None = Field(None, max_length=1000, title="Folder the program starts in")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.transport == "http":
+            if not self.url or self.command:
+                raise ValueError("a server reached by http has an address and no program")
+            try:
+                place_of(self.url)
+            except StewardError as problem:
+                raise ValueError(problem.message) from None
+        elif not self.command or self.url:
+            raise ValueError("a server reached by stdio has a program and no address")
+        if any("\x00" in text for text in (self.command or "", *self.args, *self.env.values())):
+            raise ValueError("a program's name and arguments hold no NUL")
+        return self
+
+    @property
+    def place(self) -> str:
+        """Where it leads, without arguments: they may hold what people should not see."""
+        return self.url.partition("?")[0] if self.url else f"stdio:{self.command}"
+
+    @property
+    def program(self) -> tuple[str, ...] | None:
+        """Exactly what would be started; whoever accepts it accepts all of this."""
+        if self.transport != "stdio":
+            return None
+        folder = [f"cwd={self.cwd}"] if self.cwd else []
+        variables = [f"{name}={value}" for name, value in sorted(self.env.items())]
+        return (self.command or "", *self.args, *variables, *folder)
+
+
+def program_hash(program: tuple[str, ...]) -> str:
+    return hashlib.sha256(json.dumps(program).encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,1 @@
+"""The kinds of connections, one file each; a package adds more through the entry point group `steward.connector`."""

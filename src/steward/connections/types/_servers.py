@@ -1,0 +1,58 @@
+"""What the two kinds of database servers share: settings, the address built from them, the check."""
+
+import asyncio
+from typing import Literal
+from urllib.parse import quote, urlencode
+
+from pydantic import Field
+
+from steward.connections.connector import (
+    ConnectorSettings,
+    DatabasePlace,
+    SecretField,
+    Secrets,
+    Surroundings,
+)
+
+PASSWORD = SecretField("password", "Password", "Of the database user.")
+Tls = Literal["disable", "prefer", "require", "verify-ca", "verify-full"]
+
+
+class ServerSettings(ConnectorSettings):
+    host: str = Field(
+        min_length=1, max_length=300, description="Name or address of the server.", title="Host"
+    )
+    database: str = Field(
+        min_length=1, max_length=200, description="Name of the database.", title="Database"
+    )
+    user: str = Field("", max_length=200, description="Whom to sign in as.", title="User")
+    tls: Tls = Field(
+        "prefer",
+        title="Encryption",
+        description="`require` refuses unencrypted connections; `verify-full` also checks the server's name.",
+    )
+
+
+def address(scheme: str, settings: ServerSettings, port: int, secrets: Secrets) -> str:
+    """The connection URL, every part escaped, so that no part can become another."""
+    user = quote(settings.user, safe="")
+    password = f":{quote(secrets['password'], safe='')}" if secrets.get("password") else ""
+    at = f"{user}{password}@" if user or password else ""
+    query: dict[str, str] = {"sslmode": settings.tls}
+    if settings.host.startswith("/"):
+        # A socket of this machine has no place among hosts.
+        place, query["host"] = "", settings.host
+    else:
+        bare = settings.host.strip("[]")
+        place = f"[{bare}]" if ":" in bare else quote(bare, safe="")
+    return f"{scheme}://{at}{place}:{port}/{quote(settings.database, safe='')}?{urlencode(query)}"
+
+
+def shown(scheme: str, settings: ServerSettings, port: int) -> str:
+    user = f"{settings.user}@" if settings.user else ""
+    return f"{scheme}://{user}{settings.host}:{port}/{settings.database}"
+
+
+async def version(around: Surroundings, place: DatabasePlace) -> str:
+    """Signs in and asks the database what it is."""
+    return await asyncio.to_thread(around.databases.version, place)

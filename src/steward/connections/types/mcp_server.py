@@ -1,0 +1,37 @@
+"""An MCP server, whose tools become tools here once somebody has accepted them."""
+
+from steward.connections.connector import (
+    CONNECTORS,
+    Connector,
+    SecretField,
+    Secrets,
+    Surroundings,
+)
+from steward.connections.mcp.settings import McpSettings
+
+
+async def check(around: Surroundings, settings: McpSettings, secrets: Secrets) -> str:
+    # Loaded late: the SDK is large and most installations start without a server to ask.
+    from steward.connections.mcp.client import list_tools
+
+    found = await list_tools(around.http, settings, secrets)
+    count = len(found.tools)
+    tools = "one tool" if count == 1 else f"{count} tools"
+    return f"{found.server} offers {tools} (protocol {found.protocol})."
+
+
+CONNECTORS.add(
+    "mcp",
+    Connector(
+        kind="mcp",
+        title="MCP server",
+        description="Tools of an MCP server, each accepted by a person before agents may call it.",
+        use="mcp",
+        settings=McpSettings,
+        check=check,
+        place=lambda settings: settings.place,
+        secrets=(SecretField("token", "Bearer token", "For servers reached by http."),),
+        extra_secrets=r"env\.[A-Za-z_][A-Za-z0-9_]{0,80}|header\.[A-Za-z][A-Za-z0-9-]{0,60}",
+        command=lambda settings: settings.program,
+    ),
+)

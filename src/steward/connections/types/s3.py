@@ -1,0 +1,128 @@
+"""A bucket of S3 or of storage that speaks its protocol."""
+
+from datetime import timedelta
+from typing import Final, Self
+
+from pydantic import Field, model_validator
+
+from steward.connections.connector import (
+    CONNECTORS,
+    Connector,
+    ConnectorSettings,
+    SecretField,
+    Secrets,
+    Surroundings,
+)
+from steward.connections.hosts import place_of
+from steward.connections.http import Http, HttpAnswer, HttpLimits
+from steward.connections.signing import S3Key, sign_get
+from steward.core.clock import SystemClock
+from steward.core.errors import Invalid, Misconfigured, NotFound, StewardError, Unavailable
+
+_OBJECT: Final = HttpLimits(response_bytes=256 << 20, time=timedelta(minutes=5))
+
+
+class S3Settings(ConnectorSettings):
+    bucket: str = Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._-]{1,62}$", title="Bucket")
+    prefix: str = Field(
+        "", max_length=500, title="Prefix", description="Only objects whose key begins so are read."
+    )
+    region: str = Field("us-east-1", pattern=r"^[a-z0-9-]{1,40}$", title="Region")
+    endpoint: str | None = Field(
+        None,
+        max_length=300,
+        title="Endpoint",
+        description="Address of a server that is not AWS, such as https://minio.example.com.",
+    )
+
+    @model_validator(mode="after")
+    def _an_address(self) -> Self:
+        if self.endpoint is not None:
+            try:
+                place_of(self.endpoint)
+            except StewardError as problem:
+                raise ValueError(problem.message) from None
+            if self.endpoint.rstrip("/").count("/") > 2:
+                raise ValueError("the endpoint is scheme and host, without a path")
+        return self
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        """Scheme and host; the bucket is part of the path, which every such server understands."""
+        if self.endpoint is None:
+            return "https", f"s3.{self.region}.amazonaws.com"
+        place = place_of(self.endpoint)
+        return place.scheme, place.text
+
+
+async def fetch(http: Http, settings: S3Settings, secrets: Secrets, key: str) -> bytes:
+    """One object, whole."""
+    if not key.startswith(settings.prefix):
+        raise Invalid(f"Only keys that begin with {settings.prefix!r} may be read here.")
+    answer = await _get(http, settings, secrets, f"/{settings.bucket}/{key}", {}, _OBJECT)
+    if answer.status == 404:
+        raise NotFound(f"There is no object {key!r} in the bucket {settings.bucket!r}.")
+    _refuse(settings, answer)
+    return answer.body
+
+
+async def check(around: Surroundings, settings: S3Settings, secrets: Secrets) -> str:
+    query = {"list-type": "2", "max-keys": "1", "prefix": settings.prefix}
+    answer = await _get(around.http, settings, secrets, f"/{settings.bucket}", query)
+    if answer.status == 404:
+        raise Misconfigured(f"There is no bucket {settings.bucket!r} there.")
+    _refuse(settings, answer)
+    found = "has objects" if b"<Key>" in answer.body else "is empty"
+    return f"The bucket {settings.bucket} can be listed and {found}."
+
+
+async def _get(
+    http: Http,
+    settings: S3Settings,
+    secrets: Secrets,
+    path: str,
+    query: dict[str, str],
+    limits: HttpLimits = HttpLimits(),  # noqa: B008 - frozen
+) -> HttpAnswer:
+    key = S3Key(
+        secrets["access_key_id"],
+        secrets["secret_access_key"],
+        settings.region,
+        secrets.get("session_token"),
+    )
+    scheme, host = settings.origin
+    # A signature is good only near its moment by the server's clock, so the machine's own is used.
+    signed = sign_get(key, scheme, host, path, query, SystemClock().now())
+    return await http.request(
+        "GET", signed.url, secret_headers=signed.headers, follow=False, limits=limits
+    )
+
+
+def _refuse(settings: S3Settings, answer: HttpAnswer) -> None:
+    if answer.status in {401, 403}:
+        raise Misconfigured(f"The keys may not read the bucket {settings.bucket!r}.")
+    if answer.status in {301, 307}:
+        raise Misconfigured(f"The bucket {settings.bucket!r} is in another region.")
+    if answer.status >= 500:
+        raise Unavailable(f"The storage answered {answer.status}; try again later.")
+    if answer.status != 200:
+        raise Invalid(f"The storage answered {answer.status}.")
+
+
+CONNECTORS.add(
+    "s3",
+    Connector(
+        kind="s3",
+        title="S3 bucket",
+        description="Files in a bucket of S3 or compatible storage, loaded as datasets.",
+        use="bucket",
+        settings=S3Settings,
+        check=check,
+        place=lambda settings: f"s3://{settings.bucket}/{settings.prefix}",
+        secrets=(
+            SecretField("access_key_id", "Access key id", required=True),
+            SecretField("secret_access_key", "Secret access key", required=True),
+            SecretField("session_token", "Session token", "For temporary keys."),
+        ),
+    ),
+)

@@ -1,0 +1,58 @@
+"""Slack by a bot's token: allowed channels, and messages that can be deleted again."""
+
+import json
+
+from pydantic import Field
+
+from steward.connections.connector import (
+    CONNECTORS,
+    Connector,
+    ConnectorSettings,
+    SecretField,
+    Secrets,
+    Surroundings,
+)
+from steward.core.errors import Misconfigured, Unavailable
+
+
+class SlackSettings(ConnectorSettings):
+    channels: list[str] = Field(
+        [],
+        title="Channels",
+        description="Channels the bot may write to, by name or id; none at first.",
+    )
+    api_url: str = Field("https://slack.com/api", max_length=500, title="Address of the API")
+
+
+async def check(around: Surroundings, settings: SlackSettings, secrets: Secrets) -> str:
+    answer = await around.http.request(
+        "POST",
+        f"{settings.api_url}/auth.test",
+        secret_headers={"Authorization": f"Bearer {secrets['token']}"},
+        follow=False,
+    )
+    try:
+        said = json.loads(answer.body)
+    except ValueError:
+        said = None
+    if answer.status != 200 or not isinstance(said, dict):
+        raise Unavailable(f"Slack answered {answer.status}; try again later.")
+    if said.get("ok") is not True:
+        reason = str(said.get("error", "unknown"))[:80]
+        raise Misconfigured(f"Slack does not accept the bot's token ({reason}).")
+    return f"Signed in to {str(said.get('team', 'Slack'))[:80]} as {str(said.get('user', 'a bot'))[:80]}."
+
+
+CONNECTORS.add(
+    "slack",
+    Connector(
+        kind="slack",
+        title="Slack",
+        description="Writes to allowed channels of Slack as a bot; its messages can be deleted again.",
+        use="slack",
+        settings=SlackSettings,
+        check=check,
+        place=lambda settings: settings.api_url,
+        secrets=(SecretField("token", "Bot token", "Begins with xoxb-.", True),),
+    ),
+)
