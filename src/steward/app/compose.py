@@ -5,11 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
 
+from steward.agents.live import Live
+from steward.agents.roster import builtin_roster
+from steward.agents.threads import Threads
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.connections import Http, Mailer
 from steward.core import Clock, Ids, Settings, SystemClock
 from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
+from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
 from steward.runs import Runs
 from steward.runs.doorbell import Doorbell
@@ -50,6 +54,8 @@ class Steward:
     workbench: Workbench
     runs: Runs
     governing: Governing
+    threads: Threads
+    live: Live
     sandbox: Sandbox
     metrics: Metrics
 
@@ -110,6 +116,17 @@ def open_steward(
         "mail": Mailer(allow_private=settings.network.allow_private),
     }
     governing = govern(database, events, clock, ids, keyring, identity, runs, workbench, services)
+    threads = Threads(
+        database,
+        runs,
+        workbench,
+        governing.broker.tools,
+        builtin_roster(),
+        events,
+        clock,
+        ids,
+        DEFAULT_BUDGET,
+    )
     return Steward(
         settings=settings,
         clock=clock,
@@ -124,6 +141,8 @@ def open_steward(
         workbench=workbench,
         runs=runs,
         governing=governing,
+        threads=threads,
+        live=Live(database, bus, clock),
         sandbox=sandbox,
         metrics=Metrics(),
     )

@@ -19,6 +19,7 @@ from steward.core.errors import StewardError, Unavailable
 from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs.entries import Entry
+from steward.runs.topics import run_topic
 from steward.store import EVERYWHERE, Bus, Database, EventLog, News, Scope, Transaction
 
 _INSERT = (
@@ -235,13 +236,16 @@ class GroupCommit:
                 if isinstance(work, Errand):
                     work.work(tx)
             self._events.append_many(tx, [unit.news for unit in good if unit.news is not None])
-            self._bus.ring_all(
-                tx, list(dict.fromkeys(ring for unit in good for ring in unit.rings))
-            )
+            self._bus.ring_all(tx, self._rings(good))
             fault("runs.append.written")
         fault("runs.append.durable")
         kept = {id(unit) for unit in good}
         return {id(unit) for unit in units} - kept
+
+    def _rings(self, units: list[Unit]) -> list[str]:
+        """What the units ring, and the runs whose entries somebody follows as they come."""
+        followed = self._bus.wanted([run_topic(unit.run_id) for unit in units if unit.entries])
+        return list(dict.fromkeys([*(ring for unit in units for ring in unit.rings), *followed]))
 
 
 def _tell(outcomes: list[tuple[Work, BaseException | None]]) -> None:

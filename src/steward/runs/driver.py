@@ -29,7 +29,8 @@ from steward.runs.model import (
     Status,
     StepFailed,
 )
-from steward.runs.records import Records, run_topic
+from steward.runs.records import Records
+from steward.runs.topics import run_topic
 from steward.store import BlobStore, Database, News, Scope, Transaction
 from steward.store.tables import Moment
 

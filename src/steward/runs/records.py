@@ -1,6 +1,6 @@
 """The rows of runs: who may drive which one, what was asked of it from outside, and what became of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,6 +18,7 @@ from steward.runs.doorbell import Call, Doorbell
 from steward.runs.entries import Entry, Kind, Link, made
 from steward.runs.forks import copied
 from steward.runs.model import Run, RunRequest, Status
+from steward.runs.topics import asked_topic, queue_topic, run_topic
 from steward.store import EVERYWHERE, Bus, Database, EventLog, News, Scope, Transaction
 from steward.store.tables import Moment
 
@@ -190,6 +191,15 @@ class Records:
                 return run_of(row, parent.scope)
             return self.start_within(tx, parent.created_by, request, parent=parent, parent_key=key)
 
+    def child_of(self, parent: Run, key: str) -> Run | None:
+        """The run that was started under another one by this name, if any was."""
+        statement = sa.select(tables.runs).where(
+            _COLUMNS.parent_id == parent.id, _COLUMNS.parent_key == key
+        )
+        with self._database.read(parent.scope) as tx:
+            row = tx.first(statement)
+        return None if row is None else run_of(row, parent.scope)
+
     def start_fork(
         self, scope: Scope, author: str, request: RunRequest, source: Run, kept: list[Entry]
     ) -> Run:
@@ -274,9 +284,19 @@ class Records:
         text: str | None = None,
         before: str | None = None,
         limit: int = 50,
+        among: tuple[str, Collection[str]] | None = None,
     ) -> list[Run]:
-        """Runs of a project, newest first; ids are ordered by time."""
+        """Runs of a project, newest first; ids are ordered by time.
+
+        `among` is a beginning of subjects and those of them that count; other subjects count anyway.
+        """
         statement = sa.select(tables.runs)
+        if among is not None:
+            statement = statement.where(
+                _COLUMNS.subject.is_(None)
+                | _COLUMNS.subject.not_like(f"{among[0]}%")
+                | _COLUMNS.subject.in_(sorted(among[1]))
+            )
         if statuses:
             statement = statement.where(_COLUMNS.status.in_(list(statuses)))
         if subject is not None:
@@ -564,19 +584,6 @@ class Records:
 
 def _free(now: datetime) -> sa.ColumnElement[bool]:
     return sa.or_(_COLUMNS.lease_until.is_(None), _COLUMNS.lease_until < now)
-
-
-def queue_topic(queue: str) -> str:
-    return f"queue/{queue}"
-
-
-def run_topic(run_id: str) -> str:
-    return f"run/{run_id}"
-
-
-def asked_topic(run_id: str) -> str:
-    """Rung when somebody wants something of a run, for whoever drives it."""
-    return f"asked/{run_id}"
 
 
 def run_of(row: sa.Row[Any], scope: Scope, **changes: Any) -> Run:

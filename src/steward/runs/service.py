@@ -20,9 +20,10 @@ from steward.runs.entries import Damage, Entry, Kind, is_reference, made
 from steward.runs.forks import StepDifference, changed, compared, prefix
 from steward.runs.journal import Journal
 from steward.runs.model import Run, RunRequest, Status
-from steward.runs.records import Records, run_topic
+from steward.runs.records import Records
 from steward.runs.replay import ReplayReport, replay
 from steward.runs.schedules import Schedules
+from steward.runs.topics import run_topic
 from steward.runs.worker import LEASE, QUEUES, Worker
 from steward.store import BlobStore, Bus, Database, EventLog, Scope
 

@@ -21,8 +21,8 @@ from steward.runs.doorbell import Delivery, Doorbell, Line
 from steward.runs.driver import Drive, Parts, Program
 from steward.runs.execution import Execution
 from steward.runs.model import Run
-from steward.runs.records import asked_topic, queue_topic
 from steward.runs.schedules import Schedules
+from steward.runs.topics import asked_topic, queue_topic
 from steward.store import Bus, Transaction
 
 LEASE: Final = timedelta(seconds=6)

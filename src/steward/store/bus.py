@@ -4,17 +4,20 @@ Ringing is best effort. A listener that misses a ring reads a little later, neve
 """
 
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from steward.store.database import Database, Transaction
+from steward.store.database import EVERYWHERE, Database, Transaction
 
 Listener = Callable[[], None]
 _CHANNEL = "steward_bus"
 _MAX_TOPIC = 200
+_FOLLOWED = "follow "
+_FOLLOWED_SECONDS = 20.0
 
 
 class Bus:
@@ -31,6 +34,13 @@ class Bus:
     def ring_all(self, transaction: Transaction, topics: Sequence[str]) -> None:
         for topic in topics:
             self.ring(transaction, topic)
+
+    def wanted(self, topics: Sequence[str]) -> list[str]:
+        """Those of the topics that somebody is known to listen to: the rest need not be rung."""
+        return [topic for topic in topics if topic in self._listeners]
+
+    def follow(self, topic: str) -> None:
+        """Says to all processes that somebody here listens, for some seconds; say it again before they are over."""
 
     def wake(self, topic: str) -> None:
         with self._lock:
@@ -66,6 +76,7 @@ class PostgresBus(Bus):
     def __init__(self, database: Database) -> None:
         super().__init__()
         self._database = database
+        self._followed: dict[str, float] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._listen, name="steward-bus", daemon=True)
         self._thread.start()
@@ -86,6 +97,27 @@ class PostgresBus(Bus):
                 {"channel": _CHANNEL, "topics": [topic[:_MAX_TOPIC] for topic in topics]},
             )
 
+    def wanted(self, topics: Sequence[str]) -> list[str]:
+        now = time.monotonic()
+        return [
+            topic
+            for topic in topics
+            if topic in self._listeners or self._followed.get(topic, 0.0) > now
+        ]
+
+    def follow(self, topic: str) -> None:
+        with self._database.write(EVERYWHERE) as transaction:
+            self.ring(transaction, _FOLLOWED + topic)
+
+    def _heard(self, payload: str) -> None:
+        if not payload.startswith(_FOLLOWED):
+            self.wake(payload)
+            return
+        now = time.monotonic()
+        # A new table each time: those who look meanwhile see the old one.
+        known = {topic: until for topic, until in self._followed.items() if until > now}
+        self._followed = {**known, payload.removeprefix(_FOLLOWED): now + _FOLLOWED_SECONDS}
+
     def _listen(self) -> None:
         import psycopg
 
@@ -98,7 +130,7 @@ class PostgresBus(Bus):
                     self.wake_all()
                     while not self._stopping.is_set():
                         for note in connection.notifies(timeout=0.25):
-                            self.wake(note.payload)
+                            self._heard(note.payload)
             except psycopg.OperationalError:
                 self._stopping.wait(1.0)
 

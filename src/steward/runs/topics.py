@@ -1,0 +1,15 @@
+"""What is rung on the bus about runs."""
+
+
+def queue_topic(queue: str) -> str:
+    return f"queue/{queue}"
+
+
+def run_topic(run_id: str) -> str:
+    """Rung when a run begins, rests or ends, and at every entry while somebody listens."""
+    return f"run/{run_id}"
+
+
+def asked_topic(run_id: str) -> str:
+    """Rung when somebody wants something of a run, for whoever drives it."""
+    return f"asked/{run_id}"
