@@ -1,0 +1,1 @@
+"""Skills: instructions with references and scripts, found in three stages, versioned per project."""
