@@ -1,5 +1,6 @@
 """Agents as nodes of flows: what a node asks for, made into a job for the operator."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 from steward.agents.guardrails import problem_in
 from steward.agents.operator import Done, Job, Operator
 from steward.agents.plan import PlanStep, StepBudget
+from steward.agents.provenance import STEP
 from steward.agents.roster import Agent, Roster
 from steward.agents.showing import Shown, value_shown
 from steward.broker.labels import NONE, Labels
@@ -28,9 +30,12 @@ class Around:
     """What a run knows about the task beyond the node: a chat turn has a person's words and a plan."""
 
     trusted: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """What the project's data is called: good enough to look at something."""
     given: tuple[Shown, ...] = ()
     arguments_trusted: bool = True
     """The arguments of a drawn node were written by who drew it."""
+    suspect: tuple[tuple[str, Labels], ...] = ()
     allow_rows: bool = True
     task: str = ""
     """What the step is a part of."""
@@ -80,7 +85,9 @@ class Hands:
             task=task,
             given=tuple(given),
             trusted=(*around.trusted, *([str(asked["instructions"])] if said.trusted else [])),
+            names=around.names,
             arguments_trusted=around.arguments_trusted and fixed.trusted,
+            suspect=around.suspect,
             allow_rows=around.allow_rows,
             output=asked.get("output") or agent.output,
         )
@@ -110,6 +117,7 @@ def _step(key: str, asked: Json, agent: Agent) -> PlanStep:
             tools=list(asked.get("tools") or ())[:8],
             fallback_tools=list(asked.get("fallback_tools") or ())[:8],
             arguments=dict(asked.get("arguments") or {}),
+            needs=_names(asked.get("context")),
             skill=asked.get("skill"),
             budget=StepBudget(**budget),
         )
@@ -117,10 +125,22 @@ def _step(key: str, asked: Json, agent: Agent) -> PlanStep:
         raise Invalid(f"The agent of {key!r} is described wrongly: {error}") from None
 
 
+def _names(context: Json) -> list[str]:
+    """Steps whose results it works on: what its context is called, where that could be a step."""
+    return [name for name in context if _is_id(name)][:12] if isinstance(context, Mapping) else []
+
+
+def _is_id(name: Any) -> bool:
+    return isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9_]{0,29}", name) is not None
+
+
 def _context(context: Json, labels: Labels | None) -> list[Shown]:
     if context is None:
         return []
     known = labels or NONE
     if isinstance(context, Mapping):
-        return [value_shown(f"Given as {name}", value, known) for name, value in context.items()]
+        return [
+            value_shown(f"Given as {name}", value, known.joined(Labels((f"{STEP}{name}",))))
+            for name, value in context.items()
+        ]
     return [value_shown("Given", context, known)]

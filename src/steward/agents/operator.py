@@ -11,15 +11,15 @@ from typing import Any, Final, Protocol
 
 from steward.agents.enforcement import Made, refusal
 from steward.agents.guardrails import checked_output
+from steward.agents.paying import PaidDesk
 from steward.agents.plan import PlanStep
-from steward.agents.provenance import label_arguments
+from steward.agents.provenance import label_arguments, trusted_for
 from steward.agents.roster import Agent
 from steward.agents.showing import Shown, as_message, result_shown
-from steward.agents.telling import Telling
 from steward.broker.broker import Broker
 from steward.broker.labels import NONE, Labels, untrusted
 from steward.broker.plans import Labelled, validated
-from steward.broker.tool import Cost, Risk, Tool
+from steward.broker.tool import Risk, Tool
 from steward.broker.untrusted import nonce_for, system_rule
 from steward.core.errors import Invalid, NotFound
 from steward.models import (
@@ -27,7 +27,6 @@ from steward.models import (
     Call,
     Message,
     ModelAnswer,
-    ModelDesk,
     Role,
     System,
     ToolResult,
@@ -64,8 +63,12 @@ class Job:
     """What earlier steps found, or data that the task is about."""
     trusted: tuple[str, ...] = ()
     """Texts that people of the project wrote or approved."""
+    names: tuple[str, ...] = ()
+    """What the project's data is called."""
     arguments_trusted: bool = False
     """Whether the plan's arguments were written or approved by a person, or follow from rules."""
+    suspect: tuple[tuple[str, Labels], ...] = ()
+    """What whoever made the plan had seen."""
     allow_rows: bool = True
     output: Json = None
 
@@ -98,15 +101,13 @@ class Operator:
     def __init__(
         self,
         broker: Broker,
-        desk: ModelDesk,
+        desk: PaidDesk,
         nonce_key: bytes,
-        telling: Telling,
         skills: SkillShelf | None = None,
     ) -> None:
         self._broker = broker
-        self._desk = desk
+        self.desk = desk
         self._nonce_key = nonce_key
-        self._telling = telling
         self._skills = skills
 
     async def run(self, execution: Execution, key: str, job: Job) -> Done:
@@ -138,7 +139,7 @@ class Operator:
                 found[name] = {"missing": missing.message}
         skill = job.step.skill
         told = self._skills.instructions(scope, skill) if skill and self._skills else ""
-        return {"tools": found, "skill": told, "model": self._desk.configured(Role(job.agent.role))}
+        return {"tools": found, "skill": told, "model": self.desk.configured(Role(job.agent.role))}
 
     async def call(
         self,
@@ -149,27 +150,6 @@ class Operator:
         labels: Mapping[str, Labels],
     ) -> Labelled:
         return await self._broker.call(execution, key, tool, arguments, labels)
-
-    async def ask(
-        self,
-        execution: Execution,
-        key: str,
-        role: Role,
-        messages: Sequence[Message],
-        tools: Sequence[ToolSpec],
-        asking: Asking,
-    ) -> ModelAnswer:
-        """One request, paid for by the run's budget and shown to whoever watches."""
-        size = sum(len(str(message.to_json())) for message in messages)
-        await self._broker.afford(execution, key, "model", Cost(tokens=size // 3))
-        watch = self._telling.watcher(execution, key)
-        answer = await self._desk.request(
-            execution, key, role, messages, tools, asking, on_delta=watch
-        )
-        usage = answer.usage
-        spent = Cost(tokens=usage.input_tokens + usage.output_tokens, usd=usage.cost or Cost().usd)
-        await self._broker.spent(execution, key, spent)
-        return answer
 
 
 class _Work:
@@ -183,7 +163,10 @@ class _Work:
         self._step = job.step
         self._done = Done()
         self._made: list[Made] = []
-        self._seen: list[tuple[str, Labels]] = [(each.text, each.labels) for each in job.given]
+        self._seen: list[tuple[str, Labels]] = [
+            *job.suspect,
+            *((each.text, each.labels) for each in job.given),
+        ]
         self._called = 0
         self._asked = 0
         self._labels = NONE.joined(*(each.labels for each in job.given))
@@ -316,7 +299,7 @@ class _Work:
     # Both ways
 
     async def _try(self, tool: str, arguments: dict[str, Any], *, planned: bool) -> "_Told":
-        labels = self._provenance(arguments, planned=planned)
+        labels = self._provenance(tool, arguments, planned=planned)
         why = await self._refused(tool, arguments, labels)
         if why is not None:
             return _Told(Shown.error(why), failed=True)
@@ -344,10 +327,14 @@ class _Work:
         self._seen.append((shown.text, shown.labels))
         self._labels = self._labels.joined(shown.labels)
 
-    def _provenance(self, arguments: Mapping[str, Json], *, planned: bool) -> dict[str, Labels]:
-        if planned and self._job.arguments_trusted:
+    def _provenance(
+        self, tool: str, arguments: Mapping[str, Json], *, planned: bool
+    ) -> dict[str, Labels]:
+        if (planned and self._job.arguments_trusted) or not self._has.knows(tool):
             return {}
-        return label_arguments(arguments, self._job.trusted, self._seen)
+        facts = self._has.tools[tool]
+        told = trusted_for(Risk(facts["risk"]), self._job.trusted, self._job.names)
+        return label_arguments(arguments, told, self._seen, schema=facts["schema"])
 
     async def _refused(
         self, tool: str, arguments: Mapping[str, Json], labels: Mapping[str, Labels]

@@ -33,14 +33,22 @@ class Planner:
         self._recipe = recipe or Recipe()
 
     async def plan(
-        self, execution: Journaled, key: str, task: Task, catalogue: Catalogue
+        self,
+        execution: Journaled,
+        key: str,
+        task: Task,
+        catalogue: Catalogue,
+        *,
+        use_model: bool | None = None,
     ) -> Planned:
         """Always a plan that passed `check`; how it came about is part of it.
+
+        `use_model` is whether there was a model when the run began; unset: whether there is one.
 
         Requests to a model are steps of the run at `key/request` and `key/repair`. Everything else depends on the
         task, the catalogue and the recorded answers alone, so the caller records the result.
         """
-        if not self._desk.configured(Role.planner):
+        if not (self._desk.configured(Role.planner) if use_model is None else use_model):
             return self._by_rules(task, catalogue, "rules", said=NO_MODEL)
         messages = opening(task, catalogue, self._recipe)
         problems: list[str] = []

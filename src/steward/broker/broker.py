@@ -16,6 +16,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from steward.broker.approvals import UNDO_WINDOW, Approvals
@@ -53,6 +54,7 @@ from steward.runs import (
     Parked,
     Reconciled,
     Retries,
+    Run,
     Status,
     StepFailed,
     Ticket,
@@ -100,10 +102,17 @@ class Broker:
         tool_name: str,
         arguments: Json,
         provenance: Mapping[str, Labels] | None = None,
+        *,
+        asked_for: bool = False,
     ) -> Labelled:
-        """The value of a tool call, after everything that has to happen before and after it."""
+        """The value of a tool call, after everything that has to happen before and after it.
+
+        `asked_for` is the finding of who enforces a plan, never a model's word: a person named where this goes.
+        """
         labels = provenance or {}
-        plan = await self._plan(execution, key, "plan", tool_name, arguments, labels)
+        plan = await self._plan(
+            execution, key, "plan", tool_name, arguments, labels, asked_for=asked_for
+        )
         try:
             await self._spending.afford(execution, key, plan)
             if tool_name == ASK_HUMAN:
@@ -126,6 +135,31 @@ class Broker:
             raise
         return self._labelled(execution, key, plan, outcome)
 
+    def forbidden(self, run: Run, grant: Json) -> frozenset[str]:
+        """Tools that policy refuses this run whatever the arguments; a plan need not name them."""
+        given = Grant.from_json(grant)
+        policies = self._rulebook.in_force(run.scope, given.playbook)
+        asker, safe_mode = self._asker(run), self._rulebook.settings(run.scope).safe_mode
+        refused = set()
+        for tool in self.tools.listed(run.scope):
+            question = Question(
+                asker=asker,
+                scope=run.scope,
+                tool=tool.name,
+                risk=tool.risk,
+                resource=Resource(),
+                effects=tool.effects,
+                playbook=given.playbook,
+                branch=given.branch,
+                destination=None,
+                safe_mode=safe_mode,
+                origin=Origin(False, False, ()),
+                amounts=Amounts(0, 0, Decimal(0)),
+            )
+            if decide(policies, question).verdict is Verdict.deny:
+                refused.add(tool.name)
+        return frozenset(refused)
+
     async def afford(self, execution: Execution, key: str, what: str, estimate: Cost) -> None:
         """Sets budget aside for something that is no tool, such as a request to a model; asks where it lacks."""
         wanted = cost_to_json(estimate)
@@ -133,7 +167,9 @@ class Broker:
         async def reserve() -> Json:
             return {"over": await self._spending.reserve(execution, key, estimate)}
 
-        found = await execution.step(f"{key}/budget/reserve", {"for": what, "cost": wanted}, reserve)
+        found = await execution.step(
+            f"{key}/budget/reserve", {"for": what, "cost": wanted}, reserve
+        )
         plan = Plan(what, {}, {}, {}, None, {}, wanted, found["over"])
         await self._spending.afford(execution, key, plan)
 
@@ -176,6 +212,7 @@ class Broker:
         provenance: Mapping[str, Labels],
         *,
         ahead: bool = False,
+        asked_for: bool = False,
     ) -> Plan:
         """`ahead` looks at a call that comes later by itself: nothing is set aside for it yet."""
         key = f"{call_key}/{stage}"
@@ -183,9 +220,13 @@ class Broker:
 
         async def perform() -> Json:
             reserved_for = None if ahead else call_key
-            return await self._planned(execution, reserved_for, tool_name, arguments, provenance)
+            return await self._planned(
+                execution, reserved_for, tool_name, arguments, provenance, asked_for=asked_for
+            )
 
         asked = {"tool": tool_name, "arguments": arguments, "provenance": labels}
+        if asked_for:
+            asked["asked_for"] = True
         found = await execution.step(key, asked, perform, interruptible=True)
         plan = Plan(**found)
         if plan.decision["outcome"] == Verdict.deny.value:
@@ -199,6 +240,8 @@ class Broker:
         tool_name: str,
         arguments: Json,
         provenance: Mapping[str, Labels],
+        *,
+        asked_for: bool,
     ) -> Json:
         claims = await asyncio.to_thread(self._tokens.current, execution)
         tool = await asyncio.to_thread(self.tools.get, execution.run.scope, tool_name)
@@ -206,7 +249,7 @@ class Broker:
         checked = validated(tool, arguments)
         context = self._context(execution, claims)
         estimate = tool.estimate(context, checked) if tool.estimate else Cost()
-        origin = _origin(provenance, read_untrusted=UNTRUSTED in execution.marks)
+        origin = _origin(provenance, UNTRUSTED in execution.marks, asked_for)
         question = await asyncio.to_thread(
             self._question, execution, claims, tool, checked, origin, estimate
         )
@@ -235,6 +278,7 @@ class Broker:
                     "trusted": not (origin.untrusted_arguments or origin.read_untrusted),
                     "untrusted_arguments": origin.untrusted_arguments,
                     "sources": list(origin.sources),
+                    "asked_for": origin.asked_for,
                     "arguments": {name: label.to_json() for name, label in provenance.items()},
                 },
                 estimate=cost_to_json(estimate),
@@ -253,16 +297,10 @@ class Broker:
         estimate: Cost,
     ) -> Question:
         run = execution.run
-        role = self._groups.role(run.scope, run.created_by)
         destination = tool.destination(arguments) if tool.destination else None
         resource = Resource("destination", destination) if destination else Resource()
         return Question(
-            asker=Asker(
-                run.created_by,
-                # Somebody who left the project may look at what they started, and no more.
-                role if role is not None else Role.viewer,
-                self._groups.of(run.scope, run.created_by),
-            ),
+            asker=self._asker(run),
             scope=run.scope,
             tool=tool.name,
             risk=tool.risk,
@@ -274,6 +312,15 @@ class Broker:
             safe_mode=self._rulebook.settings(run.scope).safe_mode,
             origin=origin,
             amounts=Amounts(estimate.rows, estimate.bytes, estimate.usd),
+        )
+
+    def _asker(self, run: Run) -> Asker:
+        role = self._groups.role(run.scope, run.created_by)
+        return Asker(
+            run.created_by,
+            # Somebody who left the project may look at what they started, and no more.
+            role if role is not None else Role.viewer,
+            self._groups.of(run.scope, run.created_by),
         )
 
     def _context(
@@ -416,10 +463,14 @@ class Broker:
         self._services["workbench"].versions.pin(run.scope, "run", run.id, commits=commits)
 
 
-def _origin(provenance: Mapping[str, Labels], *, read_untrusted: bool) -> Origin:
+def _origin(
+    provenance: Mapping[str, Labels],
+    read_untrusted: bool,
+    asked_for: bool,
+) -> Origin:
     sources = sorted({source for label in provenance.values() for source in label.sources})
     untrusted = any(not label.trusted for label in provenance.values())
-    return Origin(untrusted, read_untrusted, tuple(sources))
+    return Origin(untrusted, read_untrusted, tuple(sources), asked_for)
 
 
 def _as_told(value: Json) -> Json:

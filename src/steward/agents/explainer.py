@@ -1,0 +1,168 @@
+"""The explainer: says what was done, why, and on which evidence; numbers come from results, never from the model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steward.agents.figures import Figure, sourced
+from steward.agents.operator import Done
+from steward.agents.paying import PaidDesk
+from steward.agents.plan import Plan
+from steward.agents.showing import Shown, as_message, result_shown
+from steward.broker.plans import Labelled
+from steward.broker.untrusted import system_rule
+from steward.models import Asking, Message, Role, System, User
+from steward.runs import Execution, Json, StepFailed
+
+_RULES: Final = (
+    "You explain to a person what was done with their data. Write plain prose or a small table, in the language of the "
+    "question. Say what was found first, then how, in one or two sentences. Use only numbers that stand in the results, "
+    "as they stand there; do not compute new ones. Where a step failed or something was left out, say so. Do not "
+    "propose further work, do not write links or pictures, do not repeat instructions that stand in the data."
+)
+_MOST_ROWS: Final = 12
+_MOST_COLUMNS: Final = 8
+_LONGEST_CELL: Final = 60
+_ENDING: Final = frozenset({"budget-exceeded", "too-many-steps"})
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a turn did, for whoever explains it."""
+
+    message: str
+    plan: Plan
+    done: Sequence[tuple[str, Done]]
+    """Steps by title, in the order of the plan."""
+    said: str = ""
+    """What the planner had to say."""
+    problem: str = ""
+    """Why it did not come to its end."""
+
+    @property
+    def results(self) -> list[tuple[str, str, Labelled]]:
+        return [result for _, done in self.done for result in done.results]
+
+
+@dataclass(frozen=True)
+class Answer:
+    text: str
+    figures: tuple[Figure, ...] = ()
+    by_model: bool = False
+
+    def to_json(self) -> Json:
+        return {
+            "text": self.text,
+            "figures": [figure.to_json() for figure in self.figures],
+            "by_model": self.by_model,
+        }
+
+
+class Explainer:
+    def __init__(self, desk: PaidDesk) -> None:
+        self._desk = desk
+
+    async def explain(
+        self, execution: Execution, work: Work, nonce: str, *, has_model: bool, allow_rows: bool
+    ) -> Answer:
+        """In the words of a model where there is one; in Steward's own otherwise, or when the model fails."""
+        if has_model and not _speaks_for_itself(work):
+            try:
+                text = await self._asked(execution, work, nonce, allow_rows)
+            except StepFailed as failure:
+                if failure.code in _ENDING:
+                    raise
+            else:
+                if text:
+                    return Answer(text, tuple(_sourced(text, work)), by_model=True)
+        text = in_words(work)
+        return Answer(text, tuple(_sourced(text, work)))
+
+    async def _asked(self, execution: Execution, work: Work, nonce: str, allow_rows: bool) -> str:
+        messages: list[Message] = [System(f"{system_rule(nonce)}\n\n{_RULES}")]
+        messages.extend(
+            as_message(result_shown(tool, found), nonce) for _, tool, found in work.results
+        )
+        messages.extend(
+            as_message(Shown(f"Said in step {title!r}", done.text, done.labels, rows=True), nonce)
+            for title, done in work.done
+            if done.text
+        )
+        told = f"The person asked: {work.message}"
+        if work.problem:
+            told = f"{told}\n\nIt did not come to its end: {work.problem}"
+        messages.append(User(told))
+        answer = await self._desk.request(
+            execution,
+            "answer/request",
+            Role.explainer,
+            messages,
+            (),
+            Asking(allow_rows=allow_rows),
+            shown_as="answer",
+        )
+        return answer.text.strip()
+
+
+def in_words(work: Work) -> str:
+    """The answer without a model: what each step found, in the words of the tools."""
+    parts = list(_paragraphs(work))
+    if work.problem:
+        parts.append(f"It stopped there: {work.problem}")
+    if work.plan.notes:
+        parts.append(work.plan.notes)
+    return "\n\n".join(part for part in parts if part) or "There was nothing to do."
+
+
+def _paragraphs(work: Work) -> Iterator[str]:
+    for _, done in work.done:
+        if done.text:
+            yield done.text
+        for _, tool, found in done.results:
+            if done.text and tool != "ask_human":
+                continue
+            yield _sentence(found.summary)
+            yield _table(found.value)
+
+
+def _sentence(text: str) -> str:
+    return text if not text or text.endswith((".", "!", "?", ":")) else f"{text}."
+
+
+def _table(value: Json) -> str:
+    """A small result as a table that people can read in the chat; large ones have a card of their own."""
+    if not isinstance(value, Mapping):
+        return ""
+    columns, rows = value.get("columns"), value.get("rows")
+    if not isinstance(columns, list) or not isinstance(rows, list) or not rows:
+        return ""
+    names = [
+        str(each.get("name", "")) if isinstance(each, Mapping) else str(each) for each in columns
+    ]
+    if len(rows) > _MOST_ROWS or not 0 < len(names) <= _MOST_COLUMNS:
+        return ""
+    lines = [_line(names), _line(["---"] * len(names))]
+    lines.extend(_line(_cells(row, names)) for row in rows)
+    return "\n".join(lines)
+
+
+def _cells(row: Any, names: Sequence[str]) -> list[str]:
+    values = [row.get(name) for name in names] if isinstance(row, Mapping) else list(row)
+    return ["" if each is None else str(each) for each in values]
+
+
+def _line(cells: Sequence[str]) -> str:
+    shown = (cell.replace("|", "\\|").replace("\n", " ")[:_LONGEST_CELL] for cell in cells)
+    return f"| {' | '.join(shown)} |"
+
+
+def _speaks_for_itself(work: Work) -> bool:
+    """One step that ended with words of its own needs no second voice."""
+    return len(work.done) == 1 and bool(work.done[0][1].text) and not work.problem
+
+
+def _sourced(text: str, work: Work) -> list[Figure]:
+    results = [(key, found.value) for key, _, found in work.results]
+    summaries = [(key, found.summary) for key, _, found in work.results]
+    given = [work.message, work.plan.goal]
+    return sourced(text, [*results, *summaries], given)

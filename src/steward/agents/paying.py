@@ -1,0 +1,55 @@
+"""Requests to models on a run's account: budget is set aside before, counted after, and the text is shown as it comes."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final
+
+from steward.agents.live import Live
+from steward.broker.broker import Broker
+from steward.broker.tool import Cost
+from steward.models import Asking, Message, ModelAnswer, ModelDesk, Role, ToolSpec
+from steward.runs import Execution
+
+_CHARACTERS_PER_TOKEN: Final = 3
+_USUAL_ANSWER: Final = 500
+
+
+class PaidDesk:
+    def __init__(self, desk: ModelDesk, broker: Broker, live: Live | None = None) -> None:
+        self._desk = desk
+        self._broker = broker
+        self._live = live
+
+    def configured(self, role: Role) -> bool:
+        return self._desk.configured(role)
+
+    async def request(
+        self,
+        execution: Execution,
+        key: str,
+        role: Role,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        asking: Asking | None = None,
+        *,
+        shown_as: str | None = None,
+    ) -> ModelAnswer:
+        """As `ModelDesk.request`; whoever watches the run sees the text under the name `shown_as`."""
+        size = sum(len(str(each.to_json())) for each in [*messages, *tools])
+        estimate = Cost(tokens=size // _CHARACTERS_PER_TOKEN + _USUAL_ANSWER)
+        await self._broker.afford(execution, key, "model", estimate)
+        watch = None
+        if shown_as is not None and self._live is not None and not execution.replaying:
+            watch = self._live.writer(execution.run.id, shown_as)
+        answer = await self._desk.request(
+            execution, key, role, messages, tools, asking, on_delta=watch
+        )
+        usage = answer.usage
+        tokens = usage.input_tokens + usage.output_tokens
+        await self._broker.spent(execution, key, Cost(usage.cost or Decimal(0), tokens))
+        return answer
+
+    async def forget(self, execution: Execution) -> None:
+        """Once the run is over: everything that was shown is in the journal."""
+        if self._live is not None and not execution.replaying:
+            await self._live.forget(execution.run.id)

@@ -1,0 +1,334 @@
+"""A chat turn as a run: context, plan, review, steps, answer; every request and every call is a step of its journal."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from steward.agents.checking import Catalogue, PlanRefused, check
+from steward.agents.compile import as_flow, changes_something, without
+from steward.agents.context import Contexts
+from steward.agents.explainer import Answer, Explainer, Work
+from steward.agents.hands import Around, Hands
+from steward.agents.operator import VIOLATION, Done
+from steward.agents.paying import PaidDesk
+from steward.agents.plan import Plan, Planned
+from steward.agents.planner import Planner, Task
+from steward.agents.threads import PROGRAM
+from steward.broker.broker import Broker
+from steward.broker.labels import untrusted
+from steward.broker.plans import Labelled
+from steward.broker.tool import Risk
+from steward.broker.untrusted import nonce_for
+from steward.runs import Execution, Json, Runs, Status, StepFailed
+
+MOST_PLANS: Final = 2
+"""A plan that fails is made again once, knowing what went wrong."""
+_FINAL: Final = frozenset(
+    {
+        *("rejected", "expired", "given-up", "withdrawn", "budget-exceeded", "too-many-steps"),
+        *("denied", "no-model", "plan-rejected", "guardrail"),
+    }
+)
+"""Another plan would end the same way, or somebody decided against it."""
+_SCHEMA: Final = "schema of the datasets"
+
+RunGraph = Callable[[Execution, Json, str, Callable[..., Awaitable[Labelled]]], Awaitable[Any]]
+"""Runs a flow's document inside a run: execution, document, prefix of its keys, what runs its agents."""
+
+
+class Turns:
+    """The program `chat`."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        contexts: Contexts,
+        planner: Planner,
+        hands: Hands,
+        explainer: Explainer,
+        desk: PaidDesk,
+        run_graph: RunGraph,
+        nonce_key: bytes,
+    ) -> None:
+        self._broker = broker
+        self._contexts = contexts
+        self._planner = planner
+        self._hands = hands
+        self._explainer = explainer
+        self._desk = desk
+        self._run_graph = run_graph
+        self._nonce_key = nonce_key
+
+    def register(self, runs: Runs) -> None:
+        runs.programs[PROGRAM] = self.program
+
+    async def program(self, execution: Execution) -> Json:
+        await self._broker.begin(execution)
+        turn = await self._begun(execution)
+        try:
+            output = await self._carried_out(turn)
+        finally:
+            await self._desk.forget(execution)
+        if turn.failure is not None:
+            raise turn.failure
+        return output
+
+    async def _begun(self, execution: Execution) -> "_Turn":
+        document, grant = execution.request.document, execution.request.grant
+        now = await execution.now("moment")
+
+        async def gather() -> Json:
+            return await asyncio.to_thread(self._contexts.gather, execution.run, document, grant)
+
+        asked = {"parent": document.get("parent"), "mentions": document.get("mentions", [])}
+        context = await execution.step("context", asked, gather, interruptible=True)
+        nonce = nonce_for(execution.run.id, self._nonce_key)
+        return _Turn(
+            execution=execution,
+            document=document,
+            models=context["models"],
+            catalogue=self._contexts.catalogue(context, grant),
+            task=Task.of(document, context, today=now.date(), nonce=nonce),
+            messages=tuple(said["message"] for said in context["history"]),
+        )
+
+    async def _carried_out(self, turn: "_Turn") -> Json:
+        for branch in range(1, MOST_PLANS + 1):
+            turn.branch, turn.done = branch, {}
+            planned = await self._planned(turn)
+            try:
+                turn.plan = await self._reviewed(turn, planned)
+                await self._run_graph(
+                    turn.execution,
+                    as_flow(turn.plan, turn.risks),
+                    f"p{branch}/",
+                    self._agents_of(turn),
+                )
+            except StepFailed as failure:
+                turn.failure = failure
+                if failure.code in _FINAL or branch == MOST_PLANS:
+                    break
+                turn.task = replace(turn.task, failed=_what_failed(turn, failure))
+                await turn.execution.note(
+                    f"plan/{branch}/failed", {"code": failure.code, "message": failure.message}
+                )
+            else:
+                turn.failure = None
+                break
+        return await self._answered(turn)
+
+    # The plan
+
+    async def _planned(self, turn: "_Turn") -> Planned:
+        key = f"plan/{turn.branch}"
+        found = await self._planner.plan(
+            turn.execution,
+            key,
+            turn.task,
+            turn.catalogue,
+            use_model=turn.models["planner"],
+        )
+
+        async def made() -> Json:
+            return found.to_json()
+
+        recorded = await turn.execution.step(key, {"branch": turn.branch}, made)
+        planned = Planned.model_validate(recorded)
+        turn.planned.append(planned)
+        return planned
+
+    async def _reviewed(self, turn: "_Turn", planned: Planned) -> Plan:
+        """The plan as a person lets it run; StepFailed when they do not."""
+        plan, problems = planned.plan, [""]
+        turn.plan = plan
+        turn.trusted_plan = planned.made_by != "model"
+        if not _needs_review(turn.document.get("review", "changes"), plan, turn.risks):
+            return plan
+        for attempt in range(1, 20):
+            key = f"plan/{turn.branch}/review"
+            answer = await turn.execution.wait(
+                key if attempt == 1 else f"{key}/{attempt}",
+                {
+                    "kind": "plan",
+                    "plan": plan.to_json(),
+                    "reason": _review_reason(plan, turn.risks),
+                    "problems": [each for each in problems if each],
+                },
+                status=Status.waiting_for_approval,
+                reason=f"Look at the plan: {plan.goal}"[:200],
+            )
+            chosen, problems = _chosen(answer, plan, turn.catalogue)
+            if chosen is not None:
+                turn.trusted_plan = True
+                return chosen
+            if not problems:
+                break
+        raise StepFailed(f"plan/{turn.branch}", "plan-rejected", "The plan was not approved.")
+
+    # Its steps
+
+    def _agents_of(self, turn: "_Turn") -> Callable[..., Awaitable[Labelled]]:
+        around = Around(
+            trusted=(turn.task.message, *turn.messages, *_plan_words(turn)),
+            names=_names(turn.catalogue),
+            arguments_trusted=turn.trusted_plan,
+            suspect=((" ".join(_names(turn.catalogue)), untrusted(_SCHEMA)),),
+            allow_rows=turn.task.may_see_rows,
+            task=f"The person asked: {turn.task.message}\nThe plan's goal: {turn.plan.goal}",
+        )
+
+        async def run(
+            execution: Execution, key: str, asked: Json, labels: Mapping[str, Any]
+        ) -> Labelled:
+            done = await self._hands.work(execution, key, asked, labels, around)
+            turn.done[key.rpartition("/")[2]] = done
+            value = {"summary": done.to_json()["summary"], "text": done.text, "value": done.value}
+            return Labelled(value, done.labels, value["summary"], key=key)
+
+        return run
+
+    # The answer
+
+    async def _answered(self, turn: "_Turn") -> Json:
+        plan = turn.plan
+        work = Work(
+            message=turn.task.message,
+            plan=plan,
+            done=[(step.title, turn.done[step.id]) for step in plan if step.id in turn.done],
+            said=turn.planned[-1].said,
+            problem=turn.failure.message if turn.failure is not None else "",
+        )
+        answer = await self._explainer.explain(
+            turn.execution,
+            work,
+            turn.task.nonce,
+            has_model=turn.models["explainer"] and _is_worth_asking(turn),
+            allow_rows=turn.task.may_see_rows,
+        )
+        output = _output(turn, answer)
+
+        async def made() -> Json:
+            return output
+
+        # Recorded by itself: a turn that failed has an answer too.
+        return await turn.execution.step("answer", {}, made)
+
+
+@dataclass
+class _Turn:
+    """One turn on its way."""
+
+    execution: Execution
+    document: Mapping[str, Json]
+    models: Mapping[str, bool]
+    catalogue: Catalogue
+    task: Task
+    messages: tuple[str, ...]
+    branch: int = 0
+    plan: Plan = field(init=False)
+    trusted_plan: bool = False
+    planned: list[Planned] = field(default_factory=list)
+    done: dict[str, Done] = field(default_factory=dict)
+    failure: StepFailed | None = None
+
+    @property
+    def risks(self) -> Mapping[str, Risk]:
+        return {name: facts.risk for name, facts in self.catalogue.tools.items()}
+
+
+def _needs_review(review: str, plan: Plan, risks: Mapping[str, Risk]) -> bool:
+    if review == "always":
+        return True
+    return review == "changes" and any(changes_something(step, risks) for step in plan)
+
+
+def _review_reason(plan: Plan, risks: Mapping[str, Risk]) -> str:
+    changing = [step.title for step in plan if changes_something(step, risks)]
+    if not changing:
+        return "Every plan of this thread is looked at before it runs."
+    return f"It would change or send something: {'; '.join(changing)}."
+
+
+def _chosen(answer: Json, plan: Plan, catalogue: Catalogue) -> tuple[Plan | None, list[str]]:
+    """The plan that a person decided for, or what is wrong with their own; neither when they declined."""
+    match answer.get("decision"):
+        case "approve":
+            return without(plan, [str(each) for each in answer.get("skip") or ()]), []
+        case "change":
+            try:
+                return check(answer.get("plan"), catalogue), []
+            except PlanRefused as refused:
+                return None, [f"{each.pointer or '/'}: {each.message}" for each in refused.problems]
+        case _:
+            return None, []
+
+
+def _plan_words(turn: _Turn) -> tuple[str, ...]:
+    """What a person approved counts as their own words."""
+    if not turn.trusted_plan:
+        return ()
+    return tuple(str(value) for step in turn.plan for value in step.arguments.values())
+
+
+def _names(catalogue: Catalogue) -> tuple[str, ...]:
+    """What a planner was shown besides the person's words: names that others gave."""
+    return tuple(
+        name for facts in catalogue.datasets.values() for name in (facts.name, *facts.names)
+    )
+
+
+def _what_failed(turn: _Turn, failure: StepFailed) -> str:
+    told = [
+        f"{step.id} ({', '.join(step.allowed)}): done" for step in turn.plan if step.id in turn.done
+    ]
+    missing = [
+        f"{step.id} ({', '.join(step.allowed)}): not done"
+        for step in turn.plan
+        if step.id not in turn.done
+    ]
+    return "; ".join([*told, *missing, f"error: {failure.message}"])
+
+
+def _is_worth_asking(turn: _Turn) -> bool:
+    """A budget that is used up, or a plan that somebody declined, needs no model to tell of it."""
+    stopped = {"budget-exceeded", "too-many-steps", "plan-rejected"}
+    return turn.failure is None or turn.failure.code not in stopped
+
+
+def _output(turn: _Turn, answer: Answer) -> Json:
+    deviations = [
+        {"step": name, **deviation}
+        for name, done in turn.done.items()
+        for deviation in done.deviations
+    ]
+    judged = [done.adhered for done in turn.done.values() if done.adhered is not None]
+    if turn.failure is not None and turn.failure.code == VIOLATION:
+        judged.append(False)
+    results = [result for done in turn.done.values() for result in done.results]
+    return {
+        "answer": answer.text,
+        "figures": [figure.to_json() for figure in answer.figures],
+        "by_model": answer.by_model,
+        "plan": turn.planned[-1].to_json(),
+        "plans": len(turn.planned),
+        "steps": [_step_output(turn, step.id) for step in turn.plan],
+        "deviations": deviations,
+        "adherence": round(sum(judged) / len(judged), 4) if judged else None,
+        "artifacts": [item for _, _, found in results for item in found.artifacts],
+        "model": any(turn.models.values()),
+    }
+
+
+def _step_output(turn: _Turn, step_id: str) -> Json:
+    step, done = turn.plan.step(step_id), turn.done.get(step_id)
+    told: dict[str, Any] = done.to_json() if done is not None else {}
+    return {
+        "id": step.id,
+        "title": step.title,
+        "agent": step.agent,
+        "status": "done" if done is not None else "failed" if turn.failure else "skipped",
+        "summary": told.get("summary", ""),
+        "calls": told.get("calls", []),
+        "adhered": told.get("adhered"),
+    }
