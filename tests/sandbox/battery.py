@@ -105,7 +105,9 @@ def strike(provider: Provider, attack: Attack, aim: Ground) -> Response:
     code = attack.program
     for name, value in aim.names.items():
         code = code.replace(f"@{name}@", value)
-    request = Request(kind="python", code=code, datasets=[aim.dataset], limits=TIGHT)
+    request = Request(kind="python", code=code)
+    if not attack.plain:
+        request = Request(kind="python", code=code, datasets=[aim.dataset], limits=TIGHT)
     never, bell = os.pipe()
     try:
         return provider.run(Envelope(request=request, scratch="", guarded=False), never)
@@ -127,7 +129,12 @@ def quickly() -> list[Attack]:
     """Every attempt in few processes, and the bombs that end by themselves."""
     light = [a for a in ATTACKS if a.expression]
     slow = [a for a in ATTACKS if not a.expression and "timeout" not in a.ends]
-    return [together(light), *slow]
+    return [together(light), together(light, plain=True), *slow]
+
+
+def fully() -> list[Attack]:
+    """Each attempt in a process of its own, and the light ones again without any dataset."""
+    return [*ATTACKS, together([a for a in ATTACKS if a.expression], plain=True)]
 
 
 def fell(provider: Provider, aim: Ground, attacks: Sequence[Attack] = ATTACKS) -> list[str]:
@@ -147,7 +154,7 @@ def main(tier: Tier, folder: str, pace: str) -> None:
         try:
             walls = provider.prove()
             wrong = (
-                fell(provider, aim, quickly() if pace == "quick" else ATTACKS)
+                fell(provider, aim, quickly() if pace == "quick" else fully())
                 if walls.tier == tier
                 else list(walls.reasons)
             )

@@ -151,7 +151,8 @@ def serving(cluster: ClusterStandIn) -> Iterator[client.ApiClient]:
             """Quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    # Looks often whether it is to end: every test waits for that.
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     configuration = client.Configuration()
     configuration.host = f"http://127.0.0.1:{server.server_port}"

@@ -107,7 +107,8 @@ class Supervision:
         self._out = _Stream(share)
         self._err = _Stream(share)
         self._memory_peak = 0
-        self._pid = _pid_of(child.process)
+        # Asked for by the watchdog alone, which most executions never see.
+        self._pid: int | None = None
 
     def run(self) -> Response:
         """Leaves the child killed, but not closed: that may be done when nobody waits for it."""
@@ -202,6 +203,8 @@ class Supervision:
 
     def _over(self) -> tuple[Status, str] | None:
         """The watchdog, for what no limit of the kernel covers: memory in use, threads, scratch."""
+        if self._pid is None:
+            self._pid = _pid_of(self._child.process)
         memory, threads = _usage(self._pid)
         self._memory_peak = max(self._memory_peak, memory)
         if memory > self._limits.memory_bytes + (512 << 20):

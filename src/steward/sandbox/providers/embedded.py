@@ -24,6 +24,7 @@ from steward.sandbox.zygotes import Order, Spawned, Zygote
 _TIERS: Final[tuple[Tier, ...]] = ("ns", "lsm")
 _ARCHITECTURES: Final = ("x86_64", "aarch64")
 _NOBODY: Final = 65534
+_BREATH: Final = 0.01
 
 
 @PROVIDERS.register("embedded")
@@ -51,6 +52,7 @@ class Embedded:
         self._lock = threading.Lock()
         self._starting = threading.Lock()
         self._after = ThreadPoolExecutor(1, thread_name_prefix="sandbox-after")
+        self._closing = threading.Event()
         self._waiting: deque[Spawned] = deque()
         self._zygote: Zygote | None = None
         self._walls: Walls | None = None
@@ -73,9 +75,12 @@ class Embedded:
             return Supervision(child, placed, cancelled, waited).run()
         finally:
             # The process is killed; burying it takes longer than running it did.
-            self._after.submit(self._bury, child)
+            self._after.submit(self._bury, child, time.monotonic() + _BREATH)
 
-    def _bury(self, child: Child) -> None:
+    def _bury(self, child: Child, due: float) -> None:
+        """Makes the next process, once the answer is out: forking would compete with it."""
+        if self._waiting:
+            self._closing.wait(max(due - time.monotonic(), 0))
         child.close()
         self.refill()
 
@@ -90,6 +95,7 @@ class Embedded:
                 self._waiting.append(zygote.spawn(self._order(zygote.tier, self._limits)))
 
     def close(self) -> None:
+        self._closing.set()
         self._after.shutdown()
         with self._starting, self._lock:
             if self._zygote is not None:

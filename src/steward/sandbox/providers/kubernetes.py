@@ -42,6 +42,7 @@ LABELS: Final = {"app.kubernetes.io/name": "steward-sandbox"}
 _EXECUTION: Final = "app.kubernetes.io/instance"
 _REQUEST: Final = "/request"
 POLICY: Final = "steward-sandbox-deny-all"
+_FIRST_POLL_SECONDS: Final = 0.02
 _POLL_SECONDS: Final = 0.25
 _KEPT_SECONDS: Final = 60
 # A Secret holds a mebibyte; a node rotates a log at ten by default.
@@ -279,8 +280,10 @@ class Kubernetes:
     def _follow(self, name: str, limits: Limits, cancelled: int) -> tuple[str, bytes, str]:
         """Until the pod has ended: why it was late, what it said, why the cluster ended it."""
         deadline = time.monotonic() + limits.wall_seconds + self._placement.start_seconds
+        pause = _FIRST_POLL_SECONDS
         while time.monotonic() < deadline:
-            ready, _, _ = select.select([cancelled], [], [], _POLL_SECONDS)
+            ready, _, _ = select.select([cancelled], [], [], pause)
+            pause = min(pause * 2, _POLL_SECONDS)
             if ready:
                 return "cancelled", b"", ""
             pods = self._cluster.pods(f"{_EXECUTION}={name}")

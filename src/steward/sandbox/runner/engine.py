@@ -1,6 +1,7 @@
-"""The DuckDB connection that a child inherits: one thread, no extensions, locked before code runs."""
+"""The DuckDB connections that a child inherits: one thread, no extensions, locked before code runs."""
 
 from functools import cache
+from typing import Final
 
 import duckdb
 
@@ -10,6 +11,16 @@ from steward.sandbox.contract import Limits, Request
 @cache
 def connection() -> duckdb.DuckDBPyConnection:
     """Opened by the zygote; it has started no thread, so it survives the fork."""
+    return _open()
+
+
+@cache
+def _bare() -> duckdb.DuckDBPyConnection:
+    """For code that reads no dataset: locked before there is a request, which then need not wait."""
+    return _open()
+
+
+def _open() -> duckdb.DuckDBPyConnection:
     opened = duckdb.connect(
         ":memory:",
         config={
@@ -24,6 +35,8 @@ def connection() -> duckdb.DuckDBPyConnection:
     return opened
 
 
+_CLOSED: Final = "SET enable_external_access = false;"
+_LOCKED: Final = "SET lock_configuration = true"
 _settled: list[tuple[str, Limits]] = []
 
 
@@ -35,10 +48,13 @@ def settle(scratch: str, limits: Limits) -> None:
     if _settled == [(scratch, limits)]:
         return
     _settled[:] = [(scratch, limits)]
-    connection().execute(
+    settings = (
         f"SET temp_directory = {literal(scratch + '/.spill')};"
         f"SET allowed_directories = [{literal(scratch + '/')}];" + _sizes(limits)
     )
+    connection().execute(settings)
+    _bare().execute(f"{settings}{_CLOSED}{_LOCKED}")
+    duckdb.set_default_connection(_bare())
 
 
 def _sizes(limits: Limits) -> str:
@@ -49,19 +65,23 @@ def _sizes(limits: Limits) -> str:
     )
 
 
-def prepare(request: Request, settled: Limits) -> duckdb.DuckDBPyConnection:
+def prepare(request: Request) -> duckdb.DuckDBPyConnection:
     """The datasets as views, then the locks: settings are a fence, the walls stand behind them."""
+    usual = [limits for _, limits in _settled] == [request.limits]
+    if usual and not request.datasets:
+        return _bare()
     opened = connection()
-    steps = [] if request.limits == settled else [_sizes(request.limits)]
+    duckdb.set_default_connection(opened)
+    steps = [] if usual else [_sizes(request.limits)]
     files = sorted({file for dataset in request.datasets for file in dataset.files})
     if files:
         steps.append(f"SET allowed_paths = [{', '.join(literal(f) for f in files)}];")
-    steps.append("SET enable_external_access = false;")
+    steps.append(_CLOSED)
     steps += [
         f"CREATE VIEW {quote(dataset.name)} AS SELECT * FROM {dataset.source};"
         for dataset in request.datasets
     ]
-    steps.append("SET lock_configuration = true")
+    steps.append(_LOCKED)
     opened.execute("".join(steps))
     return opened
 

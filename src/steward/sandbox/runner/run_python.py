@@ -8,6 +8,7 @@ Vega-Lite. The program finds `con` (a connection that knows the datasets), `data
 import linecache
 import traceback
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,10 +40,9 @@ def run(
     }
     if guarded:
         tree: Any = guard_python.check(request.code)
-        names["__builtins__"] = guard_python.reduced_builtins(Path(scratch))
+        names["__builtins__"] = _builtins(scratch)
     else:
         tree = request.code
-    _fresh_randomness()
     linecache.cache[FILENAME] = (len(request.code), None, request.code.splitlines(True), FILENAME)
     _execute(tree, names)
     try:
@@ -53,18 +53,17 @@ def run(
         return Answer(status="too_large", message=message)
 
 
-def rehearse(scratch: str) -> None:
-    names = {"__builtins__": guard_python.reduced_builtins(Path(scratch))}
-    _fresh_randomness()
-    _execute(guard_python.check("for rehearsed in [1]:\n    str(rehearsed)"), names)
-    encode({"a": [1, "b", 2.5]}, Budget(1000))
-
-
-def _fresh_randomness() -> None:
+def fresh_randomness() -> None:
     """Children of one zygote would otherwise all draw the same numbers from numpy's global state."""
     import numpy as np
 
     np.random.seed(None)
+
+
+@cache
+def _builtins(scratch: str) -> dict[str, Any]:
+    """Made before there is a request: a process runs one program, and it is that program's own."""
+    return guard_python.reduced_builtins(Path(scratch))
 
 
 def _execute(tree: Any, names: dict[str, Any]) -> None:

@@ -9,24 +9,29 @@ from steward.sandbox.contract import Answer, Envelope, Refusal, Request
 from steward.sandbox.refused import Refused
 from steward.sandbox.runner import engine, run_python, run_sql
 
-_REHEARSED: Final = Envelope(request=Request(kind="python", code="1"), scratch="")
+_REHEARSED: Final = Envelope(
+    request=Request(kind="python", code="result = {'a': [str(one) for one in (1, 2.5)]}"),
+    scratch="",
+)
 
 
 def rehearse(scratch: str) -> None:
     """Walks the path of a request once, so that the pages it touches are the child's own by then."""
     engine.settle(scratch, _REHEARSED.request.limits)
-    text = _REHEARSED.model_dump_json()
-    Envelope.model_validate_json(text)
-    run_python.rehearse(scratch)
+    envelope = Envelope.model_validate_json(_REHEARSED.model_dump_json().encode())
     run_sql.rehearse(engine.connection())
-    Answer(status="done").model_dump_json()
+    run_python.fresh_randomness()
+    said = answer(envelope, scratch)
+    if said.status != "done":
+        raise OSError(f"the rehearsal failed: {said.message}")
+    said.model_dump_json()
 
 
 def answer(envelope: Envelope, scratch: str) -> Answer:
     """Every way a request can end that leaves the process alive."""
     request = envelope.request
     try:
-        connection = engine.prepare(request, _REHEARSED.request.limits)
+        connection = engine.prepare(request)
         if request.kind == "sql":
             return run_sql.run(connection, request, guarded=envelope.guarded)
         return run_python.run(connection, request, scratch, guarded=envelope.guarded)
