@@ -13,12 +13,14 @@ import sqlalchemy as sa
 
 from steward.broker import _tables as tables
 from steward.broker.approvals import Approval, Extent, State
+from steward.broker.grants import Grant
 from steward.broker.presets import PRESETS
 from steward.broker.story import story
+from steward.broker.tool import Risk
 from steward.core.errors import Conflict, Denied, Invalid, StewardError
 from steward.flows.launch import Start
 from steward.identity import Access, Role
-from steward.runs import Run, digest
+from steward.runs import Execution, Run, RunRequest, digest
 from tests.broker.conftest import Desk, World
 
 
@@ -178,6 +180,29 @@ def test_what_follows_from_foreign_content_needs_a_person_even_when_trusted(
     with pytest.raises(Invalid, match="foreign content"):
         desk.decide(approval, extent=Extent.session)
     assert len(world.sent) == 1
+
+
+@pytest.mark.parametrize(("asked_for", "status"), [(True, "done"), (False, "waiting_for_approval")])
+def test_what_enforcement_found_asked_for_goes_where_the_project_lets_it(
+    desk: Desk, world: World, asked_for: bool, status: str
+) -> None:
+    async def program(execution: Execution) -> Any:
+        broker = desk.steward.governing.broker
+        await broker.begin(execution)
+        page = await broker.call(execution, "page", "test_read", {})
+        said = {"to": "ann", "text": page.value["text"]}
+        labels = {"text": page.labels}
+        await broker.call(execution, "send", "test_send", said, labels, asked_for=asked_for)
+        return None
+
+    desk.steward.governing.rulebook.save(desk.access, "project", PRESETS["trusted"], 0)
+    desk.steward.runs.programs["asked"] = program
+    grant = Grant(frozenset({"test_read", "test_send"}), Risk.external_send).to_json()
+    request = RunRequest("Asked", "asked", {}, grant=grant)
+    run = desk.steward.runs.start(desk.access.scope, desk.access.user_id, request)
+    desk.passed_window()
+    assert desk.status(run) == status
+    assert len(world.sent) == (1 if asked_for else 0)
 
 
 def test_viewers_and_strangers_to_the_group_cannot_decide(

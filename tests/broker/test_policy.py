@@ -196,7 +196,7 @@ questions = st.builds(
     st.sampled_from(Risk),
     st.sampled_from(Role),
     safe_mode=st.booleans(),
-    origin=st.builds(Origin, st.booleans(), st.booleans()),
+    origin=st.builds(Origin, st.booleans(), st.booleans(), asked_for=st.booleans()),
 )
 
 
@@ -216,8 +216,22 @@ def test_untrusted_content_never_acts_alone(
 ) -> None:
     decision = decide(PolicySet(high, middle, low), question)
     tainted = question.origin.untrusted_arguments or question.origin.read_untrusted
-    if tainted and question.risk in GRAVE:
+    asked_for = question.origin.asked_for and question.risk is Risk.external_send
+    if tainted and question.risk in GRAVE and not asked_for:
         assert decision.verdict in {Verdict.ask, Verdict.deny}
+
+
+@pytest.mark.parametrize(
+    ("preset", "verdict"), [("trusted", Verdict.dry_run), ("supervised", Verdict.ask)]
+)
+def test_what_a_person_asked_for_is_for_the_project_to_decide(
+    preset: str, verdict: Verdict
+) -> None:
+    origin = Origin(untrusted_arguments=True, read_untrusted=True, asked_for=True)
+    policies = PolicySet(project=PRESETS[preset])
+    assert decide(policies, _question(Risk.external_send, origin=origin)).verdict is verdict
+    for risk in (Risk.destructive, Risk.admin, Risk.secret):
+        assert decide(policies, _question(risk, origin=origin)).verdict is Verdict.ask
 
 
 @given(texts, questions)

@@ -133,6 +133,7 @@ class Judging:
                 origin["untrusted_arguments"],
                 not origin["trusted"],
                 tuple(origin["sources"]),
+                origin.get("asked_for", False),
             ),
             amounts=Amounts(estimate["rows"], estimate["bytes"], Decimal(estimate["usd"])),
         )

@@ -79,6 +79,8 @@ class Origin:
     untrusted_arguments: bool = False
     read_untrusted: bool = False
     sources: tuple[str, ...] = ()
+    asked_for: bool = False
+    """Whether enforcement of a plan found that it does what a person asked for, and no more."""
 
 
 @dataclass(frozen=True)
@@ -300,6 +302,7 @@ def _context(question: Question) -> dict[str, Any]:
         "provenance": {
             "untrusted_arguments": origin.untrusted_arguments,
             "read_untrusted": origin.read_untrusted,
+            "asked_for": origin.asked_for,
             "sources": sorted(set(origin.sources)),
         },
         "amounts": _amounts(question.amounts),
