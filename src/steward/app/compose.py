@@ -7,6 +7,7 @@ from secrets import token_bytes
 
 from steward.agents.live import Live
 from steward.agents.roster import builtin_roster
+from steward.agents.skills import ScriptTools, Skills
 from steward.agents.threads import Threads
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.connections import Http, Mailer
@@ -15,6 +16,7 @@ from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
 from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
+from steward.playbooks import Playbooks
 from steward.runs import Runs
 from steward.runs.doorbell import Doorbell
 from steward.sandbox import Sandbox
@@ -54,9 +56,11 @@ class Steward:
     workbench: Workbench
     runs: Runs
     governing: Governing
+    playbooks: Playbooks
     threads: Threads
     live: Live
     sandbox: Sandbox
+    skills: Skills
     metrics: Metrics
 
     def close(self) -> None:
@@ -115,13 +119,51 @@ def open_steward(
         "http": Http(allow_private=settings.network.allow_private),
         "mail": Mailer(allow_private=settings.network.allow_private),
     }
-    governing = govern(database, events, clock, ids, keyring, identity, runs, workbench, services)
+    load_tools()
+    toolbox = Toolbox(TOOLS)
+    skills = Skills(database, blobs, events, clock, toolbox.names)
+    toolbox.provide("skill", ScriptTools(skills))
+    live, roster = Live(database, bus, clock), builtin_roster()
+    desk = ModelDesk(models or ConfiguredModels(settings.models, secrets), conceal=scrubbing)
+    staff: list[Staff] = []
+
+    def run_agent(broker: Broker) -> RunAgent:
+        staff.append(hire(broker, desk, live, keyring, roster, skills))
+        return staff[0].hands.run
+
+    governing = govern(
+        database,
+        events,
+        clock,
+        ids,
+        keyring,
+        identity,
+        runs,
+        workbench,
+        services,
+        toolbox,
+        run_agent,
+    )
+    playbooks = Playbooks(
+        database,
+        events,
+        clock,
+        ids,
+        identity.members,
+        governing.groups,
+        governing.rulebook,
+        governing.broker,
+        governing.launcher,
+        runs,
+        settings.home.resolve(),
+    )
+    services["playbooks"] = playbooks
     threads = Threads(
         database,
         runs,
         workbench,
         governing.broker.tools,
-        builtin_roster(),
+        roster,
         events,
         clock,
         ids,
@@ -141,9 +183,11 @@ def open_steward(
         workbench=workbench,
         runs=runs,
         governing=governing,
+        playbooks=playbooks,
         threads=threads,
-        live=Live(database, bus, clock),
+        live=live,
         sandbox=sandbox,
+        skills=skills,
         metrics=Metrics(),
     )
 

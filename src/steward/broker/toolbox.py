@@ -58,6 +58,9 @@ class Toolbox:
                 found += provider.listed(scope)
         return sorted(found, key=lambda tool: tool.name)
 
+    def names(self, scope: Scope) -> list[str]:
+        return [tool.name for tool in self.listed(scope)]
+
     def planned(self, plan: Plan) -> Tool[Any]:
         """The tool of a call that was planned: as it was then, whatever became of it since.
 
