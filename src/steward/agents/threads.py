@@ -43,6 +43,7 @@ PRIORITY: Final = 10
 _SUBJECT: Final = "thread:"
 _LONGEST_TITLE: Final = 80
 _LONGEST_RUN_TITLE: Final = 120
+_MOST_FOUND: Final = 500
 _T, _U = tables.threads.c, tables.turns.c
 
 
@@ -140,7 +141,7 @@ class Threads:
         """Threads in which something happened last come first; `before` is the position of one of them."""
         statement = sa.select(tables.threads).where(_T.deleted_at.is_(None))
         if text:
-            said = sa.select(_U.thread_id).where(_U.message.icontains(text, autoescape=True))
+            said = self._threads_that_say(scope, text)
             statement = statement.where(
                 sa.or_(_T.title.icontains(text, autoescape=True), _T.id.in_(said))
             )
@@ -152,6 +153,18 @@ class Threads:
         with self._database.read(scope) as tx:
             rows = tx.rows(statement.order_by(_T.updated_at.desc(), _T.id.desc()).limit(limit))
         return [_thread(row) for row in rows]
+
+    def _threads_that_say(self, scope: Scope, text: str) -> list[str]:
+        newest = sa.func.max(_U.run_id)
+        statement = (
+            sa.select(_U.thread_id)
+            .where(_U.message.icontains(text, autoescape=True))
+            .group_by(_U.thread_id)
+            .order_by(newest.desc())
+            .limit(_MOST_FOUND)
+        )
+        with self._database.read(scope) as tx:
+            return [row.thread_id for row in tx.rows(statement)]
 
     def change(
         self,

@@ -1,12 +1,15 @@
 """The story of a run for people: its calls in order, each with what was asked, decided, approved, done and undone."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from steward.runs import Entry, Json, Kind
 
-_STAGES = ("/plan", "/approval/", "/budget/", "/window", "/edited/", "/answer", "/release")
+_STAGE = re.compile(
+    r"(?P<call>.+)/(?:plan|window(?:/begun)?|answer|release|(?:approval|budget|edited)/[^/]+)"
+)
 
 
 @dataclass
@@ -49,10 +52,10 @@ def story(entries: Iterable[Entry], payload: Callable[[Json], Json]) -> list[Cal
 def call_key(key: str) -> str:
     """The call an entry belongs to: its key without the stage of the broker or the note of a node."""
     key = key.partition(":")[0]
-    for stage in _STAGES:
-        at = key.find(stage)
-        if at > 0:
-            return key[:at]
+    # At the end only: a node may be called `plan` or `answer` as well.
+    stage = _STAGE.fullmatch(key)
+    if stage is not None:
+        return stage["call"]
     return key.removesuffix("/uncertain").removesuffix("/start")
 
 
