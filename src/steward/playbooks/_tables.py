@@ -1,0 +1,59 @@
+"""The tables of the playbooks room."""
+
+from sqlalchemy import (
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+
+playbooks = Table(
+    "playbooks",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    # The id people chose; of a deleted playbook it is followed by # and its own id, so that it is free again.
+    Column("slug", String(120), nullable=False),
+    Column("name", String(100), nullable=False),
+    Column("folder", String(200), nullable=False),
+    Column("goal", Text, nullable=False),
+    Column("state", String(10), nullable=False),
+    Column("head", Integer, nullable=False),
+    Column("deployed", Integer),
+    Column("owner", String(40), nullable=False),
+    # Who may see it belongs to the playbook, not to a revision: going back must not share again.
+    Column("allowed", Json, nullable=False),
+    # What its triggers need to be taken back.
+    Column("armed", Json, nullable=False),
+    Column("created_by", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("deleted_at", Moment),
+    # Counts every change, for ETags.
+    Column("version", Integer, nullable=False),
+    UniqueConstraint("project_id", "slug"),
+    Index("ix_playbooks_project_id_name", "project_id", "name"),
+)
+
+revisions = Table(
+    "playbook_revisions",
+    metadata,
+    *scope_columns(),
+    Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    # SHA-256 of the text: the same content is the same revision.
+    Column("hash", String(64), nullable=False),
+    # YAML, because it keeps the order of what people wrote.
+    Column("text", Text, nullable=False),
+    Column("message", String(400), nullable=False),
+    Column("author", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("playbook_id", "number"),
+)

@@ -1,0 +1,138 @@
+"""Blueprints: stories with a playbook to start from, as YAML files in the package and in the home folder."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, ValidationError
+
+from steward.core.errors import Invalid, NotFound, Problem, StewardError
+from steward.flows import dump_document
+from steward.identity import Access, Role
+from steward.playbooks.documents import as_json, decoded, lined, refusal
+from steward.playbooks.exchange import read_file
+from steward.playbooks.library import Card, Library
+from steward.playbooks.model import Document, Playbook, Prose, Slug, Title
+
+_MOST_FILES: Final = 500
+
+
+class SampleDataset(Document):
+    """A small table to try the blueprint on."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_ -]{0,99}$")]
+    csv: str = Field(max_length=200_000, description="Its rows, with a line of headings.")
+
+
+class Sample(Document):
+    datasets: list[SampleDataset] = Field([], max_length=20)
+    demo: list[Title] = Field([], max_length=20, description="Tables of the demo data it works on.")
+    inputs: dict[str, Any] = Field({}, description="What to enter in the form.")
+
+
+class Blueprint(Document):
+    format: Literal[1] = Field(description="Version of this schema.")
+    id: Slug
+    title: Title
+    category: Title = Field(description="Under which heading the catalogue shows it.")
+    problem: Prose = Field(description="What people suffer from.")
+    does: Prose = Field(description="What it does about it, step by step.")
+    impact: Prose = Field(description="What can be expected; no promises that nobody measured.")
+    systems: list[Title] = Field([], max_length=50, description="Where the data usually lies.")
+    sample: Sample = Sample()
+    playbook: Playbook
+
+    @property
+    def yaml(self) -> str:
+        return dump_document(as_json(self.playbook))
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A file that is not a blueprint, for whoever put it there."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Shelf:
+    blueprints: Mapping[str, Blueprint]
+    broken: tuple[Broken, ...]
+    own: frozenset[str]
+    """Ids of those from the home folder."""
+
+
+class Blueprints:
+    def __init__(self, home: Path, library: Library) -> None:
+        self._home = home
+        self._library = library
+
+    def shelf(self) -> Shelf:
+        """All blueprints by id; shipped ones cannot be replaced by files of the same id."""
+        found: dict[str, Blueprint] = {}
+        broken: list[Broken] = []
+        own: set[str] = set()
+        for _, text in _shipped():
+            blueprint = read_blueprint(text)
+            if blueprint.id in found:
+                raise Invalid(f"Two shipped blueprints are called {blueprint.id!r}.")
+            found[blueprint.id] = blueprint
+        for path in sorted((self._home / "blueprints").glob("*.yaml"))[:_MOST_FILES]:
+            try:
+                blueprint = read_blueprint(read_file(path))
+            except StewardError as problem:
+                broken.append(Broken(path.name, problem.message))
+                continue
+            if blueprint.id in found:
+                broken.append(Broken(path.name, f"there is a blueprint {blueprint.id!r} already"))
+                continue
+            found[blueprint.id] = blueprint
+            own.add(blueprint.id)
+        return Shelf(found, tuple(broken), frozenset(own))
+
+    def get(self, blueprint_id: str) -> Blueprint:
+        shelf = self.shelf()
+        if blueprint_id not in shelf.blueprints:
+            known = ", ".join(sorted(shelf.blueprints)) or "none"
+            raise NotFound(f"There is no blueprint {blueprint_id[:60]!r}. Known: {known}.")
+        return shelf.blueprints[blueprint_id]
+
+    def by_category(self) -> dict[str, list[Blueprint]]:
+        found: dict[str, list[Blueprint]] = {}
+        for blueprint in self.shelf().blueprints.values():
+            found.setdefault(blueprint.category, []).append(blueprint)
+        return {name: sorted(found[name], key=lambda each: each.title) for name in sorted(found)}
+
+    def fork(self, access: Access, blueprint_id: str) -> Card:
+        """A draft playbook of the caller's own, from the blueprint's template."""
+        access.require(Role.editor)
+        blueprint = self.get(blueprint_id)
+        slug = self._library.free_slug(access, blueprint.playbook.id)
+        template = blueprint.playbook.model_copy(
+            update={"id": slug, "owner": None, "allowed": None}
+        )
+        return self._library.create(
+            access, as_json(template), message=f"Forked from the blueprint {blueprint.title}"
+        )
+
+
+def read_blueprint(text: str) -> Blueprint:
+    document = lined(text, "blueprint")
+    try:
+        return Blueprint.model_validate(document.value)
+    except ValidationError as problem:
+        errors = problem.errors(include_url=False, include_input=False)
+        found = [
+            Problem("".join(f"/{part}" for part in each["loc"]), each["msg"]) for each in errors
+        ]
+        raise refusal("This is not a blueprint", found, document) from None
+
+
+def _shipped() -> Iterator[tuple[str, str]]:
+    folder = files("steward.playbooks") / "blueprints"
+    for item in sorted(folder.iterdir(), key=lambda each: each.name):
+        if item.name.endswith(".yaml"):
+            yield item.name, decoded(item.read_bytes(), "blueprint")

@@ -1,0 +1,162 @@
+"""Makes a playbook into the flow that runs: steps in a row or a graph, with its inputs and what it must leave behind."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from steward.broker.presets import PRESETS, faults
+from steward.broker.schemas import problems_of, schema_problem, with_defaults
+from steward.core.errors import Invalid, Problem
+from steward.flows import NODES, Flow, ToolSchema, dump_flow, load_flow, validate
+from steward.flows.launch import tools_in
+from steward.playbooks.model import Playbook
+
+_OUTPUT: Final = "result"
+_GRAPH: Final = frozenset({"nodes", "outputs", "layout"})
+_TELLING: Final = {
+    "tool": "tool",
+    "question": "question",
+    "message": "approval",
+    "instructions": "agent",
+    "language": "code",
+}
+"""A step whose type is left out is told by one of its fields."""
+MOMENT: Final = "scheduled_at"
+"""The input in which a schedule says for which moment it starts a run."""
+
+
+def compiled(playbook: Playbook) -> Flow:
+    """The flow; Invalid with pointers into the playbook where it is not one."""
+    wrong = schema_problem(playbook.inputs)
+    if wrong is None and playbook.inputs.get("type") != "object":
+        wrong = "the inputs are an object: write type: object"
+    if wrong is not None:
+        raise Invalid(
+            f"The inputs are not a schema: {wrong}.", problems=[Problem("/inputs", wrong)]
+        )
+    graph = _from_steps(playbook) if playbook.graph is None else _from_graph(playbook.graph)
+    document = {
+        "format": 1,
+        "id": playbook.id.replace("-", "_")[:40].rstrip("_"),
+        "name": playbook.title,
+        "description": playbook.goal[:5_000],
+        "inputs": _with_moment(playbook.inputs),
+        "artifacts": [
+            {"path": each.path, "required": each.required, "max_bytes": each.max_bytes}
+            for each in playbook.artifacts
+        ],
+        **graph,
+    }
+    try:
+        return load_flow(document)
+    except Invalid as problem:
+        places = [Problem(place(playbook, p.pointer), p.message) for p in problem.problems]
+        raise Invalid(problem.message, problems=places) from None
+
+
+def problems(playbook: Playbook, tools: Mapping[str, ToolSchema] | None) -> Iterator[Problem]:
+    """What is wrong with a playbook whose form is right; without `tools`, tools are not looked at."""
+    try:
+        flow = compiled(playbook)
+    except Invalid as problem:
+        yield from problem.problems
+        return
+    for found in validate(flow, tools):
+        yield Problem(place(playbook, found.pointer), found.message)
+    yield from _tools(playbook, flow, tools)
+    yield from _triggers(playbook, flow)
+    if playbook.approval is not None and playbook.approval.cedar is not None:
+        for fault in faults(playbook.approval.cedar):
+            said = f"line {fault.line}, column {fault.column} of the policy: {fault.message}"
+            yield Problem("/approval/cedar", said)
+
+
+def _tools(
+    playbook: Playbook, flow: Flow, known: Mapping[str, ToolSchema] | None
+) -> Iterator[Problem]:
+    if playbook.tools is None:
+        return
+    for index, name in enumerate(playbook.tools):
+        if known is not None and name not in known:
+            yield Problem(f"/tools/{index}", f"there is no tool {name!r}")
+    for name in sorted(set(tools_in(flow)) - set(playbook.tools)):
+        yield Problem("/tools", f"the steps call {name!r}, which is not among its tools")
+
+
+def _triggers(playbook: Playbook, flow: Flow) -> Iterator[Problem]:
+    for index, trigger in enumerate(playbook.triggers):
+        if trigger.type == "manual":
+            continue
+        given = with_defaults(flow.inputs, {**trigger.inputs, MOMENT: ""})
+        for found in problems_of(flow.inputs, given):
+            yield Problem(f"/triggers/{index}/inputs{found.pointer}", found.message)
+
+
+def policy_text(playbook: Playbook) -> str | None:
+    """The policy of the playbook itself, beside those of the project and the organisation."""
+    if playbook.approval is None:
+        return None
+    if playbook.approval.preset is not None:
+        return PRESETS[playbook.approval.preset]
+    return playbook.approval.cedar
+
+
+def named_tools(playbook: Playbook) -> frozenset[str]:
+    """The tools its steps call, agents' tools included: what a run is granted."""
+    return frozenset(tools_in(compiled(playbook)))
+
+
+def place(playbook: Playbook, pointer: str) -> str:
+    """Where something of the flow stands in the playbook."""
+    if playbook.graph is not None:
+        return f"/graph{pointer}" if pointer.split("/")[1:2] != ["inputs"] else pointer
+    parts = pointer.split("/")
+    if parts[1:2] != ["nodes"]:
+        return pointer
+    if len(parts) > 2 and playbook.steps is not None and int(parts[2]) >= len(playbook.steps):
+        return "/output"
+    return "/".join(["", "steps", *parts[2:]])
+
+
+def _from_graph(graph: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(graph.keys() - _GRAPH)
+    if unknown:
+        known = ", ".join(sorted(_GRAPH))
+        found = [
+            Problem(f"/graph/{name}", f"is not known here; a graph has {known}") for name in unknown
+        ]
+        raise Invalid("The graph has fields of a playbook or none at all.", problems=found)
+    return dict(graph)
+
+
+def _from_steps(playbook: Playbook) -> dict[str, Any]:
+    nodes: list[dict[str, Any]] = []
+    before: str | None = None
+    for index, step in enumerate(playbook.steps or ()):
+        told = next((kind for word, kind in _TELLING.items() if word in step), None)
+        kind = step.get("type", told)
+        if kind is None:
+            known = ", ".join(name for name, _ in NODES)
+            said = f"what kind of step is this? Say its type: {known}"
+            raise Invalid("A step has no type.", problems=[Problem(f"/steps/{index}/type", said)])
+        node = {"id": f"step_{index + 1}", **step, "type": kind}
+        if before is not None:
+            node.setdefault("needs", [before])
+        nodes.append(node)
+        before = str(node["id"])
+    value = playbook.output if playbook.output is not None else f"${{nodes.{before}.output}}"
+    nodes.append({"id": _OUTPUT, "type": "output", "needs": [before], "value": value})
+    return {"nodes": nodes}
+
+
+def _with_moment(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """A closed schema takes the moment of a schedule too, which nobody has to declare."""
+    if inputs.get("additionalProperties", True) is not False or MOMENT in inputs.get(
+        "properties", {}
+    ):
+        return dict(inputs)
+    moment = {"type": "string", "description": "The moment of the schedule that started it."}
+    return {**inputs, "properties": {**inputs.get("properties", {}), MOMENT: moment}}
+
+
+def flow_json(playbook: Playbook) -> dict[str, Any]:
+    return dump_flow(compiled(playbook))

@@ -1,0 +1,100 @@
+"""Reads and writes playbooks: YAML in, problems by place and line out; one text for one document."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from steward.core.errors import Invalid, Problem, TooLarge
+from steward.flows import Lined, dump_document, load_document
+from steward.playbooks.model import ORDER, Playbook
+from steward.playbooks.trigger import TRIGGERS
+
+LARGEST: Final = 400_000
+"""Characters of a document."""
+_MESSAGES: Final = {
+    "extra_forbidden": "is not known here",
+    "missing": "is missing",
+    "union_tag_not_found": "needs a type",
+}
+_TYPES: Final = frozenset(name for name, _ in TRIGGERS)
+
+
+def read(source: str | Mapping[str, Any]) -> tuple[Playbook, Lined]:
+    """A playbook from YAML or from JSON; Invalid with a place, and a line, for each thing wrong with its form."""
+    # An empty text says nothing, on its first line.
+    document = lined(source) if isinstance(source, str) else Lined(source, {})
+    try:
+        return Playbook.model_validate(document.value), document
+    except ValidationError as problem:
+        errors = problem.errors(include_url=False, include_input=False)
+        found = [Problem(_pointer(each), _said(each)) for each in errors]
+        raise refusal("This is not a playbook", found, document) from None
+
+
+def lined(text: str, what: str = "playbook") -> Lined:
+    if len(text) > LARGEST:
+        line = text.count("\n", 0, LARGEST) + 1
+        raise TooLarge(
+            f"The text is too long at line {line}: a {what} has at most {LARGEST:,} characters."
+        )
+    return load_document(text)
+
+
+def decoded(content: bytes, what: str = "playbook") -> str:
+    """The text of a file; a mark of UTF-8 at its start is left out."""
+    try:
+        return content[: LARGEST * 4 + 4].decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        raise Invalid(f"A {what} is a text in UTF-8; this is not at line {line}.") from None
+
+
+def refusal(said: str, problems: Iterable[Problem], document: Lined) -> Invalid:
+    """Everything wrong with a document in one error; the lines are said where there are any."""
+    found = placed(problems, document)
+    more = f" There are {len(found) - 1} more problems." if len(found) > 1 else ""
+    return Invalid(f"{said}: {found[0].pointer or '/'} {found[0].message}.{more}", problems=found)
+
+
+def placed(problems: Iterable[Problem], document: Lined) -> list[Problem]:
+    if not document.lines:
+        return list(problems)
+    return [
+        Problem(each.pointer, f"{each.message} (line {document.line(each.pointer)})")
+        for each in problems
+    ]
+
+
+def as_json(playbook: Playbook) -> dict[str, Any]:
+    """The playbook in its one order, without what is as it is by default."""
+    found = playbook.model_dump(mode="json", exclude_defaults=True)
+    found["format"] = playbook.format
+    # Triggers are told apart by their type, which is never left out.
+    if playbook.triggers:
+        found["triggers"] = [
+            {"type": each.type, **each.model_dump(mode="json", exclude_defaults=True)}
+            for each in playbook.triggers
+        ]
+    return {name: found[name] for name in ORDER if name in found}
+
+
+def as_yaml(playbook: Playbook) -> str:
+    return dump_document(as_json(playbook))
+
+
+def _pointer(error: ErrorDetails) -> str:
+    parts = [str(part) for part in error["loc"]]
+    # pydantic names the chosen type of a trigger between its index and its fields.
+    if len(parts) > 2 and parts[0] == "triggers" and parts[2] in _TYPES:
+        del parts[2]
+    return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in parts)
+
+
+def _said(error: ErrorDetails) -> str:
+    if error["type"] == "union_tag_invalid":
+        return f"there is no such trigger; there are {', '.join(sorted(_TYPES))}"
+    message = _MESSAGES.get(error["type"], error["msg"])
+    message = message.removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]

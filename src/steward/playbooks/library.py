@@ -1,0 +1,442 @@
+"""The library: playbooks with their revisions, which one is deployed, who may see them; archived before deleted."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from steward.core.clock import Clock
+from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
+from steward.core.ids import Ids
+from steward.flows import Lined, differences
+from steward.flows import diff as flow_diff
+from steward.identity import Access, Role
+from steward.playbooks import _tables as tables
+from steward.playbooks.compiling import compiled
+from steward.playbooks.documents import as_json, as_yaml, read, refusal
+from steward.playbooks.model import Allowed, Playbook
+from steward.playbooks.people import People, Viewer, visible
+from steward.store import Database, EventLog, Scope, Transaction
+
+UNDO_WINDOW: Final = timedelta(days=30)
+_COLUMNS: Final = tables.playbooks.c
+_REVISIONS: Final = tables.revisions.c
+Check = Callable[[Access, Playbook], Iterator[Problem]]
+
+
+class State(StrEnum):
+    draft = "draft"
+    active = "active"
+    archived = "archived"
+
+
+@dataclass(frozen=True)
+class Card:
+    """A playbook as lists show it."""
+
+    id: str
+    slug: str
+    name: str
+    folder: str
+    goal: str
+    state: State
+    head: int
+    deployed: int | None
+    owner: str
+    allowed: Mapping[str, Any]
+    armed: Mapping[str, Any]
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+    version: int
+
+    @property
+    def title(self) -> str:
+        return self.name or self.slug
+
+
+@dataclass(frozen=True)
+class Revision:
+    number: int
+    hash: str
+    text: str
+    message: str
+    author: str
+    created_at: datetime
+
+    @property
+    def playbook(self) -> Playbook:
+        return read(self.text)[0]
+
+
+class Library:
+    def __init__(
+        self,
+        database: Database,
+        events: EventLog,
+        clock: Clock,
+        ids: Ids,
+        people: People,
+        check: Check,
+    ) -> None:
+        self._database = database
+        self._events = events
+        self._clock = clock
+        self._ids = ids
+        self._people = people
+        self._check = check
+
+    # Reading
+
+    def listed(
+        self,
+        access: Access,
+        *,
+        text: str = "",
+        folder: str | None = None,
+        states: Sequence[State] = (State.draft, State.active),
+        deleted: bool = False,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> list[Card]:
+        """What the caller may see, by id; `text` looks in names, goals and folders."""
+        viewer = self._people.viewer(access)
+        statement = sa.select(tables.playbooks).order_by(_COLUMNS.id)
+        if deleted:
+            since = self._clock.now() - UNDO_WINDOW
+            statement = statement.where(_COLUMNS.deleted_at > since)
+        else:
+            wanted = [state.value for state in states]
+            statement = statement.where(_COLUMNS.deleted_at.is_(None), _COLUMNS.state.in_(wanted))
+        for word in text.split()[:10]:
+            statement = statement.where(
+                sa.or_(
+                    *(
+                        column.icontains(word, autoescape=True)
+                        for column in (_COLUMNS.name, _COLUMNS.slug, _COLUMNS.goal, _COLUMNS.folder)
+                    )
+                )
+            )
+        if folder is not None:
+            inside = _COLUMNS.folder.startswith(f"{folder}/", autoescape=True)
+            statement = statement.where((_COLUMNS.folder == folder) | inside)
+        if after is not None:
+            statement = statement.where(_COLUMNS.id > after)
+        with self._database.read(access.scope) as tx:
+            seen = (_card(row) for row in tx.rows(statement) if viewer.sees(row))
+            return [card for card, _ in zip(seen, range(limit), strict=False)]
+
+    def get(self, access: Access, named: str) -> Card:
+        return self.seen_by(access.scope, self._people.viewer(access), named)
+
+    def seen_by(self, scope: Scope, viewer: Viewer, named: str) -> Card:
+        with self._database.read(scope) as tx:
+            return _card(visible(tx, viewer, named))
+
+    def revisions(
+        self, access: Access, named: str, *, before: int | None = None, limit: int = 50
+    ) -> list[Revision]:
+        """Newest first."""
+        card = self.get(access, named)
+        statement = sa.select(tables.revisions).where(_REVISIONS.playbook_id == card.id)
+        if before is not None:
+            statement = statement.where(_REVISIONS.number < before)
+        with self._database.read(access.scope) as tx:
+            rows = tx.rows(statement.order_by(_REVISIONS.number.desc()).limit(limit))
+        return [_revision(row) for row in rows]
+
+    def revision(self, access: Access, named: str, number: int | None = None) -> Revision:
+        """A revision by its number; unset: the newest."""
+        card = self.get(access, named)
+        return self.revision_of(access.scope, card, number or card.head)
+
+    def revision_of(self, scope: Scope, card: Card, number: int) -> Revision:
+        with self._database.read(scope) as tx:
+            return _revision(_numbered(tx, card.id, number))
+
+    def diff(self, access: Access, named: str, left: int, right: int) -> list[str]:
+        """What differs between two revisions, in lines that people read."""
+        card = self.get(access, named)
+        old = self.revision_of(access.scope, card, left).playbook
+        new = self.revision_of(access.scope, card, right).playbook
+        return changes_between(old, new)
+
+    def text(self, access: Access, named: str, number: int | None = None) -> str:
+        """The playbook as it is exported: a revision, and who may see it now."""
+        card = self.get(access, named)
+        playbook = self.revision_of(access.scope, card, number or card.head).playbook
+        return as_yaml(self.with_people(access, card, playbook))
+
+    def with_people(self, access: Access, card: Card, playbook: Playbook) -> Playbook:
+        users = card.allowed.get("users", ())
+        emails = self._people.addresses(access, {card.owner, *users})
+        shared = Allowed(
+            users=[emails[user] for user in users if user in emails],
+            groups=list(card.allowed.get("groups", ())),
+            everyone=bool(card.allowed.get("everyone")),
+        )
+        anybody = shared if shared != Allowed() else None
+        return playbook.model_copy(update={"owner": emails.get(card.owner), "allowed": anybody})
+
+    # Writing
+
+    def checked(self, access: Access, source: str | Mapping[str, Any]) -> tuple[Playbook, Lined]:
+        """A playbook in which nothing is wrong; Invalid names every problem with its place."""
+        playbook, document = read(source)
+        problems = list(self._check(access, playbook))
+        problems += self._people.resolve(access, playbook.owner, playbook.allowed)[2]
+        if problems:
+            raise refusal(f"The playbook {playbook.id!r} is not valid", problems, document)
+        return playbook, document
+
+    def create(self, access: Access, source: str | Mapping[str, Any], *, message: str = "") -> Card:
+        """A new draft of the caller's."""
+        access.require(Role.editor)
+        playbook, _ = self.checked(access, source)
+        owner, allowed, _ = self._people.resolve(access, playbook.owner, playbook.allowed)
+        now = self._clock.now()
+        row = {
+            "id": self._ids.new("pbk"),
+            "slug": playbook.id,
+            **_described(playbook),
+            "state": State.draft.value,
+            "head": 0,
+            "owner": owner or access.user_id,
+            "allowed": allowed or {"users": [], "groups": [], "everyone": False},
+            "armed": {},
+            "created_by": access.user_id,
+            "created_at": now,
+            "updated_at": now,
+            "version": 0,
+        }
+        try:
+            with self._database.write(access.scope) as tx:
+                tx.execute(sa.insert(tables.playbooks).values(**row))
+                self._append(tx, access, str(row["id"]), playbook, message or "Created")
+                self._events.append(tx, "playbook.created", str(row["id"]), {"by": access.user_id})
+                return _card(_row(tx, str(row["id"])))
+        except IntegrityError:
+            raise taken(playbook.id) from None
+
+    def save(
+        self,
+        access: Access,
+        named: str,
+        version: int | None,
+        source: str | Mapping[str, Any],
+        *,
+        message: str = "",
+    ) -> Card:
+        """A new revision; the deployed one stays what it is. Nothing changes when nothing differs."""
+        access.require(Role.editor)
+        card = self.get(access, named)
+        playbook, document = self.checked(access, source)
+        if playbook.id != card.slug:
+            said = f"the id of a playbook stays {card.slug!r}; make another playbook instead"
+            raise refusal("The playbook is not valid", [Problem("/id", said)], document)
+        owner, allowed, _ = self._people.resolve(access, playbook.owner, playbook.allowed)
+        with self._database.write(access.scope) as tx:
+            row = self._current(tx, access, card.id, version)
+            if row.state == State.archived.value:
+                raise Conflict("An archived playbook is not changed; bring it back first.")
+            if owner is not None or allowed is not None:
+                self._share(
+                    tx, row, owner or row.owner, row.allowed if allowed is None else allowed
+                )
+            self._append(tx, access, card.id, playbook, message or "Changed")
+            return _card(_row(tx, card.id))
+
+    def share(self, access: Access, named: str, version: int, allowed: Allowed, owner: str) -> Card:
+        """Who may see it from now on; runs under way go on."""
+        access.require(Role.editor)
+        card = self.get(access, named)
+        owner_id, shared, problems = self._people.resolve(access, owner, allowed)
+        if problems or owner_id is None or shared is None:
+            raise refusal("It cannot be shared so", problems, Lined(None, {}))
+        with self._database.write(access.scope) as tx:
+            row = self._current(tx, access, card.id, version)
+            self._share(tx, row, owner_id, shared)
+            return _card(_row(tx, card.id))
+
+    def deploy(self, access: Access, card: Card, number: int, armed: Mapping[str, Any]) -> Card:
+        """Makes a revision the active one."""
+        with self._database.write(access.scope) as tx:
+            self._current(tx, access, card.id, card.version)
+            _numbered(tx, card.id, number)
+            self._change(tx, card.id, deployed=number, armed=dict(armed), state=State.active.value)
+            told = {"revision": number, "before": card.deployed, "by": access.user_id}
+            self._events.append(tx, "playbook.deployed", card.id, told)
+            return _card(_row(tx, card.id))
+
+    def mark(self, access: Access, card: Card, state: State, armed: Mapping[str, Any]) -> Card:
+        """Archives it, or makes it a draft again."""
+        with self._database.write(access.scope) as tx:
+            self._current(tx, access, card.id, card.version)
+            self._change(tx, card.id, state=state.value, armed=dict(armed))
+            self._events.append(
+                tx, "playbook.changed", card.id, {"state": state.value, "by": access.user_id}
+            )
+            return _card(_row(tx, card.id))
+
+    def delete(self, access: Access, named: str, version: int) -> None:
+        """The second step, for archived ones alone: hidden now, gone for good after thirty days."""
+        access.require(Role.editor)
+        card = self.get(access, named)
+        if card.state is not State.archived:
+            raise Conflict("Archive the playbook first; then it can be deleted.")
+        now = self._clock.now()
+        with self._database.write(access.scope) as tx:
+            self._current(tx, access, card.id, version)
+            self._change(tx, card.id, deleted_at=now, slug=f"{card.slug}#{card.id}")
+            self._events.append(tx, "playbook.deleted", card.id, {"by": access.user_id})
+            _purge(tx, now - UNDO_WINDOW)
+
+    def restore(self, access: Access, named: str) -> Card:
+        """Brings a deleted playbook back as archived, within thirty days."""
+        access.require(Role.editor)
+        viewer = self._people.viewer(access)
+        try:
+            with self._database.write(access.scope) as tx:
+                row = visible(tx, viewer, named, deleted=True)
+                if row.deleted_at <= self._clock.now() - UNDO_WINDOW:
+                    raise NotFound("It was deleted more than thirty days ago and is gone.")
+                slug = row.slug.partition("#")[0]
+                self._change(tx, row.id, deleted_at=None, slug=slug)
+                self._events.append(tx, "playbook.restored", row.id, {"by": access.user_id})
+                return _card(_row(tx, row.id))
+        except IntegrityError:
+            raise taken(named) from None
+
+    def free_slug(self, access: Access, wanted: str) -> str:
+        """The id, or the id with the first number behind it that nobody uses."""
+        base = wanted[:55].rstrip("-")
+        statement = sa.select(_COLUMNS.slug).where(_COLUMNS.slug.startswith(base, autoescape=True))
+        with self._database.read(access.scope) as tx:
+            used = {row.slug for row in tx.rows(statement)}
+        number = 2
+        while (slug := base if number == 2 and base not in used else f"{base}-{number}") in used:
+            number += 1
+        return slug
+
+    def _append(
+        self, tx: Transaction, access: Access, playbook_id: str, playbook: Playbook, message: str
+    ) -> None:
+        text = as_yaml(playbook.model_copy(update={"owner": None, "allowed": None}))
+        digest = sha256(text.encode()).hexdigest()
+        row = _row(tx, playbook_id)
+        if row.head and _numbered(tx, playbook_id, row.head).hash == digest:
+            return
+        number = row.head + 1
+        tx.execute(
+            sa.insert(tables.revisions).values(
+                playbook_id=playbook_id,
+                number=number,
+                hash=digest,
+                text=text,
+                message=message[:400],
+                author=access.user_id,
+                created_at=self._clock.now(),
+            )
+        )
+        self._change(tx, playbook_id, head=number, **_described(playbook))
+        self._events.append(
+            tx, "playbook.saved", playbook_id, {"revision": number, "by": access.user_id}
+        )
+
+    def _share(
+        self, tx: Transaction, row: sa.Row[Any], owner: str, allowed: Mapping[str, Any]
+    ) -> None:
+        if owner == row.owner and dict(allowed) == row.allowed:
+            return
+        self._change(tx, row.id, owner=owner, allowed=dict(allowed))
+        self._events.append(
+            tx, "playbook.shared", row.id, {"owner": owner, "allowed": dict(allowed)}
+        )
+
+    def _current(
+        self, tx: Transaction, access: Access, playbook_id: str, version: int | None
+    ) -> sa.Row[Any]:
+        """The row, locked, if it is still what the caller read."""
+        row = tx.first(
+            sa.select(tables.playbooks).where(_COLUMNS.id == playbook_id).with_for_update()
+        )
+        if row is None or not self._people.viewer(access).sees(row):
+            raise NotFound("There is no such playbook, or it is not open to you.")
+        if version is not None and row.version != version:
+            raise Stale("The playbook has changed since you read it. Read it again.")
+        return row
+
+    def _change(self, tx: Transaction, playbook_id: str, **values: Any) -> None:
+        tx.execute(
+            sa.update(tables.playbooks)
+            .where(_COLUMNS.id == playbook_id)
+            .values(**values, updated_at=self._clock.now(), version=_COLUMNS.version + 1)
+        )
+
+
+def changes_between(old: Playbook, new: Playbook) -> list[str]:
+    """One line for each thing that differs; steps and nodes by their names."""
+    apart = {"steps", "graph", "output", "inputs", "artifacts"}
+    before = {name: value for name, value in as_json(old).items() if name not in apart}
+    after = {name: value for name, value in as_json(new).items() if name not in apart}
+    try:
+        inside = flow_diff(compiled(old), compiled(new))
+    except Invalid:
+        inside = differences(
+            {name: as_json(old).get(name) for name in apart},
+            {name: as_json(new).get(name) for name in apart},
+        )
+    repeated = ("id:", "name:", "description:")
+    return differences(before, after) + [line for line in inside if not line.startswith(repeated)]
+
+
+def taken(slug: str) -> Conflict:
+    return Conflict(
+        f"The id {slug[:60]!r} is taken in this project; choose another one.", code="id-taken"
+    )
+
+
+def _described(playbook: Playbook) -> dict[str, str]:
+    return {"name": playbook.title, "folder": playbook.folder, "goal": playbook.goal}
+
+
+def _purge(tx: Transaction, before: datetime) -> None:
+    gone = tx.rows(sa.select(_COLUMNS.id).where(_COLUMNS.deleted_at <= before))
+    ids = [row.id for row in gone]
+    if ids:
+        tx.execute(sa.delete(tables.revisions).where(_REVISIONS.playbook_id.in_(ids)))
+        tx.execute(sa.delete(tables.playbooks).where(_COLUMNS.id.in_(ids)))
+
+
+def _row(tx: Transaction, playbook_id: str) -> sa.Row[Any]:
+    row = tx.first(sa.select(tables.playbooks).where(_COLUMNS.id == playbook_id))
+    if row is None:
+        raise NotFound("There is no such playbook.")
+    return row
+
+
+def _numbered(tx: Transaction, playbook_id: str, number: int) -> sa.Row[Any]:
+    row = tx.first(
+        sa.select(tables.revisions).where(
+            _REVISIONS.playbook_id == playbook_id, _REVISIONS.number == number
+        )
+    )
+    if row is None:
+        raise NotFound(f"The playbook has no revision {number}.")
+    return row
+
+
+def _card(row: sa.Row[Any]) -> Card:
+    fields = {name: getattr(row, name) for name in Card.__dataclass_fields__ if name != "state"}
+    fields["slug"] = row.slug.partition("#")[0]
+    return Card(state=State(row.state), **fields)
+
+
+def _revision(row: sa.Row[Any]) -> Revision:
+    return Revision(**{name: getattr(row, name) for name in Revision.__dataclass_fields__})

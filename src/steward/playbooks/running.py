@@ -1,0 +1,224 @@
+"""Starts playbooks as runs: by people, by their triggers, and as sub-runs of other runs."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from steward.broker.broker import Broker
+from steward.broker.grants import Grant
+from steward.broker.rulebook import Rulebook
+from steward.broker.story import story
+from steward.broker.tool import Artifact, Outcome, Preview, Risk, ToolContext
+from steward.core.errors import Conflict, Denied, Invalid, NotFound
+from steward.flows import Flow, dump_flow, pinned
+from steward.flows.launch import Launcher, Start
+from steward.identity import Access, Role
+from steward.playbooks.compiling import compiled, policy_text
+from steward.playbooks.library import Card, Library, Revision, State
+from steward.playbooks.people import People, Viewer, subject_of
+from steward.runs import Json, Parked, Run, RunRequest, Runs, Status
+from steward.store import Scope
+
+DEEPEST: Final = 5
+"""Playbooks that call one another."""
+
+
+class Running:
+    def __init__(
+        self,
+        library: Library,
+        people: People,
+        runs: Runs,
+        launcher: Launcher,
+        broker: Broker,
+        rulebook: Rulebook,
+    ) -> None:
+        self._library = library
+        self._people = people
+        self._runs = runs
+        self._launcher = launcher
+        self._broker = broker
+        self._rulebook = rulebook
+
+    def start(
+        self,
+        access: Access,
+        named: str,
+        inputs: Mapping[str, Json],
+        *,
+        revision: int | None = None,
+        branch: str = "main",
+    ) -> Run:
+        """Runs the deployed revision; an editor may try another one, as of a draft."""
+        access.require(Role.operator)
+        viewer = self._people.viewer(access)
+        card = self._library.get(access, named)
+        if card.state is State.archived:
+            raise Conflict("An archived playbook does not run; bring it back first.")
+        number = revision or card.deployed
+        if number is None or number != card.deployed:
+            if access.role < Role.editor:
+                raise Denied(
+                    f"{card.title} runs once an editor has deployed a revision of it."
+                    if card.deployed is None
+                    else "Only editors try revisions that are not deployed."
+                )
+            number = number or card.head
+        chosen = self._library.revision_of(access.scope, card, number)
+        request = self.request(access.scope, viewer, card, chosen, inputs, branch=branch)
+        return self._runs.start(access.scope, access.user_id, request)
+
+    def request(
+        self,
+        scope: Scope,
+        viewer: Viewer,
+        card: Card,
+        revision: Revision,
+        inputs: Mapping[str, Json],
+        *,
+        branch: str = "main",
+    ) -> RunRequest:
+        """What a run of this revision is started with: everything is pinned, and no tool granted but those named."""
+        playbook = revision.playbook
+        policies = [policy_text(playbook)]
+
+        def find(name: str) -> Flow:
+            inner = self._library.seen_by(scope, viewer, name)
+            used = self._deployed(scope, inner)
+            policies.append(policy_text(used.playbook))
+            return compiled(used.playbook)
+
+        flow = pinned(compiled(playbook), find)
+        request = self._launcher.request(
+            Start(
+                document=dump_flow(flow),
+                inputs=inputs,
+                title=playbook.title,
+                branch=branch,
+                budget=playbook.budget.model_dump(mode="json", exclude_none=True),
+                subject=subject_of(card.id),
+                playbook=card.slug,
+                revision=revision.number,
+                policies=tuple(text for text in policies if text),
+            ),
+            scope,
+        )
+        grant = Grant.from_json(request.grant)
+        tools = grant.tools | frozenset(playbook.tools or ())
+        risks = [self._broker.tools.get(scope, name).risk for name in tools]
+        highest = max(risks, key=lambda risk: risk.rank, default=Risk.read)
+        grant = replace(grant, tools=tools, highest_risk=highest)
+        return replace(request, grant=grant.to_json())
+
+    def _deployed(self, scope: Scope, card: Card) -> Revision:
+        if card.state is not State.active or card.deployed is None:
+            raise Conflict(f"{card.title} is not deployed; an editor deploys it first.")
+        return self._library.revision_of(scope, card, card.deployed)
+
+    # The service of the tool `call_playbook`
+
+    async def preview(self, context: ToolContext, playbook: str, inputs: Json) -> Preview:
+        """What calling the playbook would start."""
+
+        def look() -> Preview:
+            parent = self._runs.get(context.scope, context.run_id)
+            card, request = self._called(context, parent, playbook, inputs)
+            grant = Grant.from_json(request.grant)
+            return Preview(
+                summary=f"Run {card.title}, revision {grant.revision}",
+                details={
+                    "playbook": card.slug,
+                    "revision": grant.revision,
+                    "inputs": request.inputs,
+                    "tools": sorted(grant.tools),
+                    "budget": request.budget,
+                },
+                payload={"revision": grant.revision},
+            )
+
+        return await asyncio.to_thread(look)
+
+    async def call(self, context: ToolContext, playbook: str, inputs: Json) -> Outcome:
+        """Starts a sub-run and parks until it is over; called again, it finds the one it started."""
+
+        def begin() -> Run:
+            parent = self._runs.get(context.scope, context.run_id)
+            key = f"{context.key}/playbook"
+            child = self._runs.records.child_of(parent, key)
+            if child is not None:
+                return child
+            _, request = self._called(context, parent, playbook, inputs)
+            return self._runs.records.start_child(parent, key, request)
+
+        child = await asyncio.to_thread(begin)
+        if not child.status.is_final:
+            raise Parked(f"the playbook {child.title}", {"child": child.id})
+        return await asyncio.to_thread(self._outcome, child)
+
+    def _called(
+        self, context: ToolContext, parent: Run, named: str, inputs: Json
+    ) -> tuple[Card, RunRequest]:
+        viewer = self._people.author(context.scope, context.author)
+        if viewer.role < Role.operator:
+            raise Denied("Calling a playbook needs the role operator.")
+        card = self._library.seen_by(context.scope, viewer, named)
+        self._refuse_circle(parent, card)
+        revision = self._deployed(context.scope, card)
+        request = self.request(context.scope, viewer, card, revision, inputs, branch=context.branch)
+        mine = Grant.from_json(self._runs.request(context.scope, parent.id).grant)
+        wanted = Grant.from_json(request.grant)
+        missing = sorted(wanted.tools - mine.tools)
+        if missing or not wanted.highest_risk.at_most(mine.highest_risk):
+            lacking = ", ".join(missing) or f"the risk {wanted.highest_risk.value}"
+            raise Denied(
+                f"{card.title} needs more than its caller may do: {lacking}. "
+                "Name these tools under `tools` of the caller.",
+                code="narrower-caller",
+            )
+        own = (
+            self._rulebook.current(context.scope, "playbook", mine.playbook).text
+            if mine.playbook
+            else ""
+        )
+        grant = replace(
+            wanted,
+            parent_run=parent.id,
+            # What held for the caller holds for what it calls.
+            policies=(*mine.policies, *([own] if own else []), *wanted.policies),
+        )
+        return card, replace(request, grant=grant.to_json())
+
+    def _refuse_circle(self, parent: Run, card: Card) -> None:
+        above: Run | None = parent
+        depth = 0
+        while above is not None:
+            if above.subject == subject_of(card.id):
+                raise Invalid(f"{card.title} would call itself; repeat with a loop instead.")
+            depth += 1
+            if depth > DEEPEST:
+                raise Invalid(f"Playbooks call one another at most {DEEPEST} deep.")
+            above = self._runs.get(above.scope, above.parent_id) if above.parent_id else None
+
+    def _outcome(self, child: Run) -> Outcome:
+        ended = self._runs.outcome(child.scope, child.id) or {}
+        if child.status is not Status.done:
+            said = (ended.get("error") or {}).get("message", f"it was {child.status.value}")
+            raise Conflict(f"{child.title} did not end well: {said}", code="sub-run-failed")
+        told = story(self._runs.journal.entries(child.scope, child.id), self._runs.payload)
+        return Outcome(
+            value=ended.get("output"),
+            summary=f"Ran {child.title}",
+            artifacts=tuple(Artifact(**each) for call in told for each in call.artifacts),
+            sources=(f"run:{child.id}",),
+            trusted=False,
+        )
+
+    def pin(self, scope: Scope, run_id: str) -> int | None:
+        """Which revision a run was started with."""
+        try:
+            request = self._runs.request(scope, run_id)
+        except NotFound:
+            return None
+        found: int | None = Grant.from_json(request.grant).revision
+        return found

@@ -1,0 +1,82 @@
+"""The playbooks of one installation; one attribute per noun."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from steward.broker.broker import Broker
+from steward.broker.groups import Groups
+from steward.broker.rulebook import Rulebook
+from steward.broker.tool import Outcome, Preview, ToolContext
+from steward.core.clock import Clock
+from steward.core.errors import NotFound, Problem
+from steward.core.ids import Ids
+from steward.flows.launch import Launcher
+from steward.identity import Access
+from steward.identity.members import Members
+from steward.playbooks.blueprint import Blueprints
+from steward.playbooks.compiling import problems
+from steward.playbooks.deploying import Deploying
+from steward.playbooks.exchange import Exchange
+from steward.playbooks.library import Library
+from steward.playbooks.model import Playbook
+from steward.playbooks.people import People
+from steward.playbooks.running import Running
+from steward.runs import Json, Run, Runs
+from steward.store import Database, EventLog, Scope
+
+Names = Callable[[Scope], Iterable[str]]
+
+
+class Playbooks:
+    """Also the service `playbooks` of the tool that calls one."""
+
+    def __init__(
+        self,
+        database: Database,
+        events: EventLog,
+        clock: Clock,
+        ids: Ids,
+        members: Members,
+        groups: Groups,
+        rulebook: Rulebook,
+        broker: Broker,
+        launcher: Launcher,
+        runs: Runs,
+        home: Path,
+    ) -> None:
+        self._clock = clock
+        self._launcher = launcher
+        self._runs = runs
+        self.names: dict[str, Names] = {}
+        """What playbooks may name besides tools, by field: `connections`, `skills`, `agents`."""
+        self.people = People(database, members, groups)
+        self.library = Library(database, events, clock, ids, self.people, self.problems)
+        self.running = Running(self.library, self.people, runs, launcher, broker, rulebook)
+        self.deploying = Deploying(self.library, self.people, self.running, runs, self.problems)
+        self.exchange = Exchange(self.library)
+        self.blueprints = Blueprints(home, self.library)
+
+    def problems(self, access: Access, playbook: Playbook) -> Iterator[Problem]:
+        """Everything wrong with a playbook whose form is right, in this project, now."""
+        yield from problems(playbook, self._launcher.catalogue(access.scope))
+        for index, trigger in enumerate(playbook.triggers):
+            for found in trigger.problems(self._clock.now()):
+                yield Problem(f"/triggers/{index}{found.pointer}", found.message)
+        for field, names in self.names.items():
+            known = frozenset(names(access.scope))
+            for index, name in enumerate(getattr(playbook, field)):
+                if name not in known:
+                    yield Problem(f"/{field}/{index}", f"there is no {field[:-1]} {name!r} here")
+
+    def visible_run(self, access: Access, run_id: str) -> Run:
+        """A run, unless it belongs to a playbook that is hidden from the caller."""
+        run = self._runs.get(access.scope, run_id)
+        if not self.people.sight(access).shows(run.subject):
+            raise NotFound(f"There is no run {run_id!r} in this project.")
+        return run
+
+    async def preview(self, context: ToolContext, playbook: str, inputs: Json) -> Preview:
+        return await self.running.preview(context, playbook, inputs)
+
+    async def call(self, context: ToolContext, playbook: str, inputs: Json) -> Outcome:
+        return await self.running.call(context, playbook, inputs)

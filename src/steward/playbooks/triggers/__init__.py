@@ -1,0 +1,1 @@
+"""The triggers that Steward brings along, one file each."""

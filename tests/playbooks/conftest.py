@@ -1,0 +1,71 @@
+"""A project with an editor, a controller with whom things are shared, and somebody else."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from steward.identity import Role
+from steward.playbooks import Playbooks
+from steward.runs import Run
+from steward.testing import Installation, Person
+
+ASKING = """\
+format: 1
+id: monthly-costs
+name: Monthly costs
+folder: Finance/Monthly
+goal: Spread the costs of a month.
+inputs:
+  type: object
+  properties:
+    month: {type: string, pattern: "^[0-9]{4}-[0-9]{2}$"}
+  required: [month]
+  additionalProperties: false
+budget: {usd: 2}
+steps:
+  - id: ask
+    question: "Is ${inputs.month} closed?"
+    form: {type: boolean}
+output: {month: "${inputs.month}", closed: "${nodes.ask.output}"}
+"""
+
+
+@dataclass(frozen=True)
+class Room:
+    installation: Installation
+    editor: Person
+    controller: Person
+    stranger: Person
+
+    @property
+    def playbooks(self) -> Playbooks:
+        return self.installation.steward.playbooks
+
+    @property
+    def runs(self) -> Any:
+        return self.installation.steward.runs
+
+    def drive(self) -> None:
+        self.runs.drive_until_idle()
+
+    def fresh(self, run: Run) -> Run:
+        found: Run = self.runs.get(run.scope, run.id)
+        return found
+
+    def answer(self, run: Run, answer: Any) -> None:
+        waits = self.fresh(run).waits or []
+        self.installation.steward.governing.inbox.answer(
+            self.editor.access, run.id, waits[0]["key"], answer
+        )
+        self.drive()
+
+
+@pytest.fixture
+def room(installation: Installation) -> Room:
+    return Room(
+        installation,
+        installation.person(Role.editor, "engineer"),
+        installation.person(Role.operator, "controller"),
+        installation.person(Role.editor, "stranger"),
+    )
