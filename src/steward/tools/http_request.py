@@ -1,6 +1,7 @@
-"""A request to an allowed host on the web. Off until the project names hosts."""
+"""A request to an allowed host on the web, or to a connected API. Off until the project names one."""
 
 import base64
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal
 
@@ -18,11 +19,14 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.connections import HostPatterns, Http, HttpAnswer, HttpLimits
+from steward.connections import Connection, HostPatterns, Http, HttpAnswer, HttpLimits
 from steward.connections.hosts import place_of
-from steward.core.errors import Denied
+from steward.connections.types.http_api import HttpApiSettings
+from steward.connections.types.http_api import headers as headers_of
+from steward.core.errors import Bug, Denied, Invalid
 from steward.runs import Found, Reconciled, Ticket
 from steward.tools._calls import ToolSettings, keep, secret, service, settings_of
+from steward.tools._connections import connection_of, named, opened
 
 SETTING: Final = "http_request.allow"
 # By the rules of HTTP a second one of these changes nothing that the first did not.
@@ -48,7 +52,11 @@ class HttpRequest(Arguments):
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = Field(
         "GET", description="GET and HEAD read; the others act."
     )
-    url: str = Field(min_length=1, max_length=4000, description="https:// and an allowed host.")
+    url: str = Field(
+        min_length=1,
+        max_length=4000,
+        description="https:// and an allowed host; with a connection, a path below its base address.",
+    )
     headers: dict[str, str] = Field({}, max_length=50, description="Further headers.")
     body: str = Field("", max_length=1 << 20, description="Text to send.")
     secret_headers: dict[str, str] = Field(
@@ -57,6 +65,49 @@ class HttpRequest(Arguments):
     bearer: str | None = Field(
         None, max_length=100, description="Name of a secret that is sent as a bearer token."
     )
+    connection: str | None = Field(
+        None, max_length=50, description="Name of an HTTP API connection, with its own credentials."
+    )
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Where a request goes, how far, and with which of the project's secrets."""
+
+    url: str
+    allowed: HostPatterns
+    setting: str
+    settings: HttpRequestSettings
+    connection: Connection | None = None
+
+
+async def _way(context: ToolContext, arguments: HttpRequest) -> _Way:
+    if arguments.connection is None:
+        settings = _checked(context, arguments)
+        return _Way(arguments.url, HostPatterns.parse(settings.allow), SETTING, settings)
+    if _secrets(arguments):
+        raise Invalid(
+            "A connection brings its own credentials; leave bearer and secret_headers out."
+        )
+    found = await connection_of(context, arguments.connection, "http")
+    api = found.parsed()
+    if not isinstance(api, HttpApiSettings):
+        raise Bug(f"{found.kind} is used as an HTTP API and is none.")
+    place = place_of(api.base_url)
+    only = HostPatterns.parse([f"{place.scheme}://{place.text}"])
+    settings = settings_of(context, "http_request", HttpRequestSettings)
+    return _Way(api.url(arguments.url), only, f"the connection {found.name}", settings, found)
+
+
+async def _hidden(context: ToolContext, way: _Way, arguments: HttpRequest) -> dict[str, str]:
+    """Headers with secrets in them: for the request alone."""
+    if way.connection is not None:
+        found = await opened(context, way.connection)
+        return headers_of(found.settings, found.secrets)
+    hidden = {name: await secret(context, key) for name, key in arguments.secret_headers.items()}
+    if arguments.bearer:
+        hidden["Authorization"] = f"Bearer {await secret(context, arguments.bearer)}"
+    return hidden
 
 
 def _checked(context: ToolContext, arguments: HttpRequest) -> HttpRequestSettings:
@@ -79,11 +130,12 @@ def _secrets(arguments: HttpRequest) -> list[str]:
 
 
 async def dry_run(context: ToolContext, arguments: HttpRequest) -> Preview:
-    _checked(context, arguments)
-    place = place_of(arguments.url)
+    way = await _way(context, arguments)
+    place = place_of(way.url)
     secrets = sorted(set(_secrets(arguments)))
+    through = {"connection": named(way.connection)} if way.connection else {}
     return Preview(
-        summary=f"{arguments.method} {arguments.url}",
+        summary=f"{arguments.method} {way.url}",
         details={
             "host": place.text,
             "counts": {"bytes": len(arguments.body.encode())},
@@ -94,33 +146,30 @@ async def dry_run(context: ToolContext, arguments: HttpRequest) -> Preview:
         else f"What {place.text} does with the request cannot be taken back from here.",
         payload={
             "method": arguments.method,
-            "url": arguments.url,
+            "url": way.url,
             "headers": arguments.headers,
             "body": arguments.body,
             "secrets": secrets,
+            **through,
         },
     )
 
 
 async def run(context: ToolContext, arguments: HttpRequest) -> Outcome:
-    settings = _checked(context, arguments)
+    way = await _way(context, arguments)
     http: Http = service(context, "http", "A request to the web")
-    patterns = HostPatterns.parse(settings.allow)
     headers = dict(arguments.headers)
     if arguments.method not in _REPEATABLE and context.ticket is not None:
         headers.setdefault("Idempotency-Key", context.ticket.idempotency_key)
-    hidden = {name: await secret(context, key) for name, key in arguments.secret_headers.items()}
-    if arguments.bearer:
-        hidden["Authorization"] = f"Bearer {await secret(context, arguments.bearer)}"
     answer = await http.request(
         arguments.method,
-        arguments.url,
+        way.url,
         headers=headers,
-        secret_headers=hidden,
+        secret_headers=await _hidden(context, way, arguments),
         body=arguments.body.encode(),
-        check=lambda url: patterns.require(url, SETTING),
+        check=lambda url: way.allowed.require(url, way.setting),
         limits=HttpLimits(
-            response_bytes=settings.max_bytes, time=timedelta(seconds=settings.seconds)
+            response_bytes=way.settings.max_bytes, time=timedelta(seconds=way.settings.seconds)
         ),
     )
     artifacts = await _kept(context, answer)
@@ -181,6 +230,10 @@ TOOLS.add(
         dry_run=dry_run,
         reconcile=reconcile,
         estimate=lambda _context, arguments: Cost(bytes=len(arguments.body.encode())),
-        destination=lambda arguments: arguments.url,
+        destination=lambda arguments: (
+            f"connection:{arguments.connection}/{arguments.url.lstrip('/')}"
+            if arguments.connection
+            else arguments.url
+        ),
     ),
 )

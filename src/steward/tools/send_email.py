@@ -34,6 +34,7 @@ from steward.tools._calls import (
     ticket_of,
 )
 from steward.tools._commits import media_type, workspace
+from steward.tools._connections import connection_of, named
 
 MAX_ATTACHED: Final = 15 << 20
 OneLine = Annotated[str, StringConstraints(pattern=r"^[^\r\n\x00]*$")]
@@ -56,6 +57,12 @@ class SendEmailSettings(ToolSettings):
     )
 
 
+class _Connected(SendEmailSettings):
+    """The same from a connection, which the approval names."""
+
+    connection: dict[str, Any]
+
+
 class SendEmail(Arguments):
     to: list[EmailStr] = Field(min_length=1, max_length=50, description="Recipients.")
     cc: list[EmailStr] = Field([], max_length=50, description="Recipients of a copy.")
@@ -64,21 +71,33 @@ class SendEmail(Arguments):
     attachments: list[str] = Field(
         [], max_length=10, description="Paths of the branch's files to attach."
     )
+    connection: str | None = Field(
+        None,
+        max_length=50,
+        description="Name of a mail connection; unset: as the settings have it.",
+    )
 
 
-def _settings(context: ToolContext, arguments: SendEmail) -> SendEmailSettings:
-    if not context.settings.get("send_email"):
+async def _settings(context: ToolContext, arguments: SendEmail) -> SendEmailSettings:
+    if arguments.connection is not None:
+        found = await connection_of(context, arguments.connection, "mail")
+        settings: SendEmailSettings = _Connected(
+            **found.settings, password_secret=found.secrets.get("password"), connection=named(found)
+        )
+    elif not context.settings.get("send_email"):
         raise Denied(
-            "Mail is not set up in this project; an administrator can name a server in send_email.",
+            "Mail is not set up in this project; name a connection, or an administrator can name a server in "
+            "send_email.",
             code="off",
         )
-    settings = settings_of(context, "send_email", SendEmailSettings)
+    else:
+        settings = settings_of(context, "send_email", SendEmailSettings)
     allowed = {domain.lower() for domain in settings.allow_domains}
     for address in (*arguments.to, *arguments.cc):
         if address.rpartition("@")[2].lower() not in allowed:
             raise Denied(
                 f"{address} is not in an allowed domain; an administrator can add it to "
-                "send_email.allow_domains.",
+                f"{f'the connection {arguments.connection}' if arguments.connection else 'send_email'}.allow_domains.",
                 code="recipient-not-allowed",
             )
         if not address.isascii():
@@ -107,11 +126,12 @@ def _payload(
         "subject": arguments.subject,
         "text": arguments.text,
         "attachments": [{"path": each.path, "digest": each.digest} for each in files],
+        **({"connection": settings.connection} if isinstance(settings, _Connected) else {}),
     }
 
 
 async def dry_run(context: ToolContext, arguments: SendEmail) -> Preview:
-    settings = _settings(context, arguments)
+    settings = await _settings(context, arguments)
     files = await off_loop(_attached, context, arguments)
     recipients = dict.fromkeys((*arguments.to, *arguments.cc))
     return Preview(
@@ -126,7 +146,7 @@ async def dry_run(context: ToolContext, arguments: SendEmail) -> Preview:
 
 
 async def run(context: ToolContext, arguments: SendEmail) -> Outcome:
-    settings = _settings(context, arguments)
+    settings = await _settings(context, arguments)
     mailer: Mailer = service(context, "mail", "Sending mail")
     letter = await off_loop(_letter, context, settings, arguments)
     password = None

@@ -1,4 +1,5 @@
-"""A message to a Slack channel, by an incoming webhook or by a bot's token; both are secrets named in the settings.
+"""A message to a Slack channel, by an incoming webhook or by a bot's token; both are secrets named in the settings
+or in a connection.
 
 Slack knows no idempotency: after a crash a person says whether the message arrived. A bot can delete its message.
 """
@@ -19,10 +20,11 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.connections import HostPatterns, Http, HttpAnswer
+from steward.connections import Connection, HostPatterns, Http, HttpAnswer
 from steward.core.errors import Denied, Invalid, Misconfigured, Unavailable
 from steward.runs import Json
 from steward.tools._calls import ToolSettings, secret, service, settings_of
+from steward.tools._connections import connection_of, named
 
 _HOOKS: Final = ("hooks.slack.com", "hooks.slack-gov.com")
 _WRONG_TOKEN: Final = frozenset(
@@ -53,15 +55,24 @@ class SendSlack(Arguments):
     channel: str | None = Field(
         None, max_length=100, description="Channel, where a bot sends; a webhook has its own."
     )
+    connection: str | None = Field(
+        None,
+        max_length=50,
+        description="Name of a Slack connection; unset: as the settings have it.",
+    )
 
 
-def _settings(context: ToolContext, arguments: SendSlack) -> SendSlackSettings:
-    if not context.settings.get("send_slack"):
+async def _settings(context: ToolContext, arguments: SendSlack) -> SendSlackSettings:
+    if arguments.connection is not None:
+        settings = _of_connection(await connection_of(context, arguments.connection, "slack"))
+    elif not context.settings.get("send_slack"):
         raise Denied(
-            "Slack is not set up in this project; an administrator can name a secret in send_slack.",
+            "Slack is not set up in this project; name a connection, or an administrator can name a secret in "
+            "send_slack.",
             code="off",
         )
-    settings = settings_of(context, "send_slack", SendSlackSettings)
+    else:
+        settings = settings_of(context, "send_slack", SendSlackSettings)
     if settings.token_secret is None:
         if arguments.channel is not None:
             raise Invalid("The webhook writes to its own channel; leave `channel` out.")
@@ -69,10 +80,29 @@ def _settings(context: ToolContext, arguments: SendSlack) -> SendSlackSettings:
         raise Invalid("Say to which channel.")
     elif arguments.channel not in settings.channels:
         raise Denied(
-            f"Channel {arguments.channel!r} is not among send_slack.channels.",
+            f"Channel {arguments.channel!r} is not among "
+            + (
+                f"those of {arguments.connection}."
+                if arguments.connection
+                else "send_slack.channels."
+            ),
             code="channel-not-allowed",
         )
     return settings
+
+
+def _of_connection(connection: Connection) -> SendSlackSettings:
+    """The same settings as a project may write down itself: the secrets stay names."""
+    found = connection.settings
+    if connection.kind == "slack_webhook":
+        return SendSlackSettings(
+            webhook_secret=connection.secrets["url"], webhook_hosts=found["webhook_hosts"]
+        )
+    return SendSlackSettings(
+        token_secret=connection.secrets["token"],
+        channels=found["channels"],
+        api_url=found["api_url"],
+    )
 
 
 def message_of(arguments: SendSlack) -> dict[str, Any]:
@@ -85,18 +115,21 @@ def message_of(arguments: SendSlack) -> dict[str, Any]:
 
 
 async def dry_run(context: ToolContext, arguments: SendSlack) -> Preview:
-    settings = _settings(context, arguments)
+    settings = await _settings(context, arguments)
+    promised: dict[str, Any] = {}
+    if arguments.connection is not None:
+        promised["connection"] = named(await connection_of(context, arguments.connection, "slack"))
     by_bot = settings.token_secret is not None
     return Preview(
         summary=f"Write to Slack{f' channel {arguments.channel}' if arguments.channel else ''}",
         details={"counts": {"characters": len(arguments.text)}},
         irreversible=None if by_bot else "A message sent by a webhook cannot be deleted from here.",
-        payload=message_of(arguments),
+        payload={**message_of(arguments), **promised},
     )
 
 
 async def run(context: ToolContext, arguments: SendSlack) -> Outcome:
-    settings = _settings(context, arguments)
+    settings = await _settings(context, arguments)
     message = message_of(arguments)
     if settings.webhook_secret is not None:
         await _by_webhook(context, settings, message)
@@ -115,7 +148,7 @@ async def run(context: ToolContext, arguments: SendSlack) -> Outcome:
 async def undo(context: ToolContext, arguments: SendSlack, inverse: Json) -> Outcome:
     if not inverse:
         raise Denied("A message sent by a webhook cannot be deleted from here.")
-    settings = _settings(context, arguments)
+    settings = await _settings(context, arguments)
     await _api(context, settings, "chat.delete", dict(inverse))
     return Outcome(value={"deleted": inverse["ts"]}, summary="Deleted the message in Slack")
 
@@ -177,6 +210,12 @@ def _refused(status: int) -> Exception:
     return Invalid(f"Slack did not take the message ({status}).")
 
 
+def destination(arguments: SendSlack) -> str:
+    """For policies: the channel, and through which connection."""
+    through = f"{arguments.connection}/" if arguments.connection else ""
+    return f"slack:{through}{arguments.channel or 'webhook'}"
+
+
 TOOLS.add(
     "send_slack",
     Tool(
@@ -191,6 +230,6 @@ TOOLS.add(
         undo=undo,
         undo_is_compensation=True,
         estimate=lambda _context, arguments: Cost(bytes=len(arguments.text.encode())),
-        destination=lambda arguments: f"slack:{arguments.channel or 'webhook'}",
+        destination=destination,
     ),
 )

@@ -47,7 +47,7 @@ class _DuckTable:
 
 
 def inspect(job: Job) -> Inspection:
-    with _duckdb(job) as connection:
+    with duckdb_session(job) as connection:
         table = _duck_table(job, connection, choose_first=True)
         shown = select_sql(table.kept, table.source)
         rows = connection.execute(
@@ -68,7 +68,7 @@ def inspect(job: Job) -> Inspection:
 
 
 def load(job: Job, out_dir: Path) -> Loaded:
-    with _duckdb(job, out_dir) as connection:
+    with duckdb_session(job, out_dir) as connection:
         table = _duck_table(job, connection, choose_first=False)
         job.progress("writing", 0, table.rows)
         rows = copy(connection, select_sql(table.kept, table.source), out_dir / DATA)
@@ -93,7 +93,7 @@ def load(job: Job, out_dir: Path) -> Loaded:
 
 
 @contextmanager
-def _duckdb(job: Job, *writable: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def duckdb_session(job: Job, *writable: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The file attached for reading, with every other access to files closed before it is queried."""
     limits = engine.Limits(job.limits.engine_memory_mb, job.limits.threads, job.limits.output_mb)
     with engine.session(limits, job.scratch) as connection:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
@@ -29,6 +29,9 @@ from steward.core.errors import Bug, Invalid, StewardError, TooLarge
 from steward.data.ingest.findings import Inspection, Loaded
 from steward.data.ingest.job import Progress, no_progress
 from steward.data.ingest.options import DEFAULT_LIMITS, DEFAULT_OPTIONS, Limits, Options
+
+if TYPE_CHECKING:
+    from steward.data.ingest.querying import Asked
 
 _INSPECTION = TypeAdapter(Inspection)
 _LOADED = TypeAdapter(Loaded)
@@ -109,6 +112,32 @@ def load_server(
         return _LOADED.validate_python(
             _ask(request, "the server", options, limits, scratch, progress)
         )
+
+
+def query(
+    source: Path | str,
+    name: str,
+    sql: str | None,
+    most: int,
+    *,
+    private: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    scratch: Path | None = None,
+) -> "Asked":
+    """`steward.data.ingest.reading.query`, isolated; `name` is what messages call the source."""
+    from steward.data.ingest.querying import Asked
+
+    request = {
+        "do": "query",
+        "path": str(source.resolve()) if isinstance(source, Path) else None,
+        "url": None if isinstance(source, Path) else source,
+        "name": name,
+        "sql": sql,
+        "most": most,
+        "private": private,
+    }
+    answer = _ask(request, name, None, limits, scratch, no_progress)
+    return TypeAdapter(Asked).validate_python(answer)
 
 
 @contextlib.contextmanager
@@ -294,7 +323,7 @@ def _serve(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[
     options = _OPTIONS.validate_python(request["options"])
     scratch = Path(request["scratch"])
     common: dict[str, Any] = {"scratch": scratch, "progress": progress}
-    doing: dict[str, Callable[[], Inspection | Loaded]] = {
+    doing: dict[str, Callable[[], Any]] = {
         "inspect": lambda: reading.inspect(
             Path(request["path"]), request["name"], options, limits=limits, **common
         ),
@@ -316,6 +345,15 @@ def _serve(request: dict[str, Any], limits: Limits, progress: Progress) -> dict[
             limits,
             private=request["private"],
             **common,
+        ),
+        "query": lambda: reading.query(
+            Path(request["path"]) if request["path"] is not None else request["url"],
+            request["name"],
+            request["sql"],
+            request["most"],
+            private=request["private"],
+            limits=limits,
+            scratch=scratch,
         ),
     }
     return {"result": asdict(doing[request["do"]]())}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from steward.core.errors import Invalid, NotFound
 from steward.data.ingest.archive import unpacked
@@ -16,6 +17,9 @@ from steward.data.ingest.options import (
     Options,
     checked,
 )
+
+if TYPE_CHECKING:
+    from steward.data.ingest.querying import Asked
 
 _Inspect = Callable[[Job], Inspection]
 _Load = Callable[[Job, Path], Loaded]
@@ -90,6 +94,28 @@ def load_server(
     with _job(None, "the server", options, limits, scratch, progress) as job:
         out_dir.mkdir(parents=True, exist_ok=True)
         return servers.load(job, url, out_dir, private=private)
+
+
+def query(
+    source: Path | str,
+    name: str,
+    sql: str | None,
+    most: int,
+    *,
+    private: bool = False,
+    limits: Limits | None = None,
+    scratch: Path | None = None,
+) -> "Asked":
+    """A few rows of a database: of a server by its URL, of a file by its path. Without SQL: what it is."""
+    from steward.data.ingest import querying
+
+    path, url = (source, None) if isinstance(source, Path) else (None, source)
+    with _job(path, name, None, limits, scratch, no_progress) as job:
+        if sql is None:
+            return querying.probe(job, url, private=private)
+        if url is not None:
+            return querying.query_server(job, url, sql, most, private=private)
+        return querying.query_file(job, sql, most)
 
 
 @contextmanager

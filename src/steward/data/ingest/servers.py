@@ -104,7 +104,7 @@ class _ServerColumn:
 def inspect(job: Job, url: str, *, private: bool) -> Inspection:
     """`private`: whether servers on private addresses may be reached."""
     address = reachable(parse_address(url), private=private)
-    with _connected(job, address) as connection:
+    with connected(job, address) as connection:
         table = _table(job, connection, address, choose_first=True)
         staged = _staged(job, connection, table, job.limits.sample_records)
         findings, typed, notes = _types(job, connection, table, staged)
@@ -128,7 +128,7 @@ def inspect(job: Job, url: str, *, private: bool) -> Inspection:
 
 def load(job: Job, url: str, out_dir: Path, *, private: bool) -> Loaded:
     address = reachable(parse_address(url), private=private)
-    with _connected(job, address) as connection:
+    with connected(job, address) as connection:
         table = _table(job, connection, address, choose_first=False)
         job.progress("fetching rows", 0, None)
         staged = _staged(job, connection, table, None)
@@ -175,7 +175,7 @@ def extension(kind: str) -> Path:
 
 
 @contextmanager
-def _connected(job: Job, address: Address) -> Iterator[duckdb.DuckDBPyConnection]:
+def connected(job: Job, address: Address) -> Iterator[duckdb.DuckDBPyConnection]:
     limits = engine.Limits(job.limits.engine_memory_mb, job.limits.threads, job.limits.output_mb)
     with engine.session(limits, job.scratch) as connection:
         connection.execute(f"LOAD {literal(str(extension(address.kind)))}")
@@ -208,10 +208,10 @@ class _Table:
 
 def _ask(connection: duckdb.DuckDBPyConnection, kind: str, sql: str) -> list[tuple[Any, ...]]:
     """Runs a query on the server and brings its rows."""
-    return connection.execute(f"SELECT * FROM {_remote(kind, sql)}").fetchall()
+    return connection.execute(f"SELECT * FROM {remote(kind, sql)}").fetchall()
 
 
-def _remote(kind: str, sql: str) -> str:
+def remote(kind: str, sql: str) -> str:
     function = "postgres_query" if kind == "postgresql" else "mysql_query"
     return f"{function}('source', {literal(sql)})"
 
@@ -326,8 +326,8 @@ def _staged(
     cells = ", ".join(
         f"{column_of(i)}::VARCHAR AS {column_of(i)}" for i in range(len(table.columns))
     )
-    remote = _remote(table.kind, _select(table, most))
-    copy(connection, f"SELECT row_number() OVER () AS {LINE}, {cells} FROM {remote}", path)
+    rows = remote(table.kind, _select(table, most))
+    copy(connection, f"SELECT row_number() OVER () AS {LINE}, {cells} FROM {rows}", path)
     columns = []
     for i, (name, original) in enumerate(
         zip(table.naming.names, table.naming.originals, strict=True)

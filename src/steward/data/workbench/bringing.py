@@ -1,10 +1,10 @@
 """Bringing data in: uploads, inspection with evidence, and the load that becomes one commit."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steward.core.clock import Clock
 from steward.data.ingest import Inspection, Limits, Loaded, Options, isolation
@@ -15,9 +15,13 @@ from steward.data.versions import MAIN, Commit, Draft, Versions
 from steward.data.workbench.tasks import Report, Task, Tasks
 from steward.store import Scope
 
+if TYPE_CHECKING:
+    from steward.data.ingest.querying import Asked
+
 ORIGINALS = "originals"
 REJECTS = " (rejects)"
 _CHUNK = 1 << 20
+_QUERY_SECONDS = 60
 
 
 class Bringing:
@@ -188,6 +192,24 @@ class Bringing:
         )
         return loaded, self._versions.workspace(scope, author).commit(draft, branch)
 
+    def query_source(
+        self,
+        source: Path | str,
+        name: str,
+        sql: str | None,
+        most: int = 1,
+        *,
+        private: bool = False,
+    ) -> "Asked":
+        """A few rows of a database server or file, read-only; without SQL: what the database says it is.
+
+        A URL may hold a password: it is passed to the reading process and kept nowhere.
+        """
+        limits = replace(self._limits, wall_seconds=_QUERY_SECONDS, cpu_seconds=_QUERY_SECONDS)
+        return isolation.query(
+            source, name, sql, most, private=private, limits=limits, scratch=self._scratch()
+        )
+
     def _stored(
         self, scope: Scope, out: Path, dataset: str, loaded: Loaded, report: Report
     ) -> dict[str, str | None]:
@@ -199,6 +221,10 @@ class Bringing:
             rejects = self._versions.write(scope, _all_of(out / loaded.rejects))
             datasets[dataset + REJECTS] = rejects.id
         return datasets
+
+    def path_of(self, scope: Scope, upload_id: str) -> Path:
+        """Where the bytes of an upload that has arrived are, until it is abandoned."""
+        return self._arrived(scope, upload_id)[1]
 
     def _arrived(self, scope: Scope, upload_id: str) -> tuple[Upload, Path]:
         uploads = self._uploads(scope)

@@ -1,0 +1,56 @@
+"""Wires connections: databases are read by the data room, everything else goes out by the checked ways."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from steward.connections import DatabasePlace, Desk
+from steward.core import Clock, Ids, Settings
+from steward.core.errors import Bug
+from steward.data.workbench import Workbench
+from steward.identity import Identity
+from steward.store import Database, EventLog, SecretStore
+
+_LONGEST = 60
+
+
+class BenchDatabases:
+    """Databases as the workbench reads them, each question in a process of its own."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self._workbench = workbench
+
+    def version(self, place: DatabasePlace) -> str:
+        source = place.file if place.file is not None else place.url
+        if source is None:
+            raise Bug("A database that is nowhere was asked what it is.")
+        name = place.file.name if place.file is not None else "the server"
+        # Whoever may make connections may let them reach a private address.
+        asked = self._workbench.bringing.query_source(source, name, None, private=True)
+        said = str(asked.rows[0][0]) if asked.rows else ""
+        kind = {"sqlite": "SQLite", "duckdb": "DuckDB", "mysql": "MySQL"}.get(asked.kind, "")
+        return f"{kind} {said.partition(' on ')[0]}".strip()[:_LONGEST]
+
+
+def open_connections(
+    settings: Settings,
+    database: Database,
+    secrets: SecretStore,
+    events: EventLog,
+    clock: Clock,
+    ids: Ids,
+    identity: Identity,
+    workbench: Workbench,
+    services: Mapping[str, Any],
+) -> Desk:
+    return Desk(
+        settings,
+        database,
+        secrets,
+        events,
+        clock,
+        ids,
+        identity,
+        services["http"],
+        services["mail"],
+        BenchDatabases(workbench),
+    )

@@ -1,0 +1,105 @@
+"""The room's door: connections by name, opened for the tool that uses them; one attribute per noun."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from steward.connections.connector import Databases, Surroundings, Use
+from steward.connections.discovery import Discovery
+from steward.connections.documents import Connection, Connections
+from steward.connections.folders import Folders
+from steward.connections.health import Health, Opened
+from steward.connections.http import Http
+from steward.connections.keepers import Keepers
+from steward.connections.mail import Mailer
+from steward.connections.tools import ServerTool, ServerTools
+from steward.core.clock import Clock
+from steward.core.errors import Invalid, StewardError
+from steward.core.ids import Ids
+from steward.core.settings import Settings
+from steward.identity import Access, Identity, Role
+from steward.store import Database, EventLog, Scope, SecretStore
+
+
+class Desk:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        secrets: SecretStore,
+        events: EventLog,
+        clock: Clock,
+        ids: Ids,
+        identity: Identity,
+        http: Http,
+        mail: Mailer,
+        databases: Databases,
+    ) -> None:
+        chosen = settings.connections
+        home: Path = settings.home
+        around = Surroundings(http, mail, Folders.of(chosen.file_folders, home), databases)
+        self.documents = Connections(database, secrets, events, clock, ids)
+        self.health = Health(self.documents, database, secrets, events, clock, ids, around)
+        self.tools = ServerTools(database, events, clock)
+        self.keepers = Keepers(identity)
+        self.discovery = Discovery(
+            self.documents, self.keepers, database, events, clock, enabled=chosen.discovery
+        )
+        self.around = around
+
+    def named(self, scope: Scope, name: str, *uses: Use) -> Connection:
+        """The connection a tool was given the name of; refused if it is of no use to that tool."""
+        found = self.documents.named(scope, name)
+        if found.connector.use not in uses:
+            raise Invalid(
+                f"The connection {name!r} is a {found.connector.title}, which this tool cannot use.",
+                code="wrong-kind",
+            )
+        return found
+
+    def open(self, scope: Scope, connection: Connection) -> Opened:
+        return self.health.open(scope, connection)
+
+    def accept_program(self, access: Access, connection_id: str, shown: str) -> Connection:
+        """Lets a connection start its program: it runs with the rights of Steward, so a keeper says so."""
+        self.keepers.require(access, "let a program be started on this machine")
+        return self.documents.accept_program(access, connection_id, shown)
+
+    async def look_at_tools(self, access: Access, connection_id: str) -> list[ServerTool]:
+        """Asks an MCP server what it offers now, and keeps it for somebody to look at."""
+        from steward.connections.mcp.client import list_tools
+
+        access.require(Role.admin)
+        opened = self._server(access.scope, self.documents.get(access.scope, connection_id))
+        found = await list_tools(self.around.http, opened.settings, opened.secrets)
+        self.tools.saw(access.scope, opened.connection, found.tools)
+        return self.tools.listed(access.scope, connection_id)
+
+    async def call_tool(
+        self,
+        scope: Scope,
+        connection: Connection,
+        name: str,
+        arguments: Mapping[str, Any],
+        accepted: str,
+        seconds: float,
+    ) -> Any:
+        """What an accepted tool answers; one that has changed is not called, and must be accepted anew."""
+        from steward.connections.mcp.client import call_tool, list_tools
+
+        opened = self._server(scope, connection)
+        http, settings, secrets = self.around.http, opened.settings, opened.secrets
+        try:
+            return await call_tool(http, settings, secrets, name, arguments, accepted, seconds)
+        except StewardError as problem:
+            if problem.specific_code == "tool-changed":
+                listing = await list_tools(http, settings, secrets)
+                self.tools.saw(scope, connection, listing.tools)
+            raise
+
+    def _server(self, scope: Scope, connection: Connection) -> Opened:
+        if connection.connector.use != "mcp":
+            raise Invalid(
+                f"The connection {connection.name!r} is no MCP server.", code="wrong-kind"
+            )
+        return self.open(scope, connection)

@@ -1,0 +1,154 @@
+"""Tools of connected MCP servers as tools of the project: `mcp.<connection>.<tool>`, once somebody accepted them."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, Final
+
+from steward.broker.declared import arguments_of
+from steward.broker.tool import (
+    Arguments,
+    Artifact,
+    Cost,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.connections import Connection, Desk
+from steward.connections.mcp.definitions import Definition
+from steward.connections.tools import ServerTool
+from steward.core.errors import Denied, Invalid, NotFound
+from steward.runs import Json
+from steward.store import Scope
+from steward.tools._calls import keep, plain
+
+WORD: Final = "mcp"
+_TIME: Final = timedelta(minutes=2)
+_SHOWN: Final = 64 << 10
+
+
+class McpTools:
+    """The provider of what servers bring; its tools exist only while their accepted definition holds."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def find(self, scope: Scope, name: str, pin: Json = None) -> Tool[Any]:
+        _, connection_name, tool_name = [*name.split(".", 2), "", ""][:3]
+        try:
+            connection = self._desk.documents.named(scope, connection_name)
+        except NotFound:
+            raise _unknown(name) from None
+        if connection.connector.use != "mcp":
+            raise _unknown(name)
+        found = self._desk.tools.find(scope, connection.id, tool_name)
+        if found is None or found.accepted is None:
+            raise _unknown(name)
+        if found.state != "accepted":
+            raise Denied(
+                f"The server has changed {name!r} since it was accepted, or offers it no more. Somebody must look "
+                "at it under Connections first.",
+                code="tool-changed",
+            )
+        tool = self._tool(connection, found, found.accepted)
+        if pin is not None and pin != tool.pin:
+            raise Denied(
+                f"{name!r} is not what it was when this call was planned. Start the run again.",
+                code="tool-changed",
+            )
+        return tool
+
+    def listed(self, scope: Scope) -> Iterator[Tool[Any]]:
+        connections = {
+            each.id: each for each in self._desk.documents.listed(scope, kind="mcp", limit=100)
+        }
+        for found in self._desk.tools.callable(scope, list(connections.values())):
+            if found.accepted is None:
+                continue
+            try:
+                yield self._tool(connections[found.connection_id], found, found.accepted)
+            except Invalid:
+                # A schema that cannot be checked against makes no tool; the page says so.
+                continue
+
+    def _tool(self, connection: Connection, known: ServerTool, accepted: Definition) -> Tool[Any]:
+        name = full_name(connection, accepted.name)
+        place = connection.place
+
+        async def dry_run(_context: ToolContext, arguments: Arguments) -> Preview:
+            return Preview(
+                summary=f"{accepted.title} on {connection.name}",
+                details={"server": place, "hints": dict(accepted.hints)},
+                irreversible=f"What {connection.name} does with the call cannot be taken back from here.",
+                payload={
+                    "server": place,
+                    "tool": accepted.name,
+                    "definition": accepted.hash,
+                    "arguments": arguments.model_dump(mode="json"),
+                },
+            )
+
+        async def run(context: ToolContext, arguments: Arguments) -> Outcome:
+            return await self._called(context, connection, accepted, arguments)
+
+        return Tool(
+            name=name,
+            title=f"{accepted.title} ({connection.name})",
+            description=(
+                f"Tool of the connected server {connection.name!r}. The server says of it, in words nobody here "
+                f"vouches for: “{accepted.description}”"
+            ),
+            arguments=arguments_of(accepted.arguments, name),
+            risk=Risk(known.risk),
+            run=run,
+            effects=Effects(reads=True, network=True),
+            dry_run=dry_run,
+            timeout=_TIME,
+            destination=lambda _arguments: f"mcp:{connection.name}",
+            pin={
+                "connection": connection.id,
+                # A server at another address is another server.
+                "revision": connection.revision,
+                "definition": accepted.hash,
+            },
+        )
+
+    async def _called(
+        self, context: ToolContext, connection: Connection, accepted: Definition, given: Arguments
+    ) -> Outcome:
+        arguments = given.model_dump(mode="json")
+        answer = await self._desk.call_tool(
+            context.scope,
+            connection,
+            accepted.name,
+            arguments,
+            accepted.hash,
+            _TIME.total_seconds() - 5,
+        )
+        value = plain(answer.value)
+        text = value if isinstance(value, str) else ""
+        artifacts: tuple[Artifact, ...] = ()
+        if len(text) > _SHOWN:
+            artifacts = (await keep(context, "answer.txt", "text/plain", text.encode()),)
+            value = text[:_SHOWN]
+        return Outcome(
+            value={"failed": answer.failed, "answer": value},
+            summary=f"{accepted.title} on {connection.name}" + (" failed" if answer.failed else ""),
+            artifacts=artifacts,
+            sources=(f"{WORD}:{connection.name}/{accepted.name}",),
+            trusted=False,
+            cost=Cost(bytes=len(text)),
+        )
+
+
+def full_name(connection: Connection, tool: str) -> str:
+    return f"{WORD}.{connection.name}.{tool}"
+
+
+def _unknown(name: str) -> NotFound:
+    return NotFound(
+        f"There is no tool called {name!r}. Tools of MCP servers are accepted under Connections before they can "
+        "be called."
+    )

@@ -1,0 +1,171 @@
+"""Loads a table of a connected database, or a file of a connected bucket, as a dataset."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Cost,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.connections import Connection, Opened
+from steward.connections.types import s3
+from steward.core.errors import Invalid, StewardError
+from steward.data.ingest import Options
+from steward.data.versions import Commit
+from steward.tools._calls import bench, off_loop
+from steward.tools._calls import source as dataset_source
+from steward.tools._commits import reconciling, version_now
+from steward.tools._connections import connection_of, desk_of, named, opened
+from steward.tools.query_connection import said_plainly, target_of
+
+
+class LoadFromConnection(Arguments):
+    connection: str = Field(min_length=1, max_length=50, description="Name of the connection.")
+    table: str | None = Field(
+        None, max_length=300, description="Table of a database, with its schema where it has one."
+    )
+    object: str | None = Field(None, max_length=900, description="Key of a file in a bucket.")
+    dataset: str = Field(min_length=1, max_length=180, description="Name of the dataset.")
+
+
+async def _chosen(context: ToolContext, arguments: LoadFromConnection) -> Connection:
+    connection = await connection_of(context, arguments.connection, "database", "bucket")
+    wanted, other = (
+        ("table", "object") if connection.connector.use == "database" else ("object", "table")
+    )
+    if getattr(arguments, wanted) is None or getattr(arguments, other) is not None:
+        raise Invalid(
+            f"{connection.connector.title}: say which {wanted} to load, and no {other}.",
+            code="invalid-arguments",
+        )
+    return connection
+
+
+async def dry_run(context: ToolContext, arguments: LoadFromConnection) -> Preview:
+    connection = await _chosen(context, arguments)
+    before = await off_loop(version_now, context, arguments.dataset)
+    what = arguments.table or arguments.object
+    return Preview(
+        summary=f"{'Replace' if before else 'Make'} {arguments.dataset} from {what} of {connection.name}",
+        details={"place": connection.place, "replaces": before},
+        payload={"connection": named(connection), "replaces": before},
+    )
+
+
+async def run(context: ToolContext, arguments: LoadFromConnection) -> Outcome:
+    connection = await _chosen(context, arguments)
+    found = await opened(context, connection)
+    if connection.connector.use == "bucket":
+        commit = await _from_bucket(context, found, arguments)
+    else:
+        commit = await off_loop(_from_database, context, found, arguments)
+    return await described(context, commit)
+
+
+async def _from_bucket(
+    context: ToolContext, found: Opened, arguments: LoadFromConnection
+) -> Commit:
+    key = arguments.object or ""
+    http = desk_of(context).around.http
+    content = await s3.fetch(http, found.settings, found.secrets, key)
+    name = key.rpartition("/")[2] or "download"
+
+    def load() -> Commit:
+        bringing = bench(context).bringing
+        upload = bringing.start(context.scope, name, len(content))
+        bringing.append(context.scope, upload.id, 0, [content])
+        try:
+            path = bringing.path_of(context.scope, upload.id)
+            return _loaded(context, path, name, arguments.dataset, Options())
+        finally:
+            bringing.abandon(context.scope, upload.id)
+
+    return await off_loop(load)
+
+
+def _from_database(context: ToolContext, found: Opened, arguments: LoadFromConnection) -> Commit:
+    target = target_of(context, found)
+    options = Options(table=arguments.table)
+    try:
+        if isinstance(target, Path):
+            return _loaded(context, target, target.name, arguments.dataset, options)
+        _, commit = bench(context).bringing.load_server(
+            context.scope,
+            context.author,
+            target,
+            arguments.dataset,
+            options,
+            context.branch,
+            private=True,
+        )
+    except StewardError as problem:
+        raise said_plainly(problem, found) from None
+    return commit
+
+
+def _loaded(context: ToolContext, path: Path, name: str, dataset: str, options: Options) -> Commit:
+    _, commit = bench(context).bringing.load(
+        context.scope, context.author, path, name, dataset, options, context.branch
+    )
+    return commit
+
+
+async def described(context: ToolContext, commit: Commit) -> Outcome:
+    return await off_loop(_described, context, commit)
+
+
+def _described(context: ToolContext, commit: Commit) -> Outcome:
+    versions = bench(context).versions
+    made = {
+        change.name: versions.get(context.scope, change.after)
+        for change in commit.changes
+        if change.kind == "dataset" and change.after
+    }
+    said: dict[str, Any] = {
+        key: commit.arguments.get(key) for key in ("source", "file", "table", "records", "rejected")
+    }
+    rows = int(said["records"] or 0) - int(said["rejected"] or 0)
+    return Outcome(
+        value={
+            "commit": commit.id,
+            "counts": {"rows": rows, "rejected": said["rejected"]},
+            "datasets": {name: version.id for name, version in sorted(made.items())},
+            **said,
+        },
+        summary=f"{commit.message}: {rows:,} rows, {said['rejected'] or 0:,} rejected",
+        commits=(commit.id,),
+        sources=tuple(dataset_source(name, version.id) for name, version in sorted(made.items())),
+        trusted=False,
+        cost=Cost(rows=rows, bytes=sum(version.bytes for version in made.values())),
+    )
+
+
+TOOLS.add(
+    "load_from_connection",
+    Tool(
+        name="load_from_connection",
+        title="Load from a connection",
+        description=(
+            "Loads a table of a connected database, or a file of a connected bucket, as a dataset. Rows that do "
+            "not fit are kept apart, with the reason."
+        ),
+        arguments=LoadFromConnection,
+        risk=Risk.write,
+        run=run,
+        effects=Effects(reads=True, writes=True, network=True),
+        dry_run=dry_run,
+        reconcile=reconciling(described),
+        timeout=timedelta(hours=1),
+        destination=lambda arguments: f"connection:{arguments.connection}",
+    ),
+)

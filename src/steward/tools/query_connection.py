@@ -1,0 +1,97 @@
+"""A read-only question to a database that the project is connected to."""
+
+from datetime import timedelta
+from typing import Any
+
+from pydantic import Field
+
+from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
+from steward.connections import DatabasePlace, Opened
+from steward.core.errors import Bug, StewardError
+from steward.tools._calls import bench, off_loop
+from steward.tools._connections import connection_of, desk_of, opened, source
+
+MOST_ROWS = 1_000
+
+
+class QueryConnection(Arguments):
+    connection: str = Field(min_length=1, max_length=50, description="Name of the connection.")
+    sql: str = Field(
+        min_length=1,
+        max_length=50_000,
+        description="One SELECT in the database's own dialect.",
+    )
+    limit: int = Field(100, ge=1, le=MOST_ROWS, description="Most rows to bring.")
+
+
+async def run(context: ToolContext, arguments: QueryConnection) -> Outcome:
+    connection = await connection_of(context, arguments.connection, "database")
+    found = await opened(context, connection)
+    asked = await off_loop(_asked, context, found, arguments.sql, arguments.limit)
+    return Outcome(
+        value={
+            "columns": [
+                {"name": name, "type": kind}
+                for name, kind in zip(asked.columns, asked.types, strict=True)
+            ],
+            "rows": [list(row) for row in asked.rows],
+            "counts": {"rows": len(asked.rows)},
+            "more": asked.more,
+        },
+        summary=f"{len(asked.rows):,} rows{' and more' if asked.more else ''} from {connection.name}",
+        sources=(source(connection),),
+        # Rows are other people's words, whatever the database.
+        trusted=False,
+        cost=Cost(rows=len(asked.rows)),
+    )
+
+
+def _asked(context: ToolContext, found: Opened, sql: str, limit: int) -> Any:
+    bringing = bench(context).bringing
+    target = target_of(context, found)
+    try:
+        # An admin made the connection, and may let the project reach a private address.
+        return bringing.query_source(target, found.connection.name, sql, limit, private=True)
+    except StewardError as problem:
+        raise said_plainly(problem, found) from None
+
+
+def target_of(context: ToolContext, found: Opened) -> Any:
+    """The file's path, or the server's URL with the password in it."""
+    database = found.connection.connector.database
+    if database is None:
+        raise Bug(f"{found.connection.kind} is used as a database and has none.")
+    place: DatabasePlace = database(desk_of(context).around, found.settings, found.secrets)
+    target = place.file if place.file is not None else place.url
+    if target is None:
+        raise Bug(f"{found.connection.kind} does not say where its database is.")
+    return target
+
+
+def said_plainly(problem: StewardError, found: Opened) -> StewardError:
+    """The same error without a secret in its words, should a driver have put one there."""
+    from steward.connections.health import without_secrets
+
+    return type(problem)(
+        without_secrets(problem.message, found.secrets), code=problem.specific_code
+    )
+
+
+TOOLS.add(
+    "query_connection",
+    Tool(
+        name="query_connection",
+        title="Ask a connected database",
+        description=(
+            "Runs one SELECT in a database that the project is connected to and returns up to a thousand rows. "
+            "Nothing is changed there: the session is read-only, and functions come from a list."
+        ),
+        arguments=QueryConnection,
+        risk=Risk.read,
+        run=run,
+        effects=Effects(reads=True, network=True),
+        timeout=timedelta(minutes=2),
+        estimate=lambda _context, arguments: Cost(rows=arguments.limit),
+        destination=lambda arguments: f"connection:{arguments.connection}",
+    ),
+)
