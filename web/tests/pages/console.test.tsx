@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Message } from '@/api/chat';
 import { complete } from '@/pages/console/completion';
+import { given, namesIn, parametersOf, rowsFor, rowsOf } from '@/pages/console/parameters';
 import { stepYaml, transformOf } from '@/pages/console/step';
 import { emptyProject, json, problem, renderApp, serve, sessionOf } from '../harness';
 
@@ -55,15 +56,67 @@ const message: Message = {
 
 describe('a query made into something else', () => {
   it('is a step in which nothing is an expression', () => {
-    const [node] = parse(stepYaml('sql', 'SELECT ${x}\nFROM t')) as Record<string, unknown>[];
-    expect(node).toMatchObject({ tool: 'execute_sql', arguments: { sql: 'SELECT $${x}\nFROM t' } });
+    const text = stepYaml('sql', 'SELECT ${x}\nFROM t', { a: '${y}', b: 2 });
+    const [node] = parse(text) as Record<string, unknown>[];
+    expect(node).toMatchObject({
+      tool: 'execute_sql',
+      arguments: { sql: 'SELECT $${x}\nFROM t', parameters: { a: '$${y}', b: 2 } },
+    });
+    expect(stepYaml('sql', 'SELECT 1', {})).not.toContain('parameters');
   });
 
   it('is a transform of the SQL that was run, or of the program', () => {
     const plan = { ...message, query_type: 'plan' as const, sql: 'SELECT 1' };
-    expect(transformOf(plan, 't')).toEqual({ target: 't', language: 'sql', code: 'SELECT 1' });
+    expect(transformOf(plan, 't', {})).toMatchObject({ language: 'sql', code: 'SELECT 1' });
     const python = { ...message, query_type: 'python' as const, query: 'result = 1', sql: null };
-    expect(transformOf(python, 't')).toMatchObject({ language: 'python', code: 'result = 1' });
+    expect(transformOf(python, 't', { a: 1 })).toEqual({
+      target: 't',
+      language: 'python',
+      code: 'result = 1',
+      parameters: { a: 1 },
+    });
+  });
+});
+
+describe('parameters', () => {
+  it('are the names that a query asks for, not what only looks like one', () => {
+    const sql = `SELECT '$no', "$no", $a, $b -- $no
+      /* $no */ FROM t WHERE x = $a AND y = $q$ $no $q$ AND z = $$ $no $$`;
+    expect(namesIn('sql', sql)).toEqual(['a', 'b']);
+    expect(namesIn('python', `parameters["a"] + parameters.get('b', 1)`)).toEqual(['a', 'b']);
+    expect(namesIn('plan', 'filter: $a')).toEqual([]);
+  });
+
+  it('have a row each, in the order of the query, before what was written besides', () => {
+    const written = [
+      { name: 'more', value: '1' },
+      { name: 'b', value: '2' },
+    ];
+    const rows = rowsFor('sql', 'SELECT $a, $b', written);
+    expect(rows.map(({ name, value }) => [name, value])).toEqual([
+      ['a', ''],
+      ['b', '2'],
+      ['more', '1'],
+    ]);
+    expect(rows.map(({ isAsked }) => isAsked)).toEqual([true, true, false]);
+  });
+
+  it('mean what they read as, and are written so that they mean it again', () => {
+    const texts = { n: '7', f: '1.5', t: 'true', z: 'null', s: 'DE', q: '"7"', none: ' ' };
+    const rows = Object.entries(texts).map(([name, value]) => ({ name, value }));
+    const meant = { n: 7, f: 1.5, t: true, z: null, s: 'DE', q: '7' };
+    expect(given(rows)).toEqual(meant);
+    expect(given([{ name: 'big', value: '9007199254740993' }])).toEqual({
+      big: '9007199254740993',
+    });
+    const odd = { ...meant, empty: '', spaced: ' x ' };
+    expect(given(rowsOf(odd))).toEqual(odd);
+  });
+
+  it('are found again in the run that they were given to', () => {
+    const node = { id: 'call', type: 'tool', arguments: { parameters: { a: '$${x}', b: 1 } } };
+    expect(parametersOf({ document: { nodes: [node] } })).toEqual({ a: '${x}', b: 1 });
+    expect(parametersOf({ document: null })).toEqual({});
   });
 });
 
@@ -106,6 +159,31 @@ describe('the console', () => {
     await waitFor(() =>
       expect(sent.find((s) => s.method === 'POST' && s.path.endsWith('/runs'))?.body).toMatchObject(
         { tool: 'transform', arguments: { target: 'sevens', language: 'sql' } },
+      ),
+    );
+  });
+
+  it('asks for the values that a query names, sends them and saves with them', async () => {
+    const asking = { ...message, query: 'SELECT $n AS n', sql: 'SELECT $n AS n' };
+    const sent = serve({
+      ...emptyProject(sessionOf('operator')),
+      [`POST ${PATH}/chat/stream`]: () => stream(['result', { ...answer, message: asking }]),
+      [`GET ${PATH}/threads/thr_1/messages`]: { items: [asking], next_cursor: null },
+      [`POST ${PATH}/runs`]: () => json({ id: 'run_2' }, { status: 201 }),
+    });
+    renderApp('/p/prj_1/console');
+    await userEvent.type(await screen.findByRole('textbox', { name: /^SQL/ }), 'SELECT $n AS n');
+    await userEvent.type(screen.getByRole('textbox', { name: 'Value of n' }), '7');
+    await userEvent.click(screen.getByRole('button', { name: 'Run' }));
+    expect(await screen.findByRole('cell', { name: '7' })).toBeVisible();
+    const asked = sent.find(({ path }) => path.endsWith('/chat/stream'))?.body;
+    expect(asked).toMatchObject({ parameters: { n: 7 } });
+    await userEvent.click(screen.getByRole('button', { name: 'Save as dataset' }));
+    await userEvent.type(await screen.findByLabelText('Name'), 'sevens');
+    await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() =>
+      expect(sent.find((s) => s.method === 'POST' && s.path.endsWith('/runs'))?.body).toMatchObject(
+        { arguments: { target: 'sevens', parameters: { n: 7 } } },
       ),
     );
   });

@@ -12,6 +12,8 @@ import { Page } from '@/components/Page';
 import classes from './console.module.css';
 import { Editor } from './Editor';
 import { History } from './History';
+import { ParameterRows } from './ParameterRows';
+import { given, nameProblem, type Row, rowsFor, rowsOf } from './parameters';
 import { ResultView } from './ResultView';
 import { SaveDialog } from './SaveDialog';
 import { transformOf } from './step';
@@ -31,24 +33,27 @@ export default function ConsolePage() {
   const { state, threadId, run, cancel, show, startThread } = useConsole(project.id);
   const [kind, setKind] = useState<QueryType>('sql');
   const [drafts, setDrafts] = useState(EMPTY);
+  const [written, setWritten] = useState<Row[]>([]);
   const [limit, setLimit] = useState(200);
   const [saving, setSaving] = useState(false);
   const query = drafts[kind];
   const message = state.answer?.message ?? null;
   const write = (text: string, of: QueryType = kind) => setDrafts({ ...drafts, [of]: text });
+  // A plan has its values in itself.
+  const rows = kind === 'plan' ? [] : rowsFor(kind, query, written);
   const start = () => {
-    if (query.trim() !== '') void run(kind, query, limit);
+    const isFit = rows.every(({ name }) => nameProblem(name, rows) === null);
+    if (query.trim() !== '' && isFit) void run(kind, query, given(rows), limit);
   };
-  const pick = (found: Message) => {
-    const { thread_id: thread, run_id, status, summary, query_type: of } = found;
-    if (of !== null) {
-      setKind(of);
-      write(found.query, of);
+  const pick = async (found: Message) => {
+    if (found.query_type !== null) {
+      setKind(found.query_type);
+      write(found.query, found.query_type);
     }
-    const answer = found.error?.message ?? summary;
-    show({ thread_id: thread ?? '', run_id, status, answer, message: found });
+    const parameters = await show(found);
+    if (parameters !== null) setWritten(rowsOf(parameters));
   };
-  const maySave = message !== null && transformOf(message, 'x') !== null;
+  const maySave = message !== null && transformOf(message, 'x', {}) !== null;
   return (
     <Page
       title="Console"
@@ -65,6 +70,7 @@ export default function ConsolePage() {
             w="fit-content"
           />
           <Editor kind={kind} value={query} onChange={write} onRun={start} datasets={datasets} />
+          {kind !== 'plan' && <ParameterRows rows={rows} onChange={setWritten} />}
           <Toolbar
             isRunning={state.isRunning}
             progress={state.progress}
@@ -78,16 +84,23 @@ export default function ConsolePage() {
             <ResultView
               projectId={project.id}
               answer={state.answer}
+              parameters={state.parameters}
               onSave={maySave ? () => setSaving(true) : undefined}
             />
           )}
         </Stack>
-        <History projectId={project.id} threadId={threadId} onPick={pick} onNew={startThread} />
+        <History
+          projectId={project.id}
+          threadId={threadId}
+          onPick={(found) => void pick(found)}
+          onNew={startThread}
+        />
       </div>
       {message && (
         <SaveDialog
           projectId={project.id}
           message={message}
+          parameters={state.parameters}
           opened={saving}
           onClose={() => setSaving(false)}
         />

@@ -7,21 +7,27 @@ import { artifactAddress } from '@/api/runs';
 import { projectPath } from '@/app/project';
 import { CellText } from '@/components/CellText';
 import { CodeBlock } from '@/components/CodeBlock';
+import { isNumeric } from '@/components/column-types';
 import { JsonTree } from '@/components/JsonTree';
 import { showToast } from '@/components/toasts';
 import { useCopy } from '@/components/use-copy';
 import { tableOf } from '@/components/value-table';
 import { ChartArtifact } from './ChartArtifact';
 import classes from './console.module.css';
+import type { Parameters } from './parameters';
 import { stepYaml } from './step';
 
 interface Props {
   projectId: string;
   answer: ChatAnswer;
+  /** What the query was given. */
+  parameters: Parameters;
   onSave: (() => void) | undefined;
 }
 
-export function ResultView({ projectId, answer, onSave }: Props) {
+type ActionsProps = Omit<Props, 'answer'> & { message: Message };
+
+export function ResultView({ projectId, answer, parameters, onSave }: Props) {
   const { message } = answer;
   if (message === null) return <Alert color="gray">{answer.answer}</Alert>;
   return (
@@ -31,7 +37,7 @@ export function ResultView({ projectId, answer, onSave }: Props) {
           {message.error === null ? answer.answer : 'It did not work.'}
           {message.seconds !== null && ` · ${message.seconds.toFixed(2)} s`}
         </Text>
-        <Actions projectId={projectId} message={message} onSave={onSave} />
+        <Actions projectId={projectId} message={message} parameters={parameters} onSave={onSave} />
       </Group>
       {message.error !== null && (
         <Alert
@@ -45,17 +51,17 @@ export function ResultView({ projectId, answer, onSave }: Props) {
           </Text>
         </Alert>
       )}
-      <ResultTabs projectId={projectId} message={message} />
+      <ResultTabs projectId={projectId} message={message} parameters={parameters} />
     </Stack>
   );
 }
 
-function Actions({ projectId, message, onSave }: Omit<Props, 'answer'> & { message: Message }) {
+function Actions({ projectId, message, parameters, onSave }: ActionsProps) {
   const { copied, copy } = useCopy();
   const kind = message.query_type;
   const makeStep = async () => {
     if (kind === null) return;
-    const done = await copy(stepYaml(kind, message.query));
+    const done = await copy(stepYaml(kind, message.query, parameters));
     showToast({
       tone: done ? 'success' : 'failure',
       message: done ? 'The step is copied; paste it under the nodes of a flow.' : 'Copying failed.',
@@ -81,7 +87,7 @@ function Actions({ projectId, message, onSave }: Omit<Props, 'answer'> & { messa
   );
 }
 
-function ResultTabs({ projectId, message }: { projectId: string; message: Message }) {
+function ResultTabs({ projectId, message, parameters }: Omit<ActionsProps, 'onSave'>) {
   const charts = message.artifacts.filter(({ media_type: type }) => type.includes('vegalite'));
   const files = message.artifacts.filter((artifact) => !charts.includes(artifact));
   const first = message.error === null ? 'result' : 'details';
@@ -118,7 +124,7 @@ function ResultTabs({ projectId, message }: { projectId: string; message: Messag
         <CodeBlock label="SQL as it was run" code={message.sql ?? ''} />
       </Tabs.Panel>
       <Tabs.Panel value="details" pt="sm">
-        <JsonTree label="Details" value={detailsOf(message)} />
+        <JsonTree label="Details" value={{ ...detailsOf(message), parameters }} />
       </Tabs.Panel>
     </Tabs>
   );
@@ -167,6 +173,9 @@ function Result({ value }: { value: unknown }) {
   );
 }
 
+/** Numbers stand below each other by their ends. */
+const alignmentOf = (type = '') => (isNumeric(type) ? classes.number : undefined);
+
 function ResultTable({
   columns,
   value,
@@ -182,7 +191,7 @@ function ResultTable({
         <thead>
           <tr>
             {columns.map(({ name, type }, index) => (
-              <th key={index} scope="col">
+              <th key={index} scope="col" className={alignmentOf(type)}>
                 {name} <span>{type}</span>
               </th>
             ))}
@@ -192,7 +201,7 @@ function ResultTable({
           {rows.map((row, number) => (
             <tr key={number}>
               {row.map((cell, index) => (
-                <td key={index}>
+                <td key={index} className={alignmentOf(columns[index]?.type)}>
                   <CellText value={cell} />
                 </td>
               ))}

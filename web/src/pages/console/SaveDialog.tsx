@@ -7,22 +7,24 @@ import type { Message } from '@/api/chat';
 import { startRun } from '@/api/runs';
 import { projectPath } from '@/app/project';
 import { FormError } from '@/components/FormError';
+import type { Parameters } from './parameters';
 import { transformOf } from './step';
 
 interface Props {
   projectId: string;
   message: Message;
+  parameters: Parameters;
   opened: boolean;
   onClose: () => void;
 }
 
-export function SaveDialog({ projectId, message, opened, onClose }: Props) {
+export function SaveDialog({ projectId, message, parameters, opened, onClose }: Props) {
   const navigate = useNavigate();
   const save = useMutation({
     mutationFn: (target: string) =>
       startRun(projectId, {
         tool: 'transform',
-        arguments: transformOf(message, target) ?? {},
+        arguments: transformOf(message, target, parameters) ?? {},
         title: `Save ${target}`,
       }),
     onSuccess: (run) => navigate({ to: projectPath(projectId, 'runs', run.id) }),

@@ -1,6 +1,7 @@
 /** A query as a step of a flow, and as the call that keeps its result. */
 import { stringify } from 'yaml';
 import type { Message, QueryType } from '@/api/chat';
+import type { Parameters, Scalar } from './parameters';
 
 const TOOLS: Record<QueryType, { tool: string; argument: string }> = {
   sql: { tool: 'execute_sql', argument: 'sql' },
@@ -10,18 +11,32 @@ const TOOLS: Record<QueryType, { tool: string; argument: string }> = {
 
 /** Flows read `${…}` as an expression; in a query it means itself. */
 const literally = (text: string) => text.replaceAll('${', () => '$${');
+const meaningItself = (value: Scalar) => (typeof value === 'string' ? literally(value) : value);
 
 /** The step as it is pasted under `nodes:` of a flow. */
-export function stepYaml(kind: QueryType, query: string): string {
+export function stepYaml(kind: QueryType, query: string, parameters: Parameters): string {
   const { tool, argument } = TOOLS[kind];
-  const node = { id: 'query', type: 'tool', tool, arguments: { [argument]: literally(query) } };
+  const values = Object.entries(parameters).map(([name, value]) => [name, meaningItself(value)]);
+  const node = {
+    id: 'query',
+    type: 'tool',
+    tool,
+    arguments: {
+      [argument]: literally(query),
+      ...(values.length > 0 && { parameters: Object.fromEntries(values) as Parameters }),
+    },
+  };
   return stringify([node], { lineWidth: 0, blockQuote: 'literal' });
 }
 
 /** What the transform tool needs to make a dataset of the same result; null where there is nothing to run. */
-export function transformOf(message: Message, target: string): Record<string, unknown> | null {
+export function transformOf(
+  message: Message,
+  target: string,
+  parameters: Parameters,
+): Record<string, unknown> | null {
   if (message.query_type === 'python') {
-    return { target, language: 'python', code: message.query };
+    return { target, language: 'python', code: message.query, parameters };
   }
-  return message.sql === null ? null : { target, language: 'sql', code: message.sql };
+  return message.sql === null ? null : { target, language: 'sql', code: message.sql, parameters };
 }
