@@ -8,7 +8,7 @@ from steward.agents.figures import Figure, sourced
 from steward.agents.operator import Done
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import Plan
-from steward.agents.showing import Shown, as_message, result_shown
+from steward.agents.showing import Shown, as_message, result_shown, without_values
 from steward.broker.plans import Labelled
 from steward.broker.untrusted import system_rule
 from steward.models import Asking, Message, Role, System, User
@@ -91,7 +91,8 @@ class Explainer:
         told = f"The person asked: {work.message}"
         if work.problem:
             told = f"{told}\n\nIt did not come to its end: {work.problem}"
-        messages.append(User(told))
+        shorter = f"The person asked: {work.message}\n\n{without_values(work.problem)}"
+        messages.append(User(told, rows=bool(work.problem), without_rows=shorter))
         answer = await self._desk.request(
             execution,
             "answer/request",

@@ -7,7 +7,7 @@ is checked against the step, the agent's policy and the broker before anything h
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from steward.agents.enforcement import Made, refusal
 from steward.agents.guardrails import checked_output
@@ -16,6 +16,8 @@ from steward.agents.plan import PlanStep
 from steward.agents.provenance import label_arguments, trusted_for
 from steward.agents.roster import Agent
 from steward.agents.showing import Shown, as_message, result_shown
+from steward.agents.skills import Skills
+from steward.agents.skills.prompts import skill_text, tools_for
 from steward.broker.broker import Broker
 from steward.broker.labels import NONE, Labels, untrusted
 from steward.broker.plans import Labelled, validated
@@ -44,12 +46,6 @@ _TALK: Final = 4
 """Requests to a model beyond one for each call: for the answer, a repair and a nudge."""
 _ERROR_SOURCE: Final = "error of a tool"
 VIOLATION: Final = "plan-violation"
-
-
-class SkillShelf(Protocol):
-    """Where the instructions of skills come from."""
-
-    def instructions(self, scope: Scope, name: str) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,7 @@ class Operator:
         broker: Broker,
         desk: PaidDesk,
         nonce_key: bytes,
-        skills: SkillShelf | None = None,
+        skills: Skills | None = None,
     ) -> None:
         self._broker = broker
         self.desk = desk
@@ -137,8 +133,12 @@ class Operator:
                 found[name] = _facts(self._broker.tools.get(scope, name), job.step.arguments)
             except NotFound as missing:
                 found[name] = {"missing": missing.message}
-        skill = job.step.skill
-        told = self._skills.instructions(scope, skill) if skill and self._skills else ""
+        told = ""
+        if job.step.skill is not None and self._skills is not None:
+            skill = self._skills.open(scope, job.step.skill)
+            told = skill_text(skill)
+            for name in set(found) - set(tools_for(skill, found)):
+                found[name] = {"missing": f"The skill {skill.name} does not use {name}."}
         return {"tools": found, "skill": told, "model": self.desk.configured(Role(job.agent.role))}
 
     async def call(
@@ -246,7 +246,9 @@ class _Work:
             max_tokens=budget.tokens,
         )
         key = f"{self._key}/model/{self._asked}"
-        return await self._operator.ask(self._execution, key, self._role, messages, tools, asking)
+        return await self._operator.desk.request(
+            self._execution, key, self._role, messages, tools, asking, shown_as=self._key
+        )
 
     def _opening(self) -> list[Message]:
         nonce = self._operator.nonce(self._execution)

@@ -1,5 +1,6 @@
 """The planner: asks a model for a plan, checks it, has it repaired once, and falls back on rules that need no model."""
 
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from steward.agents.checking import Catalogue, PlanRefused, check
@@ -8,7 +9,7 @@ from steward.agents.planning.answers import found_in
 from steward.agents.planning.narrow import output_schema
 from steward.agents.planning.prompt import Recipe, opening, repair
 from steward.agents.planning.task import Exchange, Last, Task
-from steward.models import NO_MODEL, Asking, ModelDesk, Role
+from steward.models import NO_MODEL, Asking, Message, ModelAnswer, Role, ToolSpec
 from steward.models.desk import Journaled
 from steward.runs import StepFailed
 
@@ -26,8 +27,24 @@ class Rules(Protocol):
         ...
 
 
+class Desk(Protocol):
+    """Where models are asked; a run's own desk pays for it from the run's budget."""
+
+    def configured(self, role: Role) -> bool: ...
+
+    async def request(
+        self,
+        execution: Any,
+        key: str,
+        role: Role,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = ...,
+        asking: Asking | None = ...,
+    ) -> ModelAnswer: ...
+
+
 class Planner:
-    def __init__(self, desk: ModelDesk, rules: Rules, recipe: Recipe | None = None) -> None:
+    def __init__(self, desk: Desk, rules: Rules, recipe: Recipe | None = None) -> None:
         self._desk = desk
         self._rules = rules
         self._recipe = recipe or Recipe()

@@ -15,6 +15,8 @@ WITHOUT_ROWS: Final = frozenset({"list_datasets", "get_dataset_schema", "relate"
 """Tools whose results tell of schemas and counts, never of single rows."""
 _MOST_ITEMS: Final = 50
 _MOST_COLUMNS: Final = 200
+_NAMES_ONLY: Final = ("Binder Error", "Parser Error", "Catalog Error", "is not part of this step")
+"""Errors that are about the words of a query and the names of columns."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Shown:
 
     @classmethod
     def error(cls, message: str, labels: Labels = NONE) -> "Shown":
-        return cls("error", message, labels)
+        """What went wrong; the words of a failure can quote a row."""
+        return cls("error", message, labels, rows=True, without_rows=without_values(message))
 
 
 def as_message(shown: Shown, nonce: str, reply: ToolResult | None = None) -> Message:
@@ -39,6 +42,13 @@ def as_message(shown: Shown, nonce: str, reply: ToolResult | None = None) -> Mes
     if reply is not None:
         return replace(reply, text=text, rows=shown.rows, without_rows=instead)
     return User(f"{shown.title}:\n{text}", rows=shown.rows, without_rows=instead)
+
+
+def without_values(message: str) -> str:
+    """The message of a failure where it tells of names only; no more than that it failed otherwise."""
+    if any(kind in message for kind in _NAMES_ONLY):
+        return message
+    return "It failed. The reason may quote rows of data, which are not sent to this model."
 
 
 def result_shown(tool: str, found: Labelled) -> Shown:

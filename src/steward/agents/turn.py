@@ -14,6 +14,7 @@ from steward.agents.operator import VIOLATION, Done
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import Plan, Planned
 from steward.agents.planner import Planner, Task
+from steward.agents.showing import without_values
 from steward.agents.threads import PROGRAM
 from steward.broker.broker import Broker
 from steward.broker.labels import untrusted
@@ -287,7 +288,8 @@ def _what_failed(turn: _Turn, failure: StepFailed) -> str:
         for step in turn.plan
         if step.id not in turn.done
     ]
-    return "; ".join([*told, *missing, f"error: {failure.message}"])
+    why = failure.message if turn.task.may_see_rows else without_values(failure.message)
+    return "; ".join([*told, *missing, f"error: {why}"])
 
 
 def _is_worth_asking(turn: _Turn) -> bool:

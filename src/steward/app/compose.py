@@ -4,18 +4,24 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
+from typing import Any
 
 from steward.agents.live import Live
 from steward.agents.roster import builtin_roster
 from steward.agents.skills import ScriptTools, Skills
 from steward.agents.threads import Threads
+from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
-from steward.connections import Http, Mailer
+from steward.app.staffing import Staff, hire, put_to_work
+from steward.broker.tool import TOOLS
+from steward.broker.toolbox import Toolbox
+from steward.connections import Desk, Http, Mailer
 from steward.core import Clock, Ids, Settings, SystemClock
 from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
 from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
+from steward.models import ConfiguredModels, Lineup, ModelDesk
 from steward.playbooks import Playbooks
 from steward.runs import Runs
 from steward.runs.doorbell import Doorbell
@@ -34,6 +40,8 @@ from steward.store import (
     migrate,
     open_keyring,
 )
+from steward.tools import load_tools
+from steward.tools._mcp import McpTools
 from steward.trace import Metrics
 
 HASHING_KEY = "steward.redaction_key"
@@ -54,11 +62,13 @@ class Steward:
     secrets: SecretStore
     identity: Identity
     workbench: Workbench
+    connections: Desk
     runs: Runs
     governing: Governing
     playbooks: Playbooks
     threads: Threads
     live: Live
+    staff: Staff
     sandbox: Sandbox
     skills: Skills
     metrics: Metrics
@@ -72,9 +82,16 @@ class Steward:
 
 
 def open_steward(
-    settings: Settings, *, clock: Clock | None = None, passwords: Passwords | None = None
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    passwords: Passwords | None = None,
+    models: Lineup | None = None,
 ) -> Steward:
-    """Opens the installation in `settings.home`, creating or migrating what is missing."""
+    """Opens the installation in `settings.home`, creating or migrating what is missing.
+
+    `models` stand in for those of the settings.
+    """
     clock = clock or SystemClock()
     ids = Ids(clock)
     _make_home(settings.home)
@@ -98,6 +115,7 @@ def open_steward(
         hashing_key=lambda scope: _hashing_key(secrets, scope),
     )
     identity = Identity(database, clock, ids, events, settings.identity, passwords)
+    scrubbing = Scrubbing(secrets, clock)
     runs = Runs(
         database,
         blobs,
@@ -105,11 +123,11 @@ def open_steward(
         events,
         clock,
         ids,
-        Scrubbing(secrets, clock),
+        scrubbing,
         _doorbell(settings, database, keyring),
     )
     sandbox = open_sandbox(settings)
-    services = {
+    services: dict[str, Any] = {
         "workbench": workbench,
         "secrets": secrets,
         "blobs": blobs,
@@ -119,18 +137,17 @@ def open_steward(
         "http": Http(allow_private=settings.network.allow_private),
         "mail": Mailer(allow_private=settings.network.allow_private),
     }
+    connections = open_connections(
+        settings, database, secrets, events, clock, ids, identity, workbench, services
+    )
+    services["connections"] = connections
     load_tools()
     toolbox = Toolbox(TOOLS)
     skills = Skills(database, blobs, events, clock, toolbox.names)
     toolbox.provide("skill", ScriptTools(skills))
+    toolbox.provide("mcp", McpTools(connections))
     live, roster = Live(database, bus, clock), builtin_roster()
     desk = ModelDesk(models or ConfiguredModels(settings.models, secrets), conceal=scrubbing)
-    staff: list[Staff] = []
-
-    def run_agent(broker: Broker) -> RunAgent:
-        staff.append(hire(broker, desk, live, keyring, roster, skills))
-        return staff[0].hands.run
-
     governing = govern(
         database,
         events,
@@ -142,8 +159,9 @@ def open_steward(
         workbench,
         services,
         toolbox,
-        run_agent,
     )
+    staff = hire(governing.broker, desk, live, keyring, roster, skills)
+    governing.launcher.employ(staff.hands.run)
     playbooks = Playbooks(
         database,
         events,
@@ -169,6 +187,7 @@ def open_steward(
         ids,
         DEFAULT_BUDGET,
     )
+    put_to_work(staff, governing, runs, workbench, threads, skills)
     return Steward(
         settings=settings,
         clock=clock,
@@ -181,11 +200,13 @@ def open_steward(
         secrets=secrets,
         identity=identity,
         workbench=workbench,
+        connections=connections,
         runs=runs,
         governing=governing,
         playbooks=playbooks,
         threads=threads,
         live=live,
+        staff=staff,
         sandbox=sandbox,
         skills=skills,
         metrics=Metrics(),

@@ -27,7 +27,6 @@ from steward.flows.launch import Launcher
 from steward.identity import Identity
 from steward.runs import Json, Runs
 from steward.store import Database, EventLog, Keyring, Scope, SecretStore
-from steward.tools import load_tools
 
 TOKEN_PURPOSE = "run tokens"  # noqa: S105
 _FRESH_SECONDS = 2.0
@@ -62,14 +61,13 @@ def govern(
     runs: Runs,
     workbench: Workbench,
     services: Mapping[str, Any],
+    tools: Toolbox,
 ) -> Governing:
-    load_tools()
     rulebook = Rulebook(database, events, clock, identity.members)
     groups = Groups(database, identity.members, events)
     approvals = Approvals(database, runs, events, clock, ids, groups)
     budgets = Budgets(database, clock)
     tokens = TokenDesk(RunTokens(keyring.derived(TOKEN_PURPOSE), clock), clock)
-    tools = Toolbox(TOOLS)
     broker = Broker(tools, rulebook, groups, approvals, budgets, tokens, clock, services)
     return Governing(
         rulebook=rulebook,

@@ -12,6 +12,7 @@ from steward.core.errors import Invalid, Problem
 DEEPEST: Final = 100
 """Lists and objects within one another."""
 _DIGITS: Final = 300
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
@@ -33,6 +34,8 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         self.depth -= 1
         if node.tag.endswith((":int", ":float")) and not _is_number(node.value):
             raise _refused(node, "numbers are finite and not too large")
+        if isinstance(node.value, str) and _UNSTORABLE.search(node.value):
+            raise _refused(node, "NUL and unpaired surrogates have no place in a text")
         return node
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:

@@ -56,14 +56,15 @@ class Start:
 
 
 class Launcher:
-    def __init__(
-        self, runs: Runs, broker: Broker, tools: Toolbox, run_agent: RunAgent | None = None
-    ) -> None:
+    def __init__(self, runs: Runs, broker: Broker, tools: Toolbox) -> None:
         self._runs = runs
         self._broker = broker
         self._tools = tools
-        self._run_agent = run_agent
-        runs.programs[PROGRAM] = self._program()
+        runs.programs[PROGRAM] = self._program(None)
+
+    def employ(self, run_agent: RunAgent) -> None:
+        """Gives flows their agents; until then, a flow with one says that there is none."""
+        self._runs.programs[PROGRAM] = self._program(run_agent)
 
     def start(self, access: Access, start: Start) -> Run:
         """Puts a checked flow in the queue."""
@@ -148,10 +149,10 @@ class Launcher:
         known = cast(Sequence[tuple[Json, Mapping[str, Labels]]], calls)
         await self._broker.approve_together(execution, key, tool, known)
 
-    def _program(self) -> Program:
+    def _program(self, run_agent: RunAgent | None) -> Program:
         interpret = flow_program(
             self._call_tool,
-            self._run_agent,
+            run_agent,
             approve_batch=self._approve_batch,
             # Whoever starts a run answers for its inputs; what runs hand to one another is anybody's.
             input_labels=lambda execution: _FOREIGN if execution.run.parent_id else None,

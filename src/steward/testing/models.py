@@ -15,7 +15,7 @@ A script that ends too early fails the test; `model.assert_finished()` fails it 
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 from steward.core.clock import MovableClock
 from steward.core.errors import Misconfigured, Unavailable
 from steward.models import (
+    Backend,
     Call,
     Conceal,
     Delta,
@@ -33,11 +34,13 @@ from steward.models import (
     OnDelta,
     Patience,
     Request,
+    Role,
     Said,
     Text,
     Thought,
     Usage,
 )
+from steward.store import Scope
 
 _PASSING = frozenset(
     {"model-rate-limited", "model-unavailable", "model-stalled", "model-unreachable"}
@@ -172,6 +175,24 @@ class ScriptedModel:
     def _pass(self, seconds: float) -> None:
         if self.clock is not None:
             self.clock.advance(seconds=seconds)
+
+
+class ScriptedLineup:
+    """The models of a test's installation: none, until a test lets some play."""
+
+    def __init__(self) -> None:
+        self._models: dict[Role, Sequence[Backend]] = {}
+
+    def play(self, *models: Backend, role: Role | None = None) -> None:
+        """From now on these are asked, by one role or by all of them."""
+        for each in [role] if role is not None else list(Role):
+            self._models[each] = models
+
+    def names(self, role: Role) -> Sequence[str]:
+        return [backend.model for backend in self.backends(None, role)]
+
+    def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:  # noqa: ARG002
+        return self._models.get(role, ())
 
 
 def scripted_desk(*models: ScriptedModel, conceal: Conceal | None = None) -> ModelDesk:

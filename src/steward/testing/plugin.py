@@ -16,6 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from steward.core import MovableClock, Settings
     from steward.testing.installation import Installation
+    from steward.testing.models import ScriptedLineup
     from steward.testing.servers import PostgresServer
 
 # Imports of Steward happen inside the fixtures: the plug-in is loaded by every pytest run of every
@@ -61,11 +62,20 @@ def clock() -> "MovableClock":
 
 
 @pytest.fixture
+def models() -> "ScriptedLineup":
+    """The models of the installation: none is configured until the test lets one play."""
+    from steward.testing.models import ScriptedLineup
+
+    return ScriptedLineup()
+
+
+@pytest.fixture
 def installation(
     database_url: str | None,
     home_template: Path,
     tmp_path: Path,
     clock: "MovableClock",
+    models: "ScriptedLineup",
 ) -> "Iterator[Installation]":
     """A fresh installation, nobody in it yet."""
     from steward.app import open_steward
@@ -76,7 +86,8 @@ def installation(
     if database_url is None:
         shutil.copytree(home_template, home)
     settings: Settings = load_settings(home=home, database={"url": database_url})
-    opened = Installation(open_steward(settings, clock=clock, passwords=fast_passwords()), clock)
+    steward = open_steward(settings, clock=clock, passwords=fast_passwords(), models=models)
+    opened = Installation(steward, clock)
     yield opened
     opened.close()
 

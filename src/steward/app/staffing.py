@@ -1,0 +1,79 @@
+"""Wires the agents: models, planner, operator, explainer, and the program that drives a chat turn."""
+
+from dataclasses import dataclass
+
+from steward.agents.checking import Catalogue
+from steward.agents.context import Contexts
+from steward.agents.explainer import Explainer
+from steward.agents.hands import Hands
+from steward.agents.live import Live
+from steward.agents.operator import Operator
+from steward.agents.paying import PaidDesk
+from steward.agents.plan import Plan, PlanStep
+from steward.agents.planner import Planner, Task
+from steward.agents.roster import Roster
+from steward.agents.skills import Skills
+from steward.agents.threads import Threads
+from steward.agents.turn import Turns
+from steward.app.governing import Governing
+from steward.broker.broker import Broker
+from steward.data.workbench import Workbench
+from steward.models import ModelDesk
+from steward.runs import Runs
+from steward.store import Keyring
+
+NONCE_PURPOSE = "untrusted content"
+
+
+@dataclass(frozen=True)
+class Staff:
+    """Those who work under the broker."""
+
+    desk: ModelDesk
+    paid: PaidDesk
+    roster: Roster
+    hands: Hands
+    nonce_key: bytes
+
+
+def hire(
+    broker: Broker, desk: ModelDesk, live: Live, keyring: Keyring, roster: Roster, skills: Skills
+) -> Staff:
+    paid = PaidDesk(desk, broker, live)
+    nonce_key = keyring.derived(NONCE_PURPOSE)
+    operator = Operator(broker, paid, nonce_key, skills)
+    return Staff(desk, paid, roster, Hands(operator, roster), nonce_key)
+
+
+def put_to_work(
+    staff: Staff,
+    governing: Governing,
+    runs: Runs,
+    workbench: Workbench,
+    threads: Threads,
+    skills: Skills,
+) -> Turns:
+    """Registers the program of chat turns."""
+    broker = governing.broker
+    turns = Turns(
+        broker,
+        Contexts(workbench, threads, runs, broker, staff.roster, staff.desk, skills),
+        Planner(staff.paid, _Listing()),
+        staff.hands,
+        Explainer(staff.paid),
+        staff.paid,
+        governing.launcher.inline,
+        staff.nonce_key,
+    )
+    turns.register(runs)
+    return turns
+
+
+class _Listing:
+    """Looks at what there is."""
+
+    def plan(self, task: Task, catalogue: Catalogue) -> tuple[Plan, str]:  # noqa: ARG002
+        step = PlanStep(
+            id="look", title="List the datasets", agent="data-analyst", tools=["list_datasets"]
+        )
+        return Plan(goal=task.message[:200] or "Look", steps=[step]), ""

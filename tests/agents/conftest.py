@@ -1,0 +1,114 @@
+"""A thread to write in: the sample data, a scripted model where a test wants one, and runs driven to their end."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steward.agents.threads import HEAD, Thread
+from steward.app import Steward, open_steward
+from steward.core import MovableClock, load_settings
+from steward.data.samples import generate
+from steward.identity import Access
+from steward.runs import Run
+from steward.testing import Installation, fast_passwords
+from steward.testing.models import ScriptedLineup
+
+CUSTOMERS = 60
+
+
+@dataclass
+class Chat:
+    steward: Steward
+    access: Access
+    clock: MovableClock
+    models: ScriptedLineup
+    thread: Thread | None = None
+
+    def say(self, message: str, **more: Any) -> Run:
+        """Sends a message and lets its run go as far as it goes."""
+        thread_id = self.thread.id if self.thread is not None else None
+        self.thread, run = self.steward.threads.begin(
+            self.access, message, thread_id=thread_id, parent=more.pop("parent", HEAD), **more
+        )
+        return self.drive(run)
+
+    def drive(self, run: Run) -> Run:
+        self.steward.runs.drive_until_idle()
+        return self.steward.runs.get(self.access.scope, run.id)
+
+    def settings(self, **settings: str) -> None:
+        self.thread = self.steward.threads.create(self.access, settings=settings)
+
+    def answer(self, run: Run, key: str, answer: Any) -> Run:
+        self.steward.runs.records.signal(self.access.scope, run.id, key, answer)
+        return self.drive(run)
+
+    def output(self, run: Run) -> Any:
+        """What the turn came to; failed turns have an answer too."""
+        entries = {entry.key: entry for entry in self.entries(run)}
+        return self.steward.runs.payload(entries["answer"].data["result"])
+
+    def rows_of(self, dataset: str) -> int:
+        workspace = self.steward.workbench.datasets.workspace(
+            self.access.scope, self.access.user_id
+        )
+        return workspace.dataset(dataset, "main").rows
+
+    def entries(self, run: Run) -> list[Any]:
+        return list(self.steward.runs.journal.entries(self.access.scope, run.id))
+
+    def keys(self, run: Run) -> list[str]:
+        return [entry.key for entry in self.entries(run)]
+
+    def replays(self, run: Run) -> None:
+        """From the journal alone: no model is there any more."""
+        self.models.play()
+        report = asyncio.run(self.steward.runs.replay(self.access.scope, run.id))
+        assert report.divergences == (), report.divergences
+
+
+@pytest.fixture(scope="session")
+def sample_home(
+    tmp_path_factory: pytest.TempPathFactory, home_template: Path
+) -> tuple[Path, Access]:
+    """A project with the samples, made once; tests work in copies of its home."""
+    home = tmp_path_factory.mktemp("agents") / "home"
+    shutil.copytree(home_template, home)
+    clock = MovableClock(datetime(2026, 3, 1, tzinfo=UTC))
+    steward = open_steward(load_settings(home=home), clock=clock, passwords=fast_passwords())
+    installation = Installation(steward, clock)
+    access = installation.owner.access
+    for dataset in generate(customers=CUSTOMERS).datasets:
+        path = home / dataset.filename
+        path.write_bytes(dataset.content)
+        steward.workbench.bringing.load(
+            access.scope, access.user_id, path, dataset.filename, dataset.name
+        )
+    installation.close()
+    return home, access
+
+
+@pytest.fixture
+def chat(
+    sample_home: tuple[Path, Access], tmp_path: Path, clock: MovableClock, models: ScriptedLineup
+) -> Iterator[Chat]:
+    home = tmp_path / "home"
+    shutil.copytree(sample_home[0], home)
+    steward = open_steward(
+        load_settings(home=home), clock=clock, passwords=fast_passwords(), models=models
+    )
+    yield Chat(steward, sample_home[1], clock, models)
+    steward.close()
+
+
+def plan_text(*steps: dict[str, Any], goal: str = "Answer the question") -> str:
+    """A plan as a model writes it."""
+    defaults = {"reason": "It is asked for.", "confidence": 0.9}
+    return json.dumps({"goal": goal, "steps": [{**defaults, **step} for step in steps]})

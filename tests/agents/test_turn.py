@@ -1,0 +1,225 @@
+"""Whole turns: planned by a model, reviewed by a person, carried out by tools, explained, replayed without a model."""
+
+import json
+
+from steward.data.samples import generate
+from steward.testing.models import ScriptedModel, calls, fails, says
+from tests.agents.conftest import CUSTOMERS, Chat, plan_text
+
+COUNT = {
+    "id": "count",
+    "title": "Count the customers",
+    "agent": "data-analyst",
+    "tools": ["execute_sql"],
+    "arguments": {"sql": "SELECT count(*) AS customers FROM crm_customers"},
+}
+
+
+def test_a_question_is_planned_answered_and_replayed(chat: Chat) -> None:
+    rows = chat.rows_of("crm_customers")
+    model = ScriptedModel([plan_text(COUNT), f"There are {rows} customers."])
+    chat.models.play(model)
+
+    run = chat.say("How many customers are there?")
+
+    output = chat.output(run)
+    assert run.status.value == "done"
+    assert output["answer"] == f"There are {rows} customers."
+    assert output["figures"] == [{"text": f"{rows}", "source": "p1/count/call/1"}]
+    assert output["adherence"] == 1.0
+    assert output["plan"]["made_by"] == "model"
+    assert {"context", "plan/1/request", "plan/1", "p1/count/call/1", "answer/request"} <= set(
+        chat.keys(run)
+    )
+    model.assert_finished()
+    chat.replays(run)
+
+
+def test_an_invented_figure_is_flagged(chat: Chat) -> None:
+    chat.models.play(
+        ScriptedModel([plan_text(COUNT), "There are 60 customers, 17% more than before."])
+    )
+
+    run = chat.say("How many customers are there?")
+
+    assert {"text": "17%", "source": None} in chat.output(run)["figures"]
+
+
+def test_without_a_model_it_says_so_and_works(chat: Chat) -> None:
+    run = chat.say("How many customers are there?")
+
+    output = chat.output(run)
+    assert run.status.value == "done"
+    assert output["plan"]["made_by"] == "rules"
+    assert "No model is configured" in output["plan"]["said"]
+    assert not output["by_model"]
+    chat.replays(run)
+
+
+def test_a_plan_that_changes_something_waits_for_a_person(chat: Chat) -> None:
+    clean = {
+        "id": "trim",
+        "title": "Trim the names",
+        "agent": "data-engineer",
+        "tools": ["clean"],
+        "arguments": {
+            "dataset": "crm_customers",
+            "operation": "trim",
+            "arguments": {"columns": ["company"]},
+        },
+    }
+    chat.models.play(ScriptedModel([plan_text(COUNT, clean), "Names are trimmed."]))
+
+    run = chat.say("Trim the names of customers")
+    assert run.status.value == "waiting_for_approval"
+    assert [wait["kind"] for wait in run.waits] == ["plan"]
+    assert not any(key.startswith("p1/") for key in chat.keys(run))
+
+    run = chat.answer(run, "plan/1/review", {"decision": "approve", "skip": ["count"], "by": "me"})
+
+    assert run.status.value == "done", chat.output(run)
+    assert [step["id"] for step in chat.output(run)["steps"]] == ["trim"]
+    chat.replays(run)
+
+
+def test_a_rejected_plan_does_nothing(chat: Chat) -> None:
+    chat.settings(review="always")
+    chat.models.play(ScriptedModel([plan_text(COUNT)]))
+
+    run = chat.say("How many customers are there?")
+    run = chat.answer(run, "plan/1/review", {"decision": "reject", "by": "me"})
+
+    assert run.status.value == "failed"
+    assert "not approved" in chat.output(run)["answer"]
+    chat.replays(run)
+
+
+OPEN = {
+    "id": "look",
+    "title": "Find out how many customers each country has",
+    "agent": "data-analyst",
+    "tools": ["execute_sql"],
+    "fallback_tools": ["preview"],
+}
+
+
+def test_the_operator_has_the_tools_of_its_step_and_no_others(chat: Chat) -> None:
+    model = ScriptedModel(
+        [
+            plan_text(OPEN),
+            calls("execute_python", code="result = 1"),
+            calls("preview", dataset="crm_customers"),
+            calls("execute_sql", sql="SELECT country, count(*) AS n FROM crm_customers GROUP BY 1"),
+            "Counted by country.",
+        ]
+    )
+    chat.models.play(model)
+
+    run = chat.say("How many customers does each country have?")
+
+    output = chat.output(run)
+    assert run.status.value == "done"
+    assert [each["tool"] for each in output["deviations"]] == ["execute_python", "preview"]
+    assert [tool.name for tool in model.requests[1].tools] == ["execute_sql"]
+    assert output["steps"][0]["calls"] == ["p1/look/call/1"]
+    assert output["adherence"] == 1.0
+    chat.replays(run)
+
+
+def test_a_fallback_comes_into_view_when_the_first_tool_fails(chat: Chat) -> None:
+    model = ScriptedModel(
+        [
+            plan_text(OPEN),
+            calls("execute_sql", sql="SELECT nothing FROM nowhere"),
+            calls("preview", dataset="crm_customers", limit=5),
+            "Here are some customers.",
+        ]
+    )
+    chat.models.play(model)
+
+    run = chat.say("How many customers does each country have?")
+
+    output = chat.output(run)
+    assert [tool.name for tool in model.requests[2].tools] == ["execute_sql", "preview"]
+    assert output["adherence"] == 0.0
+    assert [each["kind"] for each in output["deviations"]] == ["fallback"]
+    chat.replays(run)
+
+
+def test_a_plan_that_fails_is_made_again_knowing_why(chat: Chat) -> None:
+    broken = {
+        **OPEN,
+        "arguments": {"sql": "SELECT 1/0 FROM crm_customers LIMIT 'x'"},
+        "fallback_tools": [],
+    }
+    model = ScriptedModel(
+        [
+            plan_text(broken),
+            says("I give up."),
+            says("Really."),
+            plan_text(COUNT),
+            "There are 60 customers.",
+        ]
+    )
+    chat.models.play(model)
+
+    run = chat.say("How many customers are there?")
+
+    output = chat.output(run)
+    assert run.status.value == "done"
+    assert output["plans"] == 2
+    assert "not done" in json.dumps(model.requests[3].to_json())
+    assert "plan/1/failed" in chat.keys(run)
+    chat.replays(run)
+
+
+def test_schema_only_sends_no_row(chat: Chat) -> None:
+    chat.settings(rows="schema-only")
+    listing = {
+        "id": "list",
+        "title": "List customers",
+        "agent": "data-analyst",
+        "tools": ["execute_sql"],
+        "arguments": {"sql": "SELECT * FROM crm_customers"},
+    }
+    model = ScriptedModel(
+        [
+            plan_text(listing, {**OPEN, "needs": ["list"]}),
+            calls("execute_sql", sql="SELECT company, email FROM crm_customers"),
+            "Done.",
+            "Listed.",
+        ]
+    )
+    chat.models.play(model)
+
+    run = chat.say("List the customers")
+
+    assert run.status.value == "done"
+    content = generate(customers=CUSTOMERS).datasets[0].content.decode()
+    values = {cell for line in content.splitlines()[1:] for cell in line.split(",")[:5]}
+    sent = json.dumps([request.to_json() for request in model.requests], ensure_ascii=False)
+    assert "not shown" in sent
+    assert not [value for value in values if len(value) > 7 and value in sent]
+    assert all(not request.asking.allow_rows for request in model.requests)
+
+
+def test_a_model_that_fails_leaves_the_answer_to_rules(chat: Chat) -> None:
+    model = ScriptedModel([fails("model-refused"), fails("model-refused")])
+    chat.models.play(model)
+
+    run = chat.say("How many customers are there?")
+
+    output = chat.output(run)
+    assert run.status.value == "done"
+    assert output["plan"]["made_by"] == "fallback"
+    assert output["answer"]
+    chat.replays(run)
+
+
+def test_requests_are_paid_from_the_budget(chat: Chat) -> None:
+    chat.models.play(ScriptedModel([plan_text(COUNT), "There are 60 customers."]))
+
+    run = chat.say("How many customers are there?")
+
+    status = chat.steward.governing.budgets.status(run)
+    assert int(status.to_json()["tokens"]["spent"]) > 100
