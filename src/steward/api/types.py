@@ -18,6 +18,11 @@ def role_name(role: Role) -> RoleName:
 _BODY = "[0-9a-hjkmnp-tv-z]{26}"
 
 
+RUN_ID = f"^run_{_BODY}$"
+THREAD_ID = f"^thr_{_BODY}$"
+UPLOAD_ID = f"^upload_{_BODY}$"
+
+
 def _id(prefix: str, example: str) -> object:
     return Path(pattern=f"^{prefix}_{_BODY}$", examples=[f"{prefix}_{example}"])
 
@@ -29,9 +34,11 @@ TokenId = Annotated[str, _id("tok", _EXAMPLE)]
 InvitationId = Annotated[str, _id("inv", _EXAMPLE)]
 TaskId = Annotated[str, _id("tsk", _EXAMPLE)]
 UploadId = Annotated[str, _id("upload", _EXAMPLE)]
+ThreadId = Annotated[str, _id("thr", _EXAMPLE)]
 RunId = Annotated[str, _id("run", _EXAMPLE)]
 ApprovalId = Annotated[str, _id("apr", _EXAMPLE)]
 ScheduleId = Annotated[str, _id("sch", _EXAMPLE)]
+ConnectionId = Annotated[str, _id("con", _EXAMPLE)]
 CommitId = Annotated[str, _id("cmt", _EXAMPLE)]
 SecretName = Annotated[
     str, Path(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,99}$", examples=["warehouse_password"])

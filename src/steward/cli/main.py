@@ -5,7 +5,19 @@ import platform
 import typer
 
 from steward import __version__
-from steward.cli import backups, data, doctor, policies, runs, tests, tokens, up, users, worker
+from steward.cli import (
+    backups,
+    connections,
+    data,
+    doctor,
+    policies,
+    runs,
+    tests,
+    tokens,
+    up,
+    users,
+    worker,
+)
 from steward.cli.output import AsJson, command, show
 from steward.store import sqlite_version
 
@@ -22,6 +34,7 @@ app.command("doctor")(doctor.doctor)
 app.add_typer(users.app, name="user", help="People of this installation.")
 app.add_typer(tokens.app, name="token", help="Personal API tokens.")
 app.add_typer(data.app, name="data", help="Datasets: load, look, compare, undo, export.")
+app.add_typer(connections.app, name="connections", help="Connections: find, add, test, remove.")
 app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, verify, undo, export.")
 app.add_typer(policies.app, name="policy", help="Policy: which rule decides, and why.")
 app.add_typer(tests.app, name="test", help="Runs as regression tests.")

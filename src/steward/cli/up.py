@@ -54,6 +54,8 @@ def _serve(steward: Steward, owner: User, *, as_json: bool) -> None:
             link = steward.identity.sessions.new_link(owner.id)
             document["sign_in"] = f"{base}/sign-in?{urlencode({'link': link})}"
         show(document, as_json=as_json, text=lambda: _greeting(document, owner))
+        # What is found is proposed to the owner on a page; nobody waits for it.
+        steward.connections.discovery.look_in_background()
 
     serve(steward, started)
 

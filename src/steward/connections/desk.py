@@ -1,5 +1,6 @@
 """The room's door: connections by name, opened for the tool that uses them; one attribute per noun."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -70,10 +71,12 @@ class Desk:
         from steward.connections.mcp.client import list_tools
 
         access.require(Role.admin)
-        opened = self._server(access.scope, self.documents.get(access.scope, connection_id))
+        scope = access.scope
+        connection = await asyncio.to_thread(self.documents.get, scope, connection_id)
+        opened = await asyncio.to_thread(self._server, scope, connection)
         found = await list_tools(self.around.http, opened.settings, opened.secrets)
-        self.tools.saw(access.scope, opened.connection, found.tools)
-        return self.tools.listed(access.scope, connection_id)
+        await asyncio.to_thread(self.tools.saw, scope, connection, found.tools)
+        return await asyncio.to_thread(self.tools.listed, scope, connection_id)
 
     async def call_tool(
         self,
@@ -87,14 +90,14 @@ class Desk:
         """What an accepted tool answers; one that has changed is not called, and must be accepted anew."""
         from steward.connections.mcp.client import call_tool, list_tools
 
-        opened = self._server(scope, connection)
+        opened = await asyncio.to_thread(self._server, scope, connection)
         http, settings, secrets = self.around.http, opened.settings, opened.secrets
         try:
             return await call_tool(http, settings, secrets, name, arguments, accepted, seconds)
         except StewardError as problem:
             if problem.specific_code == "tool-changed":
                 listing = await list_tools(http, settings, secrets)
-                self.tools.saw(scope, connection, listing.tools)
+                await asyncio.to_thread(self.tools.saw, scope, connection, listing.tools)
             raise
 
     def _server(self, scope: Scope, connection: Connection) -> Opened:

@@ -1,0 +1,321 @@
+"""`steward connections`: what a project may reach; found, added, tested, removed."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from steward.app import Steward
+from steward.cli.output import AsJson, command, installation, show, table
+from steward.cli.projects import ProjectOption, UserOption, enter
+from steward.connections import Connection, Draft, load_connectors
+from steward.connections.discovery.desk import told_wrong
+from steward.connections.discovery.proposal import Proposal
+from steward.connections.mcp.settings import program_hash
+from steward.core.errors import Invalid
+from steward.identity import Access
+
+app = typer.Typer(no_args_is_help=True)
+ConnectionArgument = Annotated[str, typer.Argument(help="Name or id of the connection.")]
+Settings = Annotated[
+    list[str],
+    typer.Option("--set", help="A setting as NAME=VALUE; several. JSON values are read as JSON."),
+]
+
+
+@app.command("list")
+@command
+def list_connections(
+    *, project: ProjectOption = None, user: UserOption = None, as_json: AsJson = False
+) -> None:
+    """List the project's connections and whether they worked."""
+    with installation() as steward:
+        access = enter(steward, user, project)
+        found = steward.connections.documents.listed(access.scope)
+        rows = [(c.name, c.connector.title, c.place, c.state, c.checked_at) for c in found]
+        documents = [_document(each) for each in found]
+    show(
+        documents,
+        as_json=as_json,
+        text=lambda: table(
+            ["Name", "Kind", "Place", "State", "Checked"],
+            rows,
+            empty="No connections. 'steward connections discover' shows what this machine has.",
+        ),
+    )
+
+
+@app.command("kinds")
+@command
+def list_kinds(*, as_json: AsJson = False) -> None:
+    """List the kinds of connections with their settings and secrets."""
+    known = [each for _, each in load_connectors()]
+    documents = [
+        {
+            "kind": each.kind,
+            "title": each.title,
+            "settings": each.schema(),
+            "secrets": [secret.name for secret in each.secrets],
+        }
+        for each in known
+    ]
+    show(
+        documents,
+        as_json=as_json,
+        text=lambda: table(
+            ["Kind", "Title", "Settings", "Secrets"],
+            [
+                (
+                    each.kind,
+                    each.title,
+                    ", ".join(each.schema().get("properties", {})),
+                    ", ".join(secret.name for secret in each.secrets) or None,
+                )
+                for each in known
+            ],
+            empty="No kinds.",
+        ),
+    )
+
+
+@app.command("add")
+@command
+def add_connection(
+    kind: Annotated[str, typer.Argument(help="Such as postgresql; 'kinds' lists them.")],
+    name: Annotated[str, typer.Argument(help="By which tools and playbooks refer to it.")],
+    *,
+    settings: Settings = [],  # noqa: B006 - typer's way of an empty list
+    secret: Annotated[
+        list[str],
+        typer.Option("--secret", help="A secret of the project as FIELD=NAME; several."),
+    ] = [],  # noqa: B006
+    ask: Annotated[
+        list[str],
+        typer.Option("--ask", help="A secret field whose value is read from the terminal."),
+    ] = [],  # noqa: B006
+    hint: Annotated[str, typer.Option(help="What it is for, in words.")] = "",
+    project: ProjectOption = None,
+    user: UserOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add a connection; values of secrets are typed in or come on standard input, never as arguments."""
+    draft = Draft(
+        name=name,
+        kind=kind,
+        settings={key: _value(text) for key, text in _pairs(settings)},
+        secrets=dict(_pairs(secret)),
+        scope_hint=hint,
+        values={field: _typed(field) for field in ask},
+    )
+    with installation() as steward:
+        made = steward.connections.documents.create(enter(steward, user, project), draft)
+        document = _document(made)
+    show(document, as_json=as_json, text=lambda: f"Added {made.name}. Test it now.")
+
+
+@app.command("test")
+@command
+def try_connection(
+    connection: ConnectionArgument,
+    *,
+    project: ProjectOption = None,
+    user: UserOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try a connection now; exits with 1 when it does not work."""
+    with installation() as steward:
+        access = enter(steward, user, project)
+        found = _found(steward, access, connection)
+        check = asyncio.run(
+            steward.connections.health.check(access.scope, found.id, access.user_id)
+        )
+    document = {"name": found.name, "worked": check.worked, "words": check.words}
+    mark = "works" if check.worked else "does not work"
+    show(
+        {**document, "code": check.code, "milliseconds": check.milliseconds},
+        as_json=as_json,
+        text=lambda: f"{found.name} {mark} ({check.milliseconds} ms): {check.words}",
+    )
+    if not check.worked:
+        raise typer.Exit(1)
+
+
+@app.command("discover")
+@command
+def discover(
+    *, project: ProjectOption = None, user: UserOption = None, as_json: AsJson = False
+) -> None:
+    """Show what is configured on this machine already; nothing of it is used before it is accepted."""
+    with installation() as steward:
+        access = enter(steward, user, project)
+        found = [
+            told_wrong(each) for each in steward.connections.discovery.proposals(access, again=True)
+        ]
+    show(
+        [_proposal(each) for each in found],
+        as_json=as_json,
+        text=lambda: table(
+            ["Id", "Kind", "Name", "Found in", "Settings", "Remarks"],
+            [
+                (
+                    each.id[:12],
+                    each.kind,
+                    each.name,
+                    each.found_in,
+                    _settings_text(each),
+                    each.refused or _missing(each) or each.note or None,
+                )
+                for each in found
+            ],
+            empty="Nothing was found that is not connected already.",
+        ),
+    )
+
+
+@app.command("accept")
+@command
+def accept(
+    proposal: Annotated[
+        str, typer.Argument(help="Id of a proposal, or its first characters; or a connection.")
+    ],
+    *,
+    name: Annotated[str | None, typer.Option(help="Name of the connection.")] = None,
+    settings: Settings = [],  # noqa: B006
+    program: Annotated[
+        bool,
+        typer.Option("--program", help="Let the connection of this name start its program here."),
+    ] = False,
+    project: ProjectOption = None,
+    user: UserOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a connection of what was found; or, with --program, let a connection start its program."""
+    with installation() as steward:
+        access = enter(steward, user, project)
+        if program:
+            made = _accept_program(steward, access, proposal)
+        else:
+            chosen = [
+                each
+                for each in steward.connections.discovery.proposals(access)
+                if each.id.startswith(proposal)
+            ]
+            if len(chosen) != 1:
+                raise Invalid(
+                    f"{len(chosen)} proposals begin with {proposal!r}; 'steward connections discover' lists them."
+                )
+            given = {key: _value(text) for key, text in _pairs(settings)}
+            made = steward.connections.discovery.accept(
+                access, chosen[0].id, name=name, settings=given
+            )
+        document = _document(made)
+    show(document, as_json=as_json, text=lambda: f"Accepted {made.name}.")
+
+
+@app.command("remove")
+@command
+def remove(
+    connection: ConnectionArgument,
+    *,
+    restore: Annotated[
+        bool, typer.Option("--restore", help="Bring a removed one back, by its id.")
+    ] = False,
+    project: ProjectOption = None,
+    user: UserOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a connection; --restore with its id brings it back."""
+    with installation() as steward:
+        access = enter(steward, user, project)
+        if restore:
+            found = steward.connections.documents.restore(access, connection)
+        else:
+            found = _found(steward, access, connection)
+            steward.connections.documents.delete(access, found.id)
+    done = "Restored" if restore else "Removed"
+    back = "" if restore else f" 'steward connections remove --restore {found.id}' brings it back."
+    show(
+        {"id": found.id, "name": found.name, "removed": not restore},
+        as_json=as_json,
+        text=lambda: f"{done} {found.name}.{back}",
+    )
+
+
+def _accept_program(steward: Steward, access: Access, name: str) -> Connection:
+    found = _found(steward, access, name)
+    if found.program is None:
+        raise Invalid(f"The connection {found.name!r} starts no program.")
+    # Whoever types this holds the machine; what is started is in the answer.
+    return steward.connections.accept_program(access, found.id, program_hash(found.program))
+
+
+def _found(steward: Steward, access: Access, text: str) -> Connection:
+    documents = steward.connections.documents
+    if text.startswith("con_"):
+        return documents.get(access.scope, text)
+    return documents.named(access.scope, text)
+
+
+def _document(connection: Connection) -> dict[str, Any]:
+    return {
+        "id": connection.id,
+        "name": connection.name,
+        "kind": connection.kind,
+        "place": connection.place,
+        "settings": dict(connection.settings),
+        "secrets": dict(connection.secrets),
+        "scope_hint": connection.scope_hint,
+        "state": connection.state,
+        "checked_at": connection.checked_at,
+        "program": list(connection.program or ()) or None,
+        "program_accepted": connection.program_is_accepted,
+    }
+
+
+def _proposal(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "id": proposal.id,
+        "kind": proposal.kind,
+        "name": proposal.name,
+        "found_in": proposal.found_in,
+        "settings": dict(proposal.settings),
+        "secrets": proposal.masked,
+        "missing": list(proposal.missing),
+        "note": proposal.note,
+        "refused": proposal.refused,
+    }
+
+
+def _settings_text(proposal: Proposal) -> str:
+    known = [f"{key}={value}" for key, value in proposal.settings.items()]
+    return ", ".join([*known, *(f"{key}={value}" for key, value in proposal.masked.items())])
+
+
+def _missing(proposal: Proposal) -> str:
+    return f"say --set {proposal.missing[0]}=…" if proposal.missing else ""
+
+
+def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = [text.partition("=") for text in texts]
+    wrong = [name for name, mark, _ in pairs if not mark or not name]
+    if wrong:
+        raise Invalid(f"Write NAME=VALUE; {wrong[0]!r} is not that.")
+    return [(name, value) for name, _, value in pairs]
+
+
+def _value(text: str) -> Any:
+    """Numbers, lists and objects by their JSON; everything else is text."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(found, str) else found
+
+
+def _typed(field: str) -> str:
+    if sys.stdin.isatty():
+        return str(typer.prompt(field, hide_input=True))
+    return sys.stdin.readline().rstrip("\n")
