@@ -1,5 +1,6 @@
-/** Queries that run at once: asked as a stream, kept in threads. */
+/** Messages asked as a stream: queries that run at once, and turns of conversations. */
 import { createParser } from 'eventsource-parser';
+import type { Asked } from './chat-types';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
 import { listQuery } from './lists';
@@ -33,35 +34,58 @@ export interface ChatEvent {
   data: Record<string, unknown>;
 }
 
-/** Sends a message and tells its events; giving up the signal ends the run. */
+/** An event with its place in the journal; live text has none. */
+export interface TurnEvent extends ChatEvent {
+  id: string | null;
+}
+
+interface Body extends Asked {
+  limit?: number;
+}
+
+/** Sends a message and tells what comes of it until the connection ends, however it ends. */
+export async function tell(
+  projectId: string,
+  body: Body,
+  signal: AbortSignal,
+  onEvent: (event: TurnEvent) => void,
+): Promise<void> {
+  const { data } = await api.POST('/api/v1/projects/{project_id}/chat/stream', {
+    params: { path: { project_id: projectId } },
+    body: { branch: 'main', parameters: {}, limit: 200, ...body },
+    parseAs: 'stream',
+    signal,
+  });
+  const parser = createParser({
+    onEvent: ({ id, event, data: text }) =>
+      onEvent({
+        id: id ?? null,
+        kind: event ?? 'message',
+        data: JSON.parse(text) as Record<string, unknown>,
+      }),
+  });
+  const reader = (data as unknown as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    parser.feed(decoder.decode(value, { stream: true }));
+  }
+}
+
+/** Asks a query and waits for its answer; giving up the signal ends the run. */
 export async function ask(
   projectId: string,
   body: { message: string; thread_id: string | null; limit: number },
   signal: AbortSignal,
   onEvent: (event: ChatEvent) => void,
 ): Promise<ChatAnswer> {
-  const { data } = await api.POST('/api/v1/projects/{project_id}/chat/stream', {
-    params: { path: { project_id: projectId } },
-    body: { branch: 'main', parameters: {}, ...body },
-    parseAs: 'stream',
-    signal,
-  });
   let answer: ChatAnswer | null = null;
-  const parser = createParser({
-    onEvent: ({ event, data: text }) => {
-      const told = JSON.parse(text) as Record<string, unknown>;
-      if (event === 'result') answer = told as unknown as ChatAnswer;
-      onEvent({ kind: event ?? 'message', data: told });
-    },
+  await tell(projectId, body, signal, (event) => {
+    if (event.kind === 'result') answer = event.data as unknown as ChatAnswer;
+    onEvent(event);
   });
-  const reader = (data as unknown as ReadableStream<Uint8Array>).getReader();
-  const decoder = new TextDecoder();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    parser.feed(decoder.decode(value, { stream: true }));
-  }
-  // Assigned by the parser, which the compiler does not follow.
+  // Assigned by the callback, which the compiler does not follow.
   const found = answer as ChatAnswer | null;
   if (found === null) throw new TypeError('The connection ended before the result came.');
   return found;

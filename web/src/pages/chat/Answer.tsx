@@ -1,0 +1,64 @@
+/** The answer in words. Each figure leads to the result it was taken from; one without a source is marked. */
+import { Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { TriangleAlert } from 'lucide-react';
+import { useCallback, useMemo } from 'react';
+import type { Turn } from '@/api/chat-types';
+import classes from './answer.module.css';
+import { figureFinder } from './figures';
+import { Markdown } from './Markdown';
+
+interface Props {
+  turn: Turn;
+  /** The answer as far as it is written. */
+  live: string | undefined;
+  /** Shows the call that a figure was taken from. */
+  onSource: (key: string) => void;
+}
+
+export function Answer({ turn, live, onSource }: Props) {
+  const { answer, figures } = turn;
+  const find = useMemo(() => figureFinder(figures), [figures]);
+  const drawText = useCallback(
+    (text: string) =>
+      find(text).map((piece, index) => {
+        if (typeof piece === 'string') return piece;
+        const { source } = piece;
+        return source === null ? (
+          <span key={index} className={classes.unsourced} title="No result has this figure">
+            {piece.text}
+            <TriangleAlert size={11} aria-hidden />
+            <VisuallyHidden> (without a source)</VisuallyHidden>
+          </span>
+        ) : (
+          <UnstyledButton
+            key={index}
+            className={classes.sourced}
+            title="Taken from a result: show it"
+            onClick={() => onSource(source)}
+          >
+            {piece.text}
+          </UnstyledButton>
+        );
+      }),
+    [find, onSource],
+  );
+  const text = answer ?? live;
+  if (text === undefined || text === '') return null;
+  const unsourced = new Set(
+    figures.filter(({ source }) => source === null).map((figure) => figure.text),
+  );
+  return (
+    <div className={classes.answer} data-live={answer === null}>
+      <Markdown text={text} drawText={drawText} />
+      {unsourced.size > 0 && (
+        <Text size="xs" className={classes.warning}>
+          <TriangleAlert size={13} aria-hidden />
+          {unsourced.size === 1
+            ? 'One figure is in no result: '
+            : `${unsourced.size} figures are in no result: `}
+          {[...unsourced].join(', ')}. Check before you use it.
+        </Text>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,173 @@
+/** A conversation about the data: its turns, where the next message is written, and the other conversations. */
+import { ActionIcon, Button, Drawer, Title } from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { PanelLeft, SquarePen } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { Thread, ThreadSettings, Turn } from '@/api/chat-types';
+import { createThread, threadQuery, turnsQuery, useChangeThread } from '@/api/threads';
+import { projectPath, useProject } from '@/app/project';
+import { ErrorState } from '@/components/ErrorState';
+import { PAGE_TITLE_ID } from '@/components/Page';
+import { showFailure } from '@/components/undo';
+import { usePathParam } from '@/components/use-path-param';
+import { useSearchParam } from '@/components/use-search-param';
+import { SendBanner } from '@/components/waiting/SendBanner';
+import classes from './chat.module.css';
+import { Composer, type Written } from './Composer';
+import { COMPOSER_ID } from './composer-id';
+import { Conversation } from './Conversation';
+import { type Origin, parentOf } from './origin';
+import { ThreadList } from './ThreadList';
+import { ThreadMenu } from './ThreadMenu';
+import { useSend } from './use-send';
+
+const DEFAULTS: ThreadSettings = { rows: 'all', review: 'changes' };
+const NEW = 'New conversation';
+
+export default function ChatPage() {
+  const threadId = usePathParam('threadId') ?? null;
+  // Another conversation starts with a page of its own.
+  return <OneThread key={threadId} threadId={threadId} />;
+}
+
+function OneThread({ threadId }: { threadId: string | null }) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const [drawer, { open, close }] = useDisclosure(false);
+  const [leaf, setLeaf] = useSearchParam('leaf');
+  const [origin, setOrigin] = useState<Origin | null>(null);
+  const thread = useThread(project.id, threadId);
+  const turns = useQuery({
+    ...turnsQuery(project.id, threadId ?? '', leaf),
+    enabled: threadId !== null,
+    placeholderData: (previous) => previous,
+  });
+  const path = turns.data?.items ?? [];
+  const sending = useSend(project.id, path);
+  const title = thread.data?.title ?? NEW;
+  useDocumentTitle(title, project.name);
+  const startNew = () => {
+    void (async () => {
+      await navigate({ to: projectPath(project.id, 'chat'), search: {} });
+      requestAnimationFrame(() => document.getElementById(COMPOSER_ID)?.focus());
+    })();
+  };
+  useHotkeys([['mod+shift+O', startNew]], []);
+
+  const send = async (written: Written): Promise<boolean> => {
+    const wanted = threadId ?? (await thread.begin());
+    if (wanted === undefined) return false;
+    const parent = origin ? parentOf(origin) : path.at(-1)?.run_id;
+    const isTaken = await sending.send({
+      ...written,
+      thread_id: wanted,
+      ...(parent === undefined ? {} : { parent }),
+    });
+    if (isTaken) setOrigin(null);
+    return isTaken;
+  };
+  /** The same message once more, beside the first answer; or another one from the same place. */
+  const sayAgain = ({ message, mentions, attachments, parent, thread_id }: Turn) =>
+    void sending.send({ message, mentions, attachments, parent, thread_id });
+
+  return (
+    <div className={classes.page}>
+      <SendBanner />
+      <aside aria-label="Conversations" className={classes.side}>
+        <ThreadList projectId={project.id} current={threadId} onNew={startNew} />
+      </aside>
+      <Drawer opened={drawer} onClose={close} title="Conversations" size="20rem">
+        <ThreadList projectId={project.id} current={threadId} onNew={startNew} onPick={close} />
+      </Drawer>
+      <div className={classes.talk}>
+        <header className={classes.header}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label="Conversations"
+            className={classes.opener}
+            onClick={open}
+          >
+            <PanelLeft size={18} aria-hidden />
+          </ActionIcon>
+          <Title order={1} id={PAGE_TITLE_ID} tabIndex={-1} className={classes.title}>
+            {title}
+          </Title>
+          <Button
+            variant="default"
+            leftSection={<SquarePen size={14} aria-hidden />}
+            className={classes.opener}
+            onClick={startNew}
+          >
+            New
+          </Button>
+          <ThreadMenu settings={thread.settings} onChange={thread.change} />
+        </header>
+        {turns.isError && !turns.data ? (
+          <ErrorState error={turns.error} retry={() => void turns.refetch()} />
+        ) : (
+          <Conversation
+            path={path}
+            isLoading={threadId !== null && turns.isPending}
+            onSay={(message) => void send({ message, mentions: [], attachments: [] })}
+            actions={{
+              onEdit: (turn) => setOrigin({ kind: 'edit', turn }),
+              onBranch: (turn) => setOrigin({ kind: 'branch', turn }),
+              onAgain: sayAgain,
+              onLeaf: setLeaf,
+            }}
+          />
+        )}
+        <Composer
+          // A message that is edited has a text of its own.
+          key={origin?.kind === 'edit' ? origin.turn.run_id : ''}
+          threadId={threadId}
+          last={path.at(-1)}
+          origin={origin}
+          sending={sending}
+          onOrigin={setOrigin}
+          onSend={send}
+          onStarted={(message, thread, run) =>
+            sending.show({ message, thread_id: thread }, thread, run)
+          }
+        />
+      </div>
+    </div>
+  );
+}
+
+/** The conversation and its settings, also before it has begun. */
+function useThread(projectId: string, threadId: string | null) {
+  const { data } = useQuery({
+    ...threadQuery(projectId, threadId ?? ''),
+    enabled: threadId !== null,
+  });
+  const changeThread = useChangeThread(projectId);
+  const [wanted, setWanted] = useState(DEFAULTS);
+  const change = (settings: Partial<ThreadSettings>) => {
+    if (threadId === null) setWanted({ ...wanted, ...settings });
+    else if (data) {
+      const { revision } = data;
+      changeThread.mutate({ threadId, revision, settings }, { onError: showFailure });
+    }
+  };
+  /** Settings other than usual must be there before the first message; null leaves it to that. */
+  const begin = async (): Promise<string | null | undefined> => {
+    if (wanted === DEFAULTS) return null;
+    try {
+      return (await createThread(projectId, wanted)).id;
+    } catch (error) {
+      showFailure(error);
+      return undefined;
+    }
+  };
+  return { data: data, settings: data?.settings ?? wanted, change, begin };
+}
+
+function useDocumentTitle(title: string, projectName: string): void {
+  useEffect(() => {
+    document.title = `${title} · ${projectName} · Steward`;
+  }, [title, projectName]);
+}

@@ -1,0 +1,122 @@
+/** Parts of the place where messages are written: what is offered, attached, and said about keys. */
+import { ActionIcon, Kbd, Text, Tooltip } from '@mantine/core';
+import { Paperclip, X } from 'lucide-react';
+import { useRef } from 'react';
+import type { Completion } from './completing';
+import classes from './composer.module.css';
+import { COMPOSER_ID } from './composer-id';
+import type { Origin } from './origin';
+
+interface OptionsProps {
+  id: string;
+  completion: Completion;
+  chosen: number;
+  onAccept: (index: number) => void;
+}
+
+export function Options({ id, completion, chosen, onAccept }: OptionsProps) {
+  const label = completion.kind === 'recipe' ? 'Recipes' : 'Datasets';
+  return (
+    <div id={id} role="listbox" aria-label={label} className={classes.options}>
+      {completion.options.map((option, index) => (
+        <div
+          key={option.label}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === chosen}
+          // The field keeps the focus: a click must not close the list before it counts.
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onAccept(index);
+          }}
+        >
+          {option.label} <span>{option.detail}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+export function AttachButton({ onFiles }: { onFiles: (files: File[]) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Tooltip label="Attach files">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Attach files"
+          onClick={() => input.current?.click()}
+        >
+          <Paperclip size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to attach"
+        onChange={({ currentTarget }) => {
+          onFiles([...(currentTarget.files ?? [])]);
+          currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}
+
+export function OriginNote({ origin, onCancel }: { origin: Origin; onCancel: () => void }) {
+  const words =
+    origin.kind === 'edit'
+      ? 'Editing: the message before stays as another version'
+      : `Goes on from “${origin.turn.message}”`;
+  return (
+    <div className={classes.origin}>
+      <Text size="xs" truncate>
+        {words}
+      </Text>
+      <ActionIcon
+        size="xs"
+        variant="subtle"
+        color="gray"
+        aria-label="Never mind"
+        onClick={onCancel}
+      >
+        <X size={12} aria-hidden />
+      </ActionIcon>
+    </div>
+  );
+}
+
+export function Hints({ kind, isRunning }: { kind: string | null; isRunning: boolean }) {
+  return (
+    <Text size="xs" c="dimmed" className={classes.hints} id={`${COMPOSER_ID}-hints`}>
+      {kind === null ? (
+        <>
+          <span>
+            <Kbd size="xs">@</Kbd> dataset
+          </span>
+          <span>
+            <Kbd size="xs">/</Kbd> recipe
+          </span>
+          <span>
+            <Kbd size="xs">↑</Kbd> edit the last
+          </span>
+          <span>
+            <Kbd size="xs">Shift Enter</Kbd> new line
+          </span>
+          {isRunning && (
+            <span>
+              <Kbd size="xs">Esc</Kbd> stop
+            </span>
+          )}
+        </>
+      ) : (
+        <span className={classes.always}>
+          {kind}: runs at once, in the sandbox, without a model
+        </span>
+      )}
+    </Text>
+  );
+}

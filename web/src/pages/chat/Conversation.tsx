@@ -1,0 +1,105 @@
+/** The turns of a conversation, newest at the bottom; of a long one only the end is drawn at first. */
+import { Button, Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { ArrowDown } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { Turn } from '@/api/chat-types';
+import { isFinal } from '@/api/runs';
+import { useProject } from '@/app/project';
+import classes from './chat.module.css';
+import { follow, leave } from './following';
+import { Opening } from './Opening';
+import { spokenOf } from './spoken';
+import { type TurnActions, TurnView } from './TurnView';
+import { useBottom } from './use-bottom';
+
+const SHOWN_AT_FIRST = 20;
+const MORE = 20;
+
+interface Props {
+  path: Turn[];
+  isLoading: boolean;
+  /** Sends a message in the name of the reader. */
+  onSay: (message: string) => void;
+  actions: Omit<TurnActions, 'onSay'>;
+}
+
+export function Conversation({ path, isLoading, onSay, actions }: Props) {
+  const [count, setCount] = useState(SHOWN_AT_FIRST);
+  const { content, isAway, toBottom } = useBottom();
+  const hidden = Math.max(0, path.length - count);
+  useFollowed(path);
+  if (isLoading) {
+    return (
+      <Stack className={classes.turns} aria-busy>
+        <Skeleton height={40} width="40%" ml="auto" />
+        <Skeleton height={90} />
+      </Stack>
+    );
+  }
+  if (path.length === 0) return <Opening onSay={onSay} />;
+  return (
+    <>
+      <div ref={content} className={classes.turns}>
+        {hidden > 0 && (
+          <Button
+            variant="subtle"
+            color="gray"
+            className={classes.earlier}
+            onClick={() => setCount(count + MORE)}
+          >
+            Show {Math.min(hidden, MORE)} earlier messages
+          </Button>
+        )}
+        {path.slice(hidden).map((turn, index, shown) => (
+          <TurnView
+            key={turn.run_id}
+            turn={turn}
+            isLast={index === shown.length - 1}
+            actions={{ ...actions, onSay }}
+          />
+        ))}
+      </div>
+      <Spoken turn={path.at(-1)} />
+      {isAway && (
+        <div className={classes.latest}>
+          <Button
+            size="compact-sm"
+            variant="default"
+            radius="xl"
+            leftSection={<ArrowDown size={13} aria-hidden />}
+            onClick={toBottom}
+          >
+            Latest
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Streams of what is under way, as long as it is looked at. */
+function useFollowed(path: Turn[]): void {
+  const client = useQueryClient();
+  const project = useProject();
+  const open = path.filter(({ status }) => !isFinal(status));
+  const wanted = open.map(({ thread_id, run_id }) => `${thread_id}/${run_id}`).join(' ');
+  useEffect(() => {
+    const places = wanted.split(' ').filter(Boolean);
+    for (const place of places) {
+      const [threadId = '', runId = ''] = place.split('/');
+      follow({ client, projectId: project.id, threadId, runId });
+    }
+    return () => {
+      for (const place of places) leave(place.split('/')[1] ?? '');
+    };
+  }, [client, project.id, wanted]);
+}
+
+/** Says aloud how the newest turn stands, and its answer once it is whole: not word by word. */
+function Spoken({ turn }: { turn: Turn | undefined }) {
+  // What was there when the page opened is read, not announced.
+  const [first] = useState(() => spokenOf(turn));
+  const text = spokenOf(turn);
+  return <VisuallyHidden role="status">{text === first ? '' : text}</VisuallyHidden>;
+}

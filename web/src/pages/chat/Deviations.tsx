@@ -1,0 +1,38 @@
+/** Where the work left its plan, or was kept from doing so. */
+import { Text } from '@mantine/core';
+import { Split } from 'lucide-react';
+import type { Deviation } from '@/api/chat-types';
+import classes from './chat.module.css';
+
+const KINDS: Record<string, string> = {
+  fallback: 'Another tool was used',
+  'outside-plan': 'Kept from leaving the plan',
+  limit: 'A limit of the step was reached',
+  guardrail: 'Stopped by a guardrail',
+  violation: 'No planned tool worked',
+};
+
+export function Deviations({ deviations }: { deviations: Deviation[] }) {
+  if (deviations.length === 0) return null;
+  return (
+    <section className={classes.deviations} aria-label="Deviations from the plan">
+      <Text size="xs" fw={600}>
+        <Split size={13} aria-hidden /> Deviations from the plan
+      </Text>
+      <ul>
+        {deviations.map(({ kind, tool, why }, index) => (
+          <li key={index}>
+            <b>{KINDS[kind] ?? kind.replaceAll('-', ' ')}</b>
+            {tool ? (
+              <>
+                {' '}
+                (<code>{tool}</code>)
+              </>
+            ) : null}
+            : {why}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

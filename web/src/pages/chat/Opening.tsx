@@ -1,0 +1,71 @@
+/** Before the first message: what one can ask here, with examples from the project's own data. */
+import { Anchor, Skeleton, Text, Title, UnstyledButton } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { MessagesSquare } from 'lucide-react';
+import { datasetsQuery } from '@/api/datasets';
+import { itemsOf } from '@/api/lists';
+import { suggestionsQuery } from '@/api/threads';
+import { projectPath, useMay, useProject } from '@/app/project';
+import classes from './chat.module.css';
+import { examplesOf } from './examples';
+
+const MOST = 6;
+
+export function Opening({ onSay }: { onSay: (message: string) => void }) {
+  const project = useProject();
+  const mayAsk = useMay('operator');
+  const datasets = useInfiniteQuery(datasetsQuery(project.id));
+  const suggestions = useQuery(suggestionsQuery(project.id));
+  const tables = itemsOf(datasets.data);
+  const isLoading = datasets.isPending || suggestions.isPending;
+  const offered = [...examplesOf(tables), ...(suggestions.data ?? [])];
+  const shown = offered.filter(
+    ({ message }, index) => offered.findIndex((other) => other.message === message) === index,
+  );
+  return (
+    <div className={classes.opening}>
+      <MessagesSquare size={26} aria-hidden />
+      <Title order={2}>Ask about your data</Title>
+      <Text size="sm" c="dimmed" maw="34rem">
+        Say what you want in your own words. Steward shows its plan, asks before it changes
+        anything, and everything it did can be undone.
+      </Text>
+      {isLoading && <Skeleton height={80} maw="34rem" aria-busy />}
+      {!isLoading && tables.length === 0 && (
+        <Text size="sm">
+          There is no data yet.{' '}
+          <Anchor
+            component={Link}
+            to={`${projectPath(project.id, 'datasets')}?dialog=upload`}
+            inherit
+          >
+            Load files
+          </Anchor>{' '}
+          to begin, or attach one to a message.
+        </Text>
+      )}
+      {!isLoading && mayAsk && (
+        <ul className={classes.examples} aria-label="Examples">
+          {shown.slice(0, MOST).map(({ title, message }) => (
+            <li key={message}>
+              <UnstyledButton onClick={() => onSay(message)}>
+                <span>{title}</span>
+                {title !== message && (
+                  <Text span size="xs" c="dimmed">
+                    {message}
+                  </Text>
+                )}
+              </UnstyledButton>
+            </li>
+          ))}
+        </ul>
+      )}
+      {!mayAsk && (
+        <Text size="sm" c="dimmed">
+          You may read conversations here. Asking needs the role of an operator.
+        </Text>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,163 @@
+/** The plan of a turn: goal, steps with who does what and why, how far it is, and its review. */
+import { Alert, Progress, SegmentedControl, Text, UnstyledButton } from '@mantine/core';
+import { ChevronRight, GitBranch, Info } from 'lucide-react';
+import { useState } from 'react';
+import type { Turn, TurnPlan } from '@/api/chat-types';
+import type { Waiting } from '@/api/run-types';
+import { isFinal } from '@/api/runs';
+import { Chip } from '@/components/Chip';
+import type { Following } from './following';
+import { completionOf, MAKERS, stepsOf } from './plan-facts';
+import classes from './plan.module.css';
+import { PlanReview } from './PlanReview';
+import { StepItem } from './StepItem';
+
+interface Props {
+  turn: Turn;
+  waiting: Waiting[];
+  following: Following | undefined;
+  isLast: boolean;
+  /** The call that is to be seen. */
+  shownCall: string | null;
+}
+
+export function PlanCard({ turn, waiting, following, isLast, shownCall }: Props) {
+  const newest = turn.plans.at(-1);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const [wanted, setWanted] = useState<boolean | null>(null);
+  const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
+  // Work that is under way when the page opens is shown; what is over can be opened.
+  const [wasOpen] = useState(!isFinal(turn.status) || turn.status === 'failed');
+  const plan = turn.plans.find(({ branch }) => branch === chosen) ?? newest;
+  if (!plan || !newest) return null;
+  const isReviewed = plan.review.state === 'waiting' && !isFinal(turn.status);
+  const isOpen = shownCall !== null || isReviewed || (wanted ?? wasOpen);
+  const steps = stepsOf(turn, plan);
+  const percent = completionOf(steps);
+  const body = `plan-${turn.run_id}`;
+  const maker = MAKERS[plan.made_by];
+  const skip = (id: string, isSkipped: boolean) => {
+    const next = new Set(skipped);
+    if (isSkipped) next.add(id);
+    else next.delete(id);
+    setSkipped(next);
+  };
+  return (
+    <section className={classes.card} aria-label="Plan" data-waiting={isReviewed}>
+      <UnstyledButton
+        className={classes.head}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? body : undefined}
+        onClick={() => setWanted(!isOpen)}
+      >
+        <ChevronRight size={14} aria-hidden className={classes.chevron} />
+        <span className={classes.goal}>
+          <Text span size="sm" fw={600}>
+            {plan.plan.goal}
+          </Text>
+          <Text span size="xs" c="dimmed" className="tabular">
+            {steps.length} {steps.length === 1 ? 'step' : 'steps'} · {percent} %
+          </Text>
+        </span>
+        <Chip
+          word={maker.word}
+          icon={maker.icon}
+          title={plan.model === null ? maker.title : `${maker.title} (${plan.model})`}
+        />
+      </UnstyledButton>
+      <Progress
+        value={percent}
+        size={3}
+        radius={0}
+        color={turn.status === 'failed' ? 'red' : 'steward'}
+        aria-label="Completion of the plan"
+      />
+      {isOpen && (
+        <div id={body} className={classes.body}>
+          <Branches plans={turn.plans} shown={plan.branch} onShow={setChosen} />
+          <PlanWords plan={plan} />
+          <ol className={classes.steps} aria-label="Steps">
+            {steps.map((step) => (
+              <StepItem
+                key={step.id}
+                step={step}
+                planned={plan.plan.steps.find(({ id }) => id === step.id)}
+                turn={turn}
+                waiting={waiting}
+                live={following?.text[`p${plan.branch}/${step.id}`]?.text}
+                hasKeys={isLast}
+                shownCall={shownCall}
+                {...(isReviewed
+                  ? { isSkipped: skipped.has(step.id), onSkip: (on: boolean) => skip(step.id, on) }
+                  : {})}
+              />
+            ))}
+          </ol>
+          {isReviewed && <PlanReview turn={turn} plan={plan} skipped={skipped} hasKeys={isLast} />}
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface BranchesProps {
+  plans: TurnPlan[];
+  shown: number;
+  onShow: (branch: number) => void;
+}
+
+/** A plan that failed stays to be seen beside the one that replaced it. */
+function Branches({ plans, shown, onShow }: BranchesProps) {
+  if (plans.length < 2) return null;
+  return (
+    <div className={classes.branches}>
+      <GitBranch size={14} aria-hidden />
+      <Text size="xs" c="dimmed">
+        Planned again after a failure
+      </Text>
+      <SegmentedControl
+        size="xs"
+        aria-label="Branch of the plan"
+        value={String(shown)}
+        data={plans.map(({ branch }, index) => ({
+          value: String(branch),
+          label: index === plans.length - 1 ? `Plan ${branch}` : `Plan ${branch}, given up`,
+        }))}
+        onChange={(value) => onShow(Number(value))}
+      />
+    </div>
+  );
+}
+
+/** What the planner has to say about it, and what was wrong with what a model proposed. */
+function PlanWords({ plan }: { plan: TurnPlan }) {
+  const { said, problems, repaired, made_by, plan: document } = plan;
+  return (
+    <>
+      {said !== '' && (
+        <Alert
+          color={made_by === 'rules' ? 'blue' : 'gray'}
+          variant="light"
+          icon={<Info size={16} aria-hidden />}
+        >
+          {said}
+        </Alert>
+      )}
+      {document.notes !== '' && document.notes !== said && <Text size="sm">{document.notes}</Text>}
+      {problems.length > 0 && (
+        <details className={classes.problems}>
+          <summary>
+            {repaired
+              ? 'The model needed a second try'
+              : `${problems.length} ${problems.length === 1 ? 'mistake' : 'mistakes'} in what the model proposed`}
+          </summary>
+          <ul>
+            {problems.map((problem, index) => (
+              <li key={index}>{problem}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}

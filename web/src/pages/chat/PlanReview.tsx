@@ -1,0 +1,83 @@
+/** Asks whether a plan may run: as it is, without some of its steps, or not at all. */
+import { Button, Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { Check, X } from 'lucide-react';
+import type { Turn, TurnPlan } from '@/api/chat-types';
+import { reviewPlan, turnsKey } from '@/api/threads';
+import { useMay, useProject } from '@/app/project';
+import { FormError } from '@/components/FormError';
+import { showDone } from '@/components/undo';
+import { useAnswered } from '@/components/waiting/answering';
+import { KeyHint } from '@/components/waiting/Facts';
+import classes from './plan.module.css';
+
+interface Props {
+  turn: Turn;
+  plan: TurnPlan;
+  skipped: ReadonlySet<string>;
+  hasKeys: boolean;
+}
+
+export function PlanReview({ turn, plan, skipped, hasKeys }: Props) {
+  const project = useProject();
+  const client = useQueryClient();
+  const mayAnswer = useMay('operator');
+  const { send, isPending, error } = useAnswered();
+  const { thread_id: threadId, run_id: runId } = turn;
+  const say = (decision: 'approve' | 'reject') =>
+    void send(
+      () => reviewPlan(project.id, threadId, runId, { decision, skip: [...skipped] }),
+      () => {
+        showDone(decision === 'approve' ? 'Approved' : 'Rejected');
+        void client.invalidateQueries({ queryKey: turnsKey(project.id, threadId) });
+      },
+    );
+  const isNothing = skipped.size === plan.plan.steps.length;
+  const keys = hasKeys && mayAnswer && !isPending;
+  useHotkeys(
+    keys
+      ? [
+          ['a', () => !isNothing && say('approve')],
+          ['r', () => say('reject')],
+        ]
+      : [],
+  );
+  const wait = turn.waits?.find(({ kind }) => kind === 'plan');
+  if (!mayAnswer) {
+    return (
+      <Text size="sm" c="dimmed">
+        The plan waits for somebody who may approve it.
+      </Text>
+    );
+  }
+  return (
+    <div className={classes.review}>
+      <Text size="sm">{wait?.reason ?? 'Shall this be done?'}</Text>
+      <FormError error={error} />
+      <div className={classes.buttons}>
+        <Button
+          leftSection={<Check size={14} aria-hidden />}
+          rightSection={hasKeys && <KeyHint letter="A" />}
+          loading={isPending}
+          disabled={isNothing}
+          onClick={() => say('approve')}
+        >
+          {skipped.size === 0
+            ? 'Approve the plan'
+            : `Approve without ${skipped.size} ${skipped.size === 1 ? 'step' : 'steps'}`}
+        </Button>
+        <Button
+          variant="light"
+          color="red"
+          leftSection={<X size={14} aria-hidden />}
+          rightSection={hasKeys && <KeyHint letter="R" />}
+          disabled={isPending}
+          onClick={() => say('reject')}
+        >
+          Reject
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+/** One step of a plan: who does it with which tools and why, how it stands, and its calls. */
+import { Button, Switch, Text } from '@mantine/core';
+import { Undo2 } from 'lucide-react';
+import type { PlanStep, Turn, TurnStep } from '@/api/chat-types';
+import type { Waiting } from '@/api/run-types';
+import { StateChip } from '@/components/Chip';
+import { JsonTree } from '@/components/JsonTree';
+import { CallCard } from './CallCard';
+import classes from './plan.module.css';
+import { useRollback } from './use-rollback';
+
+interface Props {
+  step: TurnStep;
+  planned: PlanStep | undefined;
+  turn: Turn;
+  waiting: Waiting[];
+  /** What its agent says just now. */
+  live: string | undefined;
+  hasKeys: boolean;
+  shownCall: string | null;
+  /** Only while the plan is reviewed. */
+  isSkipped?: boolean;
+  onSkip?: (isSkipped: boolean) => void;
+}
+
+export function StepItem(props: Props) {
+  const { step, planned, turn, waiting, live, hasKeys, shownCall, isSkipped, onSkip } = props;
+  const state = step.status === 'rolled_back' ? 'undone' : step.status;
+  return (
+    <li className={classes.step} data-skipped={isSkipped ?? false}>
+      <div className={classes.line}>
+        <StateChip state={state} />
+        <span className={classes.what}>
+          <Text span size="sm" fw={500}>
+            {step.title}
+          </Text>
+          {step.summary !== '' && (
+            <Text span size="xs" c="dimmed">
+              {step.summary}
+            </Text>
+          )}
+        </span>
+        {onSkip && (
+          <Switch
+            size="xs"
+            label="Do it"
+            aria-label={`Do it: ${step.title}`}
+            checked={isSkipped !== true}
+            onChange={({ currentTarget }) => onSkip(!currentTarget.checked)}
+          />
+        )}
+        <RollBack step={step} turn={turn} />
+      </div>
+      <StepFacts step={step} planned={planned} />
+      {live !== undefined && step.status === 'running' && (
+        <Text size="sm" c="dimmed" className={classes.live}>
+          {live}
+        </Text>
+      )}
+      {step.calls.length > 0 && (
+        <div className={classes.calls}>
+          {step.calls.map((call) => (
+            <CallCard
+              key={call.key}
+              call={call}
+              turn={turn}
+              waiting={waiting}
+              hasKeys={hasKeys}
+              isShown={call.key === shownCall}
+            />
+          ))}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function StepFacts({ step, planned }: { step: TurnStep; planned: PlanStep | undefined }) {
+  const known = Object.keys(planned?.arguments ?? {}).length > 0;
+  return (
+    <div className={classes.facts}>
+      <span>{step.agent}</span>
+      {step.tools.map((tool) => (
+        <code key={tool}>{tool}</code>
+      ))}
+      {step.fallback_tools.length > 0 && (
+        <span title="Used only when the planned tools fail">
+          else {step.fallback_tools.join(', ')}
+        </span>
+      )}
+      {planned?.skill != null && <span>skill {planned.skill}</span>}
+      {planned && (
+        <span className="tabular" title="How sure the planner is">
+          {Math.round(planned.confidence * 100)} % sure
+        </span>
+      )}
+      {planned && planned.needs.length > 0 && <span>after {planned.needs.join(', ')}</span>}
+      {planned && (planned.reason !== '' || known) && (
+        <details className={classes.why}>
+          <summary>Why</summary>
+          {planned.reason !== '' && <p>{planned.reason}</p>}
+          {known && <JsonTree label="Arguments known so far" value={planned.arguments} />}
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** Takes back what the step changed, or does it again. */
+function RollBack({ step, turn }: { step: TurnStep; turn: Turn }) {
+  const changed = step.calls.filter(({ commits, state }) => commits.length > 0 && state === 'done');
+  const prefix = `p${step.branch}/${step.id}/`;
+  const rollback = useRollback(turn, (key) => key.startsWith(prefix));
+  if (changed.length === 0 || !rollback.mayTurn) return null;
+  const isUndone = changed.every(({ undone }) => undone);
+  return (
+    <>
+      <Button
+        size="compact-xs"
+        variant="default"
+        leftSection={<Undo2 size={12} aria-hidden />}
+        loading={rollback.isPending}
+        onClick={() => void (isUndone ? rollback.redo(step.title) : rollback.undo(step.title))}
+      >
+        {isUndone ? 'Do again' : 'Roll back'}
+      </Button>
+      {rollback.dialog}
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+/** How a conversation works: what models may see, when plans are looked at first, and safe mode. */
+import { ActionIcon, Popover, SegmentedControl, Stack, Switch, Text } from '@mantine/core';
+import { Settings2 } from 'lucide-react';
+import type { ThreadSettings } from '@/api/chat-types';
+import { useMay } from '@/app/project';
+import { SafeModeSwitch } from '@/pages/policy/SafeModeSwitch';
+
+const REVIEWS = [
+  { value: 'changes', label: 'Before changes' },
+  { value: 'always', label: 'Always' },
+  { value: 'never', label: 'Never' },
+] satisfies { value: ThreadSettings['review']; label: string }[];
+
+interface Props {
+  settings: ThreadSettings;
+  onChange: (change: Partial<ThreadSettings>) => void;
+}
+
+export function ThreadMenu({ settings, onChange }: Props) {
+  const mayChange = useMay('operator');
+  return (
+    <Popover position="bottom-end" width={300} trapFocus returnFocus>
+      <Popover.Target>
+        <ActionIcon variant="default" size="lg" aria-label="Settings of this conversation">
+          <Settings2 size={16} aria-hidden />
+        </ActionIcon>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Settings of this conversation">
+        <Stack gap="md">
+          <Switch
+            label="Schema only"
+            description="Models see names and types of columns, never a row"
+            checked={settings.rows === 'schema-only'}
+            disabled={!mayChange}
+            onChange={({ currentTarget }) =>
+              onChange({ rows: currentTarget.checked ? 'schema-only' : 'all' })
+            }
+          />
+          <div>
+            <Text size="sm" fw={500} mb={4}>
+              Ask me about plans
+            </Text>
+            <SegmentedControl
+              fullWidth
+              size="xs"
+              aria-label="Ask me about plans"
+              data={REVIEWS}
+              value={settings.review}
+              disabled={!mayChange}
+              onChange={(review) => onChange({ review })}
+            />
+          </div>
+          <SafeModeSwitch />
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

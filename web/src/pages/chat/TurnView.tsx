@@ -1,0 +1,108 @@
+/** One message and everything that came of it. */
+import { Alert, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import { memo, useState } from 'react';
+import type { Turn } from '@/api/chat-types';
+import { inboxQuery } from '@/api/inbox';
+import type { Waiting } from '@/api/run-types';
+import { isFinal } from '@/api/runs';
+import { useProject } from '@/app/project';
+import { callKeyOf } from '@/components/waiting/send-window';
+import { Answer } from './Answer';
+import { CallCard } from './CallCard';
+import classes from './chat.module.css';
+import { Deviations } from './Deviations';
+import { useFollowing } from './following';
+import { PersonMessage } from './PersonMessage';
+import { PlanCard } from './PlanCard';
+import { Progress } from './Progress';
+import { Results } from './Results';
+import { SuggestionChips } from './SuggestionChips';
+import { TurnFooter } from './TurnFooter';
+import { OtherWaits, WaitingHere } from './Waits';
+
+export interface TurnActions {
+  onSay: (message: string) => void;
+  onEdit: (turn: Turn) => void;
+  /** Sends the same message again. */
+  onAgain: (turn: Turn) => void;
+  /** The next message follows this turn. */
+  onBranch: (turn: Turn) => void;
+  /** Shows the conversation that leads to this turn. */
+  onLeaf: (runId: string) => void;
+}
+
+interface Props {
+  turn: Turn;
+  isLast: boolean;
+  actions: TurnActions;
+}
+
+export const TurnView = memo(function TurnView({ turn, isLast, actions }: Props) {
+  const following = useFollowing(turn.run_id);
+  const waiting = useWaiting(turn);
+  const [shownCall, setShownCall] = useState<string | null>(null);
+  const calls = turn.steps.flatMap((step) => step.calls);
+  const inPlace = new Set(calls.map(({ key }) => key));
+  const elsewhere = waiting.filter(({ key }) => !inPlace.has(callKeyOf(key)));
+  const isOver = isFinal(turn.status);
+  return (
+    <article className={classes.turn} id={`turn-${turn.run_id}`} aria-label={turn.message}>
+      <PersonMessage turn={turn} actions={actions} />
+      <div className={classes.reply}>
+        {turn.plans.length > 0 ? (
+          <PlanCard
+            turn={turn}
+            waiting={waiting}
+            following={following}
+            isLast={isLast}
+            shownCall={shownCall}
+          />
+        ) : (
+          calls.map((call) => (
+            <CallCard key={call.key} call={call} turn={turn} waiting={waiting} hasKeys={isLast} />
+          ))
+        )}
+        <WaitingHere waiting={elsewhere} hasKeys={isLast} />
+        <OtherWaits turn={turn} waiting={waiting} />
+        <Progress turn={turn} following={following} />
+        <Answer
+          turn={turn}
+          live={isOver ? undefined : following?.text.answer?.text}
+          onSource={setShownCall}
+        />
+        <Results turn={turn} />
+        {turn.error && <Failed error={turn.error} />}
+        <Deviations deviations={turn.deviations} />
+        {isOver && <TurnFooter turn={turn} isLast={isLast} actions={actions} />}
+        {isOver && isLast && (
+          <SuggestionChips suggestions={turn.suggestions} onSay={actions.onSay} />
+        )}
+      </div>
+    </article>
+  );
+});
+
+/** What of the turn waits for the reader. */
+function useWaiting({ run_id, status }: Turn): Waiting[] {
+  const project = useProject();
+  const { data = [] } = useQuery({ ...inboxQuery(project.id), enabled: !isFinal(status) });
+  return isFinal(status) ? [] : data.filter((item) => item.run_id === run_id);
+}
+
+function Failed({ error }: { error: { code: string; message: string } }) {
+  return (
+    <Alert
+      role="alert"
+      color="red"
+      variant="light"
+      title="It did not work"
+      icon={<TriangleAlert size={16} aria-hidden />}
+    >
+      <Text size="sm" style={{ whiteSpace: 'pre-wrap' }}>
+        {error.message}
+      </Text>
+    </Alert>
+  );
+}

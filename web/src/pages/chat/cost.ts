@@ -1,0 +1,20 @@
+/** What a turn used, in one line. */
+import type { TurnCost } from '@/api/chat-types';
+import { durationText } from '@/components/duration';
+
+const SMALLEST = 0.0001;
+
+export function usdText(usd: string): string {
+  const amount = Number(usd);
+  if (amount > 0 && amount < SMALLEST) return '< $0.0001';
+  return `$${amount.toFixed(amount < 1 ? 4 : 2)}`;
+}
+
+/** A model without a known price has no amount; work without a model has no tokens. */
+export function costText({ usd, tokens, seconds }: TurnCost): string {
+  const parts = [];
+  if (seconds !== null) parts.push(durationText(seconds * 1000));
+  if (tokens > 0) parts.push(`${tokens.toLocaleString('en')} tokens`);
+  if (usd !== null && Number(usd) > 0) parts.push(usdText(usd));
+  return parts.join(' · ');
+}

@@ -1,0 +1,31 @@
+/** A turn that has just begun, before the server has told about it. */
+import type { Asked, Turn } from '@/api/chat-types';
+
+interface Begun {
+  asked: Asked;
+  runId: string;
+  threadId: string;
+  by: string;
+  at: string;
+}
+
+/** The path of a conversation with the new turn at its end. */
+export function withNewTurn(path: Turn[], { asked, runId, threadId, by, at }: Begun): Turn[] {
+  if (path.some((turn) => turn.run_id === runId)) return path;
+  const parent = asked.parent === undefined ? (path.at(-1)?.run_id ?? null) : asked.parent;
+  const kept = path.slice(0, path.findIndex((turn) => turn.run_id === parent) + 1);
+  const replaced = path[kept.length];
+  return [
+    ...kept,
+    {
+      ...{ run_id: runId, thread_id: threadId, parent, message: asked.message },
+      siblings: [...(replaced?.siblings ?? []), runId],
+      mentions: asked.mentions ?? [],
+      attachments: (asked.attachments ?? []).map((file) => ({ ...file, size: 0 })),
+      ...{ query_type: null, status: 'queued', waits: null, plans: [], steps: [] },
+      ...{ answer: null, figures: [], deviations: [], suggestions: [], error: null },
+      cost: { usd: null, tokens: 0, seconds: null },
+      ...{ created_by: by, created_at: at, ended_at: null, undoable: false },
+    },
+  ];
+}

@@ -1,0 +1,23 @@
+/** Keys of a turn's journal in words. */
+import type { Turn } from '@/api/chat-types';
+import { stepOf } from './turn-events';
+
+const PHASES: [RegExp, string][] = [
+  [/^context$/, 'Gathered what is known'],
+  [/^plan\/\d+\/review/, 'Review of the plan'],
+  [/^plan\/\d+\/repair/, 'Asked the planner once more'],
+  [/^plan\/\d+\/request/, 'Asked the planner'],
+  [/^plan\/1$/, 'Planned'],
+  [/^plan\/\d+$/, 'Planned again'],
+  [/^answer/, 'Put the answer into words'],
+  [/\/model\/\d+/, 'Asked a model'],
+  [/\/deviation\/\d+/, 'Deviation'],
+];
+
+export function phaseOf(key: string, tool: string | null, { steps }: Turn): string {
+  const where = stepOf(key);
+  const step = steps.find(({ branch, id }) => branch === where?.branch && id === where.id);
+  const known = PHASES.find(([pattern]) => pattern.test(key))?.[1];
+  const what = tool ?? known ?? key;
+  return step ? `${step.title}: ${what}` : what;
+}

@@ -1,0 +1,31 @@
+/** What is to be known about the plans of a turn: who made them, how far they are. */
+import { BookOpenCheck, LifeBuoy, type LucideIcon, Sparkles, UserRound } from 'lucide-react';
+import type { MadeBy, Turn, TurnPlan, TurnStep } from '@/api/chat-types';
+
+export const MAKERS: Record<MadeBy, { word: string; icon: LucideIcon; title: string }> = {
+  model: {
+    word: 'Planned by a model',
+    icon: Sparkles,
+    title: 'A model proposed it; it was checked',
+  },
+  rules: { word: 'Planned by rules', icon: BookOpenCheck, title: 'Made without a model' },
+  fallback: {
+    word: 'Fallback plan',
+    icon: LifeBuoy,
+    title: 'What the model proposed did not hold; rules made this one',
+  },
+  person: { word: 'Changed by a person', icon: UserRound, title: 'Somebody edited it' },
+};
+
+export function stepsOf({ steps }: Turn, { branch }: TurnPlan): TurnStep[] {
+  return steps.filter((step) => step.branch === branch);
+}
+
+const ENDED = new Set(['done', 'skipped', 'rolled_back']);
+
+/** Per cent of the steps that need nothing more, rounded down. */
+export function completionOf(steps: TurnStep[]): number {
+  if (steps.length === 0) return 0;
+  const ended = steps.filter(({ status }) => ENDED.has(status)).length;
+  return Math.floor((ended / steps.length) * 100);
+}

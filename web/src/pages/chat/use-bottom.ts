@@ -1,0 +1,39 @@
+/** Keeps the end of a growing page in view, unless its reader has gone up to read. */
+import { useCallback, useEffect, useState } from 'react';
+
+const NEAR = 120;
+
+function isAtBottom(): boolean {
+  const { scrollHeight, clientHeight, scrollTop } = document.documentElement;
+  return scrollHeight - clientHeight - scrollTop < NEAR;
+}
+
+export function toBottom(): void {
+  window.scrollTo({ top: document.documentElement.scrollHeight });
+}
+
+export function useBottom() {
+  const [content, setContent] = useState<HTMLElement | null>(null);
+  const [isAway, setAway] = useState(false);
+  useEffect(() => {
+    if (!content) return;
+    toBottom();
+    let stays = true;
+    const onScroll = () => {
+      stays = isAtBottom();
+      setAway(!stays);
+    };
+    const grown = new ResizeObserver(() => {
+      if (stays) toBottom();
+      else setAway(!isAtBottom());
+    });
+    grown.observe(content);
+    window.addEventListener('scroll', onScroll, { passive: true });
+    return () => {
+      grown.disconnect();
+      window.removeEventListener('scroll', onScroll);
+    };
+  }, [content]);
+  const attach = useCallback((element: HTMLElement | null) => setContent(element), []);
+  return { content: attach, isAway, toBottom };
+}
