@@ -12,6 +12,7 @@ from steward.cli import (
     doctor,
     policies,
     runs,
+    skills,
     tests,
     tokens,
     up,
@@ -37,6 +38,7 @@ app.add_typer(data.app, name="data", help="Datasets: load, look, compare, undo, 
 app.add_typer(connections.app, name="connections", help="Connections: find, add, test, remove.")
 app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, verify, undo, export.")
 app.add_typer(policies.app, name="policy", help="Policy: which rule decides, and why.")
+app.add_typer(skills.app, name="skills", help="Skills: what agents know how to do.")
 app.add_typer(tests.app, name="test", help="Runs as regression tests.")
 app.command("backup")(backups.backup_command)
 app.command("restore")(backups.restore_command)
