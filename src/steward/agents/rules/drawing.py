@@ -1,0 +1,142 @@
+"""Charts of queries: drawn by the chart tool where a dataset alone will do, from the query's rows otherwise."""
+
+from typing import Any, Final
+
+from steward.agents.planning.facts import DatasetFacts
+from steward.agents.rules.asking import Ask
+from steward.agents.rules.drafting import Draft
+from steward.core.errors import Invalid
+from steward.sandbox.compile_plan import compile_plan
+from steward.sandbox.query_plan import QueryPlan
+
+_KINDS: Final[dict[str, tuple[str, ...]]] = {
+    "histogram": ("histogram", "distribution of", "distribution"),
+    "scatter": ("scatter", "scatter plot", "scatterplot"),
+    "box": ("box plot", "boxplot", "box"),
+    "heatmap": ("heat map", "heatmap"),
+    "pie": ("pie", "donut", "doughnut"),
+    "area": ("area chart", "area"),
+    "line": ("line chart", "line graph", "line", "curve", "trend"),
+    "bar": ("bar chart", "bar", "bars", "column chart", "bar graph"),
+}
+_ANY: Final = ("chart", "plot", "graph", "draw", "visualise", "visualize", "diagram")
+_AGGREGATES: Final = {
+    "count": "count",
+    "count_distinct": "distinct",
+    "sum": "sum",
+    "avg": "mean",
+    "median": "median",
+    "min": "min",
+    "max": "max",
+}
+CODE: Final = """rows = con.execute(parameters["sql"]).fetchall()
+names = [parameters["x"]] + ([parameters["colour"]] if parameters["colour"] else []) + [parameters["y"]]
+values = []
+for row in rows:
+    cells = []
+    for cell in row:
+        cells.append(cell if isinstance(cell, (int, float)) or cell is None else str(cell))
+    cells[-1] = None if row[-1] is None else float(row[-1])
+    values.append(dict(zip(names, cells)))
+x = {"field": parameters["x"], "type": parameters["scale"], "title": parameters["x"], "sort": None}
+y = {"field": parameters["y"], "type": "quantitative", "title": parameters["y"]}
+encoding = {"x": x, "y": y}
+if parameters["mark"] == "arc":
+    encoding = {"theta": y, "color": {"field": parameters["x"], "type": "nominal"}}
+elif parameters["colour"]:
+    encoding["color"] = {"field": parameters["colour"], "type": "nominal"}
+chart = {
+    "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+    "title": parameters["title"],
+    "data": {"values": values},
+    "mark": {"type": parameters["mark"], "tooltip": True},
+    "encoding": encoding,
+}
+result = len(values)
+"""
+
+
+def kind_in(ask: Ask) -> str | None:
+    """The kind of chart a request names; `auto` for any; None when it asks for none."""
+    for kind, phrases in _KINDS.items():
+        if ask.says(*phrases) and (
+            kind in {"histogram", "scatter", "heatmap"} or _drawn(ask, kind)
+        ):
+            return kind
+    return "auto" if ask.says(*_ANY) else None
+
+
+def _drawn(ask: Ask, kind: str) -> bool:
+    return ask.says(*_ANY) or kind in {"pie", "bar", "box"} or ask.says("as a", "as")
+
+
+def add_chart(
+    ask: Ask, draft: Draft, dataset: DatasetFacts, document: dict[str, Any], kind: str
+) -> bool:
+    """Adds a step that draws the query's result; False where that makes no picture."""
+    group, aggregate = document.get("group", []), document.get("aggregate", [])
+    if not 1 <= len(group) <= 2 or len(aggregate) != 1 or document.get("limit") == 1:
+        return False
+    times = {each["name"] for each in document.get("derive", [])}
+    chosen = (
+        kind if kind in {"bar", "line", "area", "pie"} else "line" if group[0] in times else "bar"
+    )
+    if chosen == "pie" and len(group) > 1:
+        chosen = "bar"
+    plain = not any(document.get(key) for key in ("derive", "filters", "joins", "having"))
+    if plain and ask.catalogue.usable("chart"):
+        return _native(ask, draft, dataset, document, chosen)
+    return _from_rows(ask, draft, document, chosen)
+
+
+def _native(
+    ask: Ask, draft: Draft, dataset: DatasetFacts, document: dict[str, Any], kind: str
+) -> bool:
+    group, aggregate = document["group"], document["aggregate"][0]
+    function = _AGGREGATES.get(aggregate["function"])
+    if function is None:
+        return _from_rows(ask, draft, document, kind)
+    chart: dict[str, Any] = {"kind": kind, "x": group[0], "aggregate": function}
+    if "column" in aggregate:
+        chart["y"] = aggregate["column"]
+    if len(group) > 1:
+        chart["colour"] = group[1]
+    if kind in {"bar", "pie"}:
+        ascending = document.get("order", [{}])[0].get("direction") == "ascending"
+        chart["sort"] = "y" if ascending else "-y"
+        chart["limit"] = min(document.get("limit", 20), 200)
+    title = f"Draw {aggregate['name'].replace('_', ' ')} by {' and '.join(group)}"
+    arguments = {"dataset": dataset.name, "chart": chart}
+    return draft.add(
+        ask, "chart", title, "chart", arguments, reason="A picture of the same figures"
+    )
+
+
+def _from_rows(ask: Ask, draft: Draft, document: dict[str, Any], kind: str) -> bool:
+    """The query again, in the sandbox, with a chart of its rows."""
+    if not ask.catalogue.usable("execute_python"):
+        return False
+    schema = {name: facts.names for name, facts in ask.catalogue.datasets.items()}
+    try:
+        sql = compile_plan(QueryPlan.model_validate(document), schema)
+    except (Invalid, ValueError):
+        return False
+    group, measure = document["group"], document["aggregate"][0]["name"]
+    times = {each["name"] for each in document.get("derive", [])}
+    title = f"{measure.replace('_', ' ')} by {' and '.join(group)}".capitalize()
+    scale = "temporal" if group[0] in times and group[0] != "year" else "nominal"
+    parameters = {
+        "sql": sql,
+        "mark": "arc" if kind == "pie" else kind,
+        "x": group[0],
+        "y": measure,
+        "colour": group[1] if len(group) > 1 else "",
+        "scale": scale if kind in {"line", "area"} or scale == "nominal" else "ordinal",
+        "title": title,
+    }
+    names = [document["source"], *(each["dataset"] for each in document.get("joins", []))]
+    arguments = {"datasets": names, "code": CODE, "parameters": parameters, "limit": 1}
+    return draft.add(
+        ask, "chart", f"Draw {title[0].lower()}{title[1:]}", "execute_python", arguments,
+        reason="A picture of the same rows",
+    )  # fmt: skip

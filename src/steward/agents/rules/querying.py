@@ -1,0 +1,276 @@
+"""Makes a query plan of a request: a function over a measure, grouped, filtered, ordered and cut."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steward.agents.planning.facts import ColumnFacts, DatasetFacts
+from steward.agents.rules.asking import Ask, name_words
+from steward.agents.rules.conditions import Conditions, conditions_in
+from steward.agents.rules.expressions import Piece, column, compared, day_of, truncated, value
+from steward.agents.rules.grouping import Dimension, Grouping, grouping_in
+from steward.agents.rules.naming import Link, columns_in, name_spans
+from steward.agents.rules.vocabulary import FUNCTION_NAMES, FUNCTIONS, MEASURES
+
+_AVERAGED: Final = frozenset(
+    {"satisfaction", "rating", "score", "age", "rate", "percentage", "share", "temperature"}
+)
+_RANKING: Final = ("top", "best", "bottom", "worst", "most", "least", "fewest", "largest", "biggest", "highest",
+                   "lowest", "smallest")  # fmt: skip
+_DOWN: Final = frozenset({"bottom", "worst", "least", "fewest", "lowest", "smallest"})
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The first few by a measure."""
+
+    limit: int
+    ascending: bool
+    tokens: range
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query plan with what it was made from."""
+
+    dataset: DatasetFacts
+    document: dict[str, Any]
+    dimensions: tuple[Dimension, ...]
+    function: str
+    measure: ColumnFacts | None
+    sure: float
+
+
+def query_in(ask: Ask, dataset: DatasetFacts) -> Query | None:
+    """The aggregation that a request asks for; None when it asks for none that can be told."""
+    grouping = grouping_in(ask, dataset)
+    ranking = ranking_in(ask)
+    if ranking is not None or ask.says("which", "what", "who"):
+        _subject(ask, dataset, ranking, grouping)
+    function, said = function_in(ask, ranking)
+    taken = grouping.used | set(said) | (set(ranking.tokens) if ranking else set())
+    conditions = conditions_in(ask, dataset, taken)
+    measure = grouping.ranked or measure_in(ask, dataset, taken | conditions.used, function)
+    function = _settled(ask, function, measure, grouping)
+    if function is None:
+        return None
+    if function not in {"count", "count_distinct"} and measure is None:
+        return None
+    if function == "count_distinct":
+        measure = _counted(ask, dataset, set(said))
+        if measure is None:
+            return None
+    if (
+        measure is not None
+        and measure.kind == "text"
+        and function not in {"count", "count_distinct", "min", "max"}
+    ):
+        return None
+    made = document_of(dataset, grouping.dimensions, function, measure, conditions, ranking)
+    return Query(dataset, made, tuple(grouping.dimensions), function, measure, _sure(ask, dataset))
+
+
+def document_of(
+    dataset: DatasetFacts,
+    dimensions: Iterable[Dimension],
+    function: str,
+    measure: ColumnFacts | None,
+    conditions: Conditions,
+    ranking: Ranking | None,
+) -> dict[str, Any]:
+    document: dict[str, Any] = {"source": dataset.name}
+    group = [placed(document, dataset, dimension) for dimension in dimensions]
+    if conditions.filters:
+        document["filters"] = list(conditions.filters)
+    if group:
+        document["group"] = group
+    aggregate = aggregated(function, measure, group)
+    document["aggregate"] = [aggregate]
+    if conditions.groups and group:
+        document["having"] = [
+            compared(column(aggregate["name"]), sign, value(number))
+            for sign, number in conditions.groups
+        ]
+    ordered(document, list(dimensions), ranking)
+    return document
+
+
+def aggregated(function: str, measure: ColumnFacts | None, group: list[str]) -> Piece:
+    name = FUNCTION_NAMES[function]
+    if measure is not None and function != "count":
+        name = f"{name}_{'_'.join(measure.name.split())}"
+    while name in group:
+        name += "_"
+    found: Piece = {"name": name[:200], "function": function}
+    return found if measure is None or function == "count" else {**found, "column": measure.name}
+
+
+def placed(document: dict[str, Any], dataset: DatasetFacts, dimension: Dimension) -> str:
+    """The column to group by; what has to be derived or joined for it is put into the plan."""
+    name = dimension.column.name
+    if dimension.link is not None:
+        name = _joined(document, dataset, name, dimension.link)
+    if dimension.unit is None:
+        return name
+    derived = dimension.unit
+    if dataset.column(derived) is not None:
+        derived = f"{dimension.unit} of {dimension.column.name}"
+    expression = truncated(dimension.unit, day_of(dimension.column, name))
+    document.setdefault("derive", []).append({"name": derived, "expression": expression})
+    return derived
+
+
+def _joined(document: dict[str, Any], dataset: DatasetFacts, name: str, reached: Link) -> str:
+    joins = document.setdefault("joins", [])
+    if all(each["dataset"] != reached.dataset.name for each in joins):
+        pairs = [{"left": reached.left, "right": reached.right}]
+        joins.append({"dataset": reached.dataset.name, "kind": "left", "on": pairs})
+    return name if dataset.column(name) is None else f"{reached.dataset.name}.{name}"
+
+
+def ordered(document: dict[str, Any], dimensions: list[Dimension], ranking: Ranking | None) -> None:
+    """Time runs forward, everything else from the largest down, unless a ranking says otherwise."""
+    if not document.get("group"):
+        return
+    measure = document["aggregate"][0]["name"]
+    times = [
+        name
+        for name, each in zip(document["group"], dimensions, strict=True)
+        if each.unit is not None
+    ]
+    if ranking is None and times:
+        others = [name for name in document["group"] if name not in times]
+        document["order"] = [{"column": name} for name in [*times, *others]]
+        return
+    ascending = ranking is not None and ranking.ascending
+    direction = "ascending" if ascending else "descending"
+    document["order"] = [
+        {"column": measure, "direction": direction},
+        *({"column": name} for name in document["group"]),
+    ]
+    if ranking is not None:
+        document["limit"] = ranking.limit
+
+
+def ranking_in(ask: Ask) -> Ranking | None:
+    """Top 10, the 5 largest, which … the most."""
+    singular = ask.says("which", "what", "who")
+    for start, end in sorted(ask.places(_RANKING)):
+        word = ask.words[start]
+        after = ask.tokens[end].number if end < len(ask.tokens) else None
+        before = ask.tokens[start - 1].number if start else None
+        if isinstance(after, int) and 0 < after <= 10_000 and word in {"top", "bottom", "best", "worst", "largest",
+                                                                       "biggest", "highest", "lowest"}:  # fmt: skip
+            return Ranking(after, word in _DOWN, range(start, end + 1))
+        if isinstance(before, int) and 0 < before <= 10_000:
+            return Ranking(before, word in _DOWN, range(start - 1, end))
+        if word in {"top", "bottom"}:
+            return Ranking(10, word in _DOWN, range(start, end))
+        if singular and _ranks_groups(ask, start):
+            return Ranking(1, word in _DOWN, range(start, end))
+    return None
+
+
+def _ranks_groups(ask: Ask, at: int) -> bool:
+    """ "Which product has the highest net" ranks products; "what is the highest net" does not."""
+    before = set(ask.words[:at])
+    return bool(
+        before
+        & {
+            "has",
+            "have",
+            "had",
+            "with",
+            "bring",
+            "made",
+            "generate",
+            "brought",
+            "get",
+            "got",
+            "open",
+        }
+    )
+
+
+def _subject(ask: Ask, dataset: DatasetFacts, ranking: Ranking | None, grouping: Grouping) -> None:
+    """What is ranked: the noun behind "top 10" or "which"."""
+    begin = ranking.tokens.stop if ranking is not None else 0
+    which = next((n for n, word in enumerate(ask.words) if word in {"which", "what"}), None)
+    if ranking is None and not any(True for _ in ask.places(("most", "least", "fewest"))):
+        return
+    if which is not None:
+        begin = which + 1
+    for each in columns_in(ask, dataset, begin):
+        measured = each.column.kind == "number" and not each.column.is_reference
+        if each.start != begin or measured:
+            continue
+        grouping.add(Dimension(each.column), range(each.start, each.end))
+        return
+
+
+def function_in(ask: Ask, ranking: Ranking | None) -> tuple[str | None, range]:
+    for function, phrases in FUNCTIONS.items():
+        for start, end in ask.places(phrases):
+            inside = ranking is not None and start in ranking.tokens
+            if not inside and not (function in {"min", "max"} and ranking is not None):
+                return function, range(start, end)
+    return None, range(0)
+
+
+def measure_in(
+    ask: Ask, dataset: DatasetFacts, taken: set[int], function: str | None
+) -> ColumnFacts | None:
+    """The column of numbers that is measured; dates too, for the first and the last."""
+    own = {n for start, end in name_spans(ask, dataset) for n in range(start, end)}
+    found = [
+        each
+        for each in columns_in(ask, dataset)
+        if not taken & set(range(each.start, each.end))
+        and not (each.score < 2 and own & set(range(each.start, each.end)))
+    ]
+    numbers = [
+        each for each in found if each.column.kind == "number" and not each.column.is_reference
+    ]
+    texts = [each for each in found if each.column.is_number_text]
+    if function in {"min", "max"} and not numbers:
+        times = [each for each in found if each.column.is_time]
+        return times[0].column if times else None
+    chosen = max(numbers or texts, key=lambda each: each.score, default=None)
+    return None if chosen is None else chosen.column
+
+
+def _settled(
+    ask: Ask, function: str | None, measure: ColumnFacts | None, grouping: Grouping
+) -> str | None:
+    """What a request means that names no function: a count of rows, a total of amounts, an average of ratings."""
+    if (
+        function == "count"
+        and measure is not None
+        and ask.says("how many")
+        and not _things(ask, measure)
+    ):
+        return "count"
+    if function is not None:
+        return function
+    if not grouping.dimensions and measure is None:
+        return None
+    if measure is None:
+        return "count"
+    if not grouping.dimensions and grouping.ranked is None:
+        return None
+    return "avg" if set(name_words(measure.name)) & _AVERAGED else "sum"
+
+
+def _things(ask: Ask, measure: ColumnFacts) -> bool:
+    return set(name_words(measure.name)) <= set(ask.words)
+
+
+def _counted(ask: Ask, dataset: DatasetFacts, said: set[int]) -> ColumnFacts | None:
+    after = max(said, default=-1) + 1
+    found = columns_in(ask, dataset, after)
+    return found[0].column if found and found[0].start - after <= 1 else None
+
+
+def _sure(ask: Ask, dataset: DatasetFacts) -> float:
+    named = bool(name_spans(ask, dataset))
+    return 0.9 if named and not set(ask.words) & set(MEASURES) else 0.75 if named else 0.65
