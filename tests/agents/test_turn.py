@@ -72,7 +72,7 @@ def test_a_plan_that_changes_something_waits_for_a_person(chat: Chat) -> None:
 
     run = chat.say("Trim the names of customers")
     assert run.status.value == "waiting_for_approval"
-    assert [wait["kind"] for wait in run.waits] == ["plan"]
+    assert [wait["kind"] for wait in run.waits or ()] == ["plan"]
     assert not any(key.startswith("p1/") for key in chat.keys(run))
 
     run = chat.answer(run, "plan/1/review", {"decision": "approve", "skip": ["count"], "by": "me"})

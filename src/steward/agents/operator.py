@@ -123,7 +123,12 @@ class Operator:
         async def look() -> Json:
             return await asyncio.to_thread(self._look, execution.run.scope, job)
 
-        asked = {"tools": list(step.allowed), "arguments": step.arguments, "skill": step.skill}
+        asked = {
+            "agent": job.agent.name,
+            "tools": list(step.allowed),
+            "arguments": step.arguments,
+            "skill": step.skill,
+        }
         return _Equipment(**await execution.step(f"{key}/equipment", asked, look))
 
     def _look(self, scope: Scope, job: Job) -> Json:

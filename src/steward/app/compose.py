@@ -13,6 +13,7 @@ from steward.agents.threads import Threads
 from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.staffing import Staff, hire, put_to_work
+from steward.app.tracing import watch_runs
 from steward.broker.tool import TOOLS
 from steward.broker.toolbox import Toolbox
 from steward.connections import Desk, Http, Mailer
@@ -43,6 +44,7 @@ from steward.store import (
 from steward.tools import load_tools
 from steward.tools._mcp import McpTools
 from steward.trace import Metrics
+from steward.trace.otlp import Collector
 
 HASHING_KEY = "steward.redaction_key"
 
@@ -72,9 +74,12 @@ class Steward:
     sandbox: Sandbox
     skills: Skills
     metrics: Metrics
+    collector: Collector | None
 
     def close(self) -> None:
         self.runs.close()
+        if self.collector is not None:
+            self.collector.close()
         self.sandbox.shut()
         self.workbench.close()
         self.bus.close()
@@ -188,6 +193,7 @@ def open_steward(
         DEFAULT_BUDGET,
     )
     put_to_work(staff, governing, runs, workbench, threads, skills)
+    collector = watch_runs(runs, settings.trace)
     return Steward(
         settings=settings,
         clock=clock,
@@ -210,6 +216,7 @@ def open_steward(
         sandbox=sandbox,
         skills=skills,
         metrics=Metrics(),
+        collector=collector,
     )
 
 

@@ -131,6 +131,22 @@ class MetricsSettings(_Section):
     )
 
 
+class TraceSettings(_Section):
+    otlp_endpoint: str | None = Field(
+        None,
+        description="Where finished runs are sent as OpenTelemetry traces, such as "
+        "http://127.0.0.1:4318/v1/traces; MLflow, Phoenix and others take the same. Unset: nowhere.",
+    )
+    headers: dict[str, SecretStr] = Field(
+        default_factory=dict, description="Headers for the collector, such as a key."
+    )
+    service: str = Field("steward", description="The service's name in traces.")
+    content: bool = Field(
+        False,
+        description="Whether prompts, arguments and results go along; off: names and numbers.",
+    )
+
+
 class NetworkSettings(_Section):
     allow_private: list[str] = Field(
         [],
@@ -309,6 +325,7 @@ class Settings(BaseSettings):
     identity: IdentitySettings = IdentitySettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
+    trace: TraceSettings = TraceSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -69,6 +69,8 @@ class Parts:
         self.journal = journal
         self.commit = commit
         self.scrub = scrub
+        self.on_end: list[Callable[[Run], None]] = []
+        """Told of each run that ended here, once that is durable; must neither block nor fail."""
 
 
 class JournalScribe:
@@ -284,6 +286,8 @@ class Drive:
             rings=[run_topic(run.id)],
         )
         fault("runs.drive.finished")
+        for tell in self._parts.on_end:
+            tell(run)
 
 
 _RANK = (Status.waiting_for_approval, Status.reviewing, Status.blocked, Status.running)

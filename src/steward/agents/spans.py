@@ -1,0 +1,189 @@
+"""A run's journal as spans: the run, its plans, its agents, their requests to models and their calls of tools."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from steward.broker.story import call_key
+from steward.runs import Entry, Json, Kind, Run
+from steward.trace import genai
+from steward.trace.redact import redact
+from steward.trace.spans import Span, Value
+
+_RUN = "run"
+Payload = Callable[[Json], Json]
+
+
+def spans_of(
+    run: Run, root: str, entries: Sequence[Entry], payload: Payload, *, content: bool = False
+) -> list[Span]:
+    """All spans of one run; `root` names the run that the trace belongs to. Content goes along only where asked for."""
+    return list(_Reader(run, root, entries, payload, content).spans())
+
+
+class _Reader:
+    def __init__(
+        self, run: Run, root: str, entries: Sequence[Entry], payload: Payload, content: bool
+    ) -> None:
+        self._run = run
+        self._root = root
+        self._entries = entries
+        self._payload = payload
+        self._content = content
+        self._began = _beginnings(entries)
+        self._agents = {
+            entry.key.removesuffix("/equipment"): str(entry.data["request"]["agent"])
+            for entry in entries
+            if entry.key.endswith("/equipment")
+        }
+
+    def spans(self) -> Iterator[Span]:
+        yield self._whole()
+        for entry in self._entries:
+            if entry.key.endswith("/done") and entry.key.removesuffix("/done") in self._agents:
+                yield self._agent(entry)
+            elif entry.kind in {Kind.step, Kind.outcome}:
+                yield from self._step(entry)
+
+    def _step(self, entry: Entry) -> Iterator[Span]:
+        request = entry.data.get("request")
+        if entry.key.startswith("plan/") and entry.key.count("/") == 1:
+            yield self._made(entry, genai.PLAN, genai.PLAN, "CHAIN", self._plan(entry))
+        elif isinstance(request, Mapping) and {"role", "messages"} <= request.keys():
+            yield self._model(entry, request)
+        elif isinstance(request, Mapping) and _is_call(entry, request):
+            yield self._tool(entry, request)
+
+    def _whole(self) -> Span:
+        run, first, last = self._run, self._entries[0], self._entries[-1]
+        attributes: dict[str, Value] = {
+            genai.OPERATION: genai.INVOKE_WORKFLOW,
+            genai.KIND: "AGENT" if run.program == "chat" else "CHAIN",
+            "steward.run.id": run.id,
+            "steward.run.status": run.status.value,
+            "steward.program": run.program,
+            "steward.project.id": run.scope.project_id,
+        }
+        if run.subject is not None and run.subject.startswith("thread:"):
+            thread = run.subject.removeprefix("thread:")
+            attributes |= {genai.CONVERSATION: thread, genai.SESSION: thread}
+        failed = last.data.get("error") if last.kind == Kind.failed else None
+        above = None if run.id == self._root else f"{run.parent_id}:{_RUN}"
+        return Span(
+            self._root,
+            f"{run.id}:{_RUN}",
+            f"{genai.INVOKE_WORKFLOW} {run.program}",
+            _moment(first.at),
+            _moment(last.at),
+            above,
+            attributes,
+            str(failed["code"]) if isinstance(failed, Mapping) else None,
+        )
+
+    def _agent(self, entry: Entry) -> Span:
+        key = entry.key.removesuffix("/done")
+        name = self._agents[key]
+        title = f"{genai.INVOKE_AGENT} {name}"
+        return self._made(entry, genai.INVOKE_AGENT, title, "AGENT", {genai.AGENT: name}, key)
+
+    def _plan(self, entry: Entry) -> dict[str, Value]:
+        planned = self._result(entry)
+        if not isinstance(planned, Mapping):
+            return {}
+        return {
+            "steward.plan.made_by": str(planned.get("made_by")),
+            "steward.plan.repaired": bool(planned.get("repaired")),
+            "steward.plan.problems": len(planned.get("problems") or ()),
+            "steward.plan.steps": len(planned.get("plan", {}).get("steps") or ()),
+        }
+
+    def _model(self, entry: Entry, request: Mapping[str, Any]) -> Span:
+        answer = self._result(entry)
+        known: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {}
+        provider, _, model = str(known.get("model", "")).partition(":")
+        usage = known.get("usage") or {}
+        about: dict[str, Value] = {genai.MODEL: model, genai.PROVIDER: provider}
+        read, written = usage.get("input_tokens", 0), usage.get("output_tokens", 0)
+        about |= {genai.INPUT_TOKENS: read, genai.OUTPUT_TOKENS: written}
+        about |= {genai.PROMPT_COUNT: read, genai.COMPLETION_COUNT: written}
+        if usage.get("cost") is not None:
+            about[genai.COST] = float(usage["cost"])
+        if self._content:
+            about[genai.INPUT] = _spelled(request["messages"])
+            about[genai.OUTPUT] = _spelled(known.get("parts"))
+        about["steward.role"] = str(request["role"])
+        return self._made(entry, genai.CHAT, f"{genai.CHAT} {model}".strip(), "LLM", about)
+
+    def _tool(self, entry: Entry, request: Mapping[str, Any]) -> Span:
+        tool = str(request["tool"])
+        about: dict[str, Value] = {genai.TOOL: tool, genai.CALL: entry.key}
+        if self._content:
+            about[genai.ARGUMENTS] = _spelled(request["arguments"])
+            about[genai.RESULT] = _spelled(self._result(entry))
+        return self._made(entry, genai.EXECUTE_TOOL, f"{genai.EXECUTE_TOOL} {tool}", "TOOL", about)
+
+    def _made(
+        self,
+        entry: Entry,
+        operation: str,
+        name: str,
+        kind: str,
+        about: Mapping[str, Value],
+        key: str | None = None,
+    ) -> Span:
+        key = key or entry.key
+        error = entry.data.get("error")
+        code = str(error.get("code")) if isinstance(error, Mapping) else None
+        attributes: dict[str, Value] = {genai.OPERATION: operation, genai.KIND: kind, **about}
+        if code is not None:
+            attributes[genai.ERROR] = code
+        start = self._began.get(call_key(key), _moment(entry.at))
+        return Span(
+            self._root,
+            f"{self._run.id}:{key}",
+            name,
+            min(start, _moment(entry.at)),
+            _moment(entry.at),
+            f"{self._run.id}:{self._above(key)}",
+            attributes,
+            code,
+        )
+
+    def _above(self, key: str) -> str:
+        """The agent in whose step it happened, else the run."""
+        parts = key.split("/")
+        for size in range(len(parts) - 1, 0, -1):
+            above = "/".join(parts[:size])
+            if above in self._agents:
+                return above
+        return _RUN
+
+    def _result(self, entry: Entry) -> Json:
+        return self._payload(entry.data["result"]) if "result" in entry.data else None
+
+
+def _is_call(entry: Entry, request: Mapping[str, Any]) -> bool:
+    """A call that happened, or one that was refused when it was planned."""
+    known = {"tool", "arguments"} <= request.keys()
+    return known and (not entry.key.endswith("/plan") or "error" in entry.data)
+
+
+def _beginnings(entries: Sequence[Entry]) -> dict[str, datetime]:
+    """When something began: at its own first entry, or where the run stood just before."""
+    began: dict[str, datetime] = {}
+    before = _moment(entries[0].at)
+    for entry in entries:
+        key = call_key(entry.key)
+        for name in {key, key.removesuffix("/equipment")}:
+            began.setdefault(name, before)
+        before = _moment(entry.at)
+    return began
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _spelled(value: Json) -> str:
+    return json.dumps(redact(value), ensure_ascii=False)
