@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -91,9 +92,9 @@ class Connector(Generic[S]):
 CONNECTORS: Registry[Connector[Any]] = Registry("connector")
 
 
+@cache
 def load_connectors() -> Registry[Connector[Any]]:
-    """All kinds: the built-in ones and those of installed packages. Loads them once."""
-    if not len(CONNECTORS):
-        CONNECTORS.load_package("steward.connections.types")
-        CONNECTORS.load_entry_points()
+    """All kinds: the built-in ones and those of installed packages."""
+    CONNECTORS.load_package("steward.connections.types")
+    CONNECTORS.load_entry_points()
     return CONNECTORS

@@ -59,7 +59,16 @@ class Connection:
 
     @property
     def program(self) -> tuple[str, ...] | None:
-        return self.connector.command(self.parsed())
+        """What would be started on this machine: its arguments, variables, and which of these are secrets."""
+        command = self.connector.command(self.parsed())
+        if command is None:
+            return None
+        hidden = (
+            f"{field_name.removeprefix('env.')}=(secret {name})"
+            for field_name, name in sorted(self.secrets.items())
+            if field_name.startswith("env.")
+        )
+        return (*command, *hidden)
 
     @property
     def program_is_accepted(self) -> bool:

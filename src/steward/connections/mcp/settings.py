@@ -2,13 +2,25 @@
 
 import hashlib
 import json
-from typing import Literal, Self
+import re
+from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from steward.connections.connector import ConnectorSettings
 from steward.connections.hosts import place_of
 from steward.core.errors import StewardError
+
+# Whoever sets one of these decides what a program does, whichever program was accepted.
+LOADING: Final = (
+    r"(?i:(?:LD|DYLD|GIT|NPM_CONFIG|UV|PIP|JDK|_?JAVA)_.*|(?:PYTHON|PERL|RUBY).*"
+    r"|PATH|HOME|SHELL|ENV|BASH_ENV|IFS|NODE_OPTIONS|NODE_PATH|CLASSPATH)"
+)
+
+
+def is_dangerous(variable: str) -> bool:
+    """Whether an environment variable can change which code a program runs."""
+    return re.fullmatch(LOADING, variable) is not None
 
 
 class McpSettings(ConnectorSettings):
@@ -43,6 +55,8 @@ class McpSettings(ConnectorSettings):
                 raise ValueError(problem.message) from None
         elif not self.command or self.url:
             raise ValueError("a server reached by stdio has a program and no address")
+        if any(is_dangerous(name) for name in self.env):
+            raise ValueError("a variable that changes how programs are loaded cannot be set")
         if any("\x00" in text for text in (self.command or "", *self.args, *self.env.values())):
             raise ValueError("a program's name and arguments hold no NUL")
         return self

@@ -7,7 +7,7 @@ from steward.connections.connector import (
     Secrets,
     Surroundings,
 )
-from steward.connections.mcp.settings import McpSettings
+from steward.connections.mcp.settings import LOADING, McpSettings
 
 
 async def check(around: Surroundings, settings: McpSettings, secrets: Secrets) -> str:
@@ -31,7 +31,7 @@ CONNECTORS.add(
         check=check,
         place=lambda settings: settings.place,
         secrets=(SecretField("token", "Bearer token", "For servers reached by http."),),
-        extra_secrets=r"env\.[A-Za-z_][A-Za-z0-9_]{0,80}|header\.[A-Za-z][A-Za-z0-9-]{0,60}",
+        extra_secrets=rf"env\.(?!{LOADING}$)[A-Za-z_][A-Za-z0-9_]{{0,80}}|header\.[A-Za-z][A-Za-z0-9-]{{0,60}}",
         command=lambda settings: settings.program,
     ),
 )
