@@ -33,6 +33,21 @@ from steward.identity import Access, Role
 from steward.runs import Json, Run, RunRequest, Runs, Status
 from steward.store import Database, EventLog, Scope, Transaction
 
+__all__ = [
+    "HEAD",
+    "PRIORITY",
+    "PROGRAM",
+    "Attachment",
+    "Parent",
+    "Path",
+    "Thread",
+    "Threads",
+    "Turn",
+    "position_of",
+    "subject_of",
+    "thread_of",
+]
+
 PROGRAM: Final = "chat"
 FORMAT: Final = 1
 UNDO_WINDOW: Final = timedelta(days=30)

@@ -131,7 +131,7 @@ class RequestFrame:
         route = _route_template(scope)
         method = scope["method"]
         self._steward.metrics.requests.labels(method, route, str(status)).inc()
-        if not route.endswith("/stream"):
+        if not route.endswith(("/stream", "/ag-ui")):
             self._steward.metrics.latency.labels(method, route).observe(seconds)
         _logger.info(
             "request",

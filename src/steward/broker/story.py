@@ -8,7 +8,8 @@ from typing import Any
 from steward.runs import Entry, Json, Kind
 
 _STAGE = re.compile(
-    r"(?P<call>.+)/(?:plan|window(?:/begun)?|answer|release|(?:approval|budget|edited)/[^/]+)"
+    r"(?P<call>.+)/(?:plan|window(?:/begun)?|answer|release"
+    r"|(?:approval|budget|edited)/[^/]+(?:/expired)?)"
 )
 
 

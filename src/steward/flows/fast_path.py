@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal
 
+from steward.agents.threads import PRIORITY, thread_of
 from steward.broker.story import Call, story
 from steward.core.errors import Invalid, Problem
 from steward.flows.launch import Launcher, Start
-from steward.identity import Access
-from steward.runs import Json, Run, Runs
+from steward.runs import Json, Run, RunRequest, Runs
+from steward.store import Scope
 
 QueryType = Literal["sql", "plan", "python"]
 
@@ -24,13 +25,6 @@ _TOOLS: Final[Mapping[QueryType, tuple[str, str]]] = {
 _KIND_OF: Final = {tool: kind for kind, (tool, _) in _TOOLS.items()}
 _PREFIX: Final = re.compile(r"\s*(SQL|PLAN|PYTHON):[ \t]*\n?(.*)", re.DOTALL | re.IGNORECASE)
 _LONGEST_TITLE: Final = 120
-_SUBJECT: Final = "thread:"
-
-WITHOUT_MODEL: Final = (
-    "No model is configured here, so this message was read by nobody and nothing was done. What works without a model: "
-    "start the message with `SQL:` and one SELECT over the datasets, with `PLAN:` and a query plan in YAML or JSON, or "
-    "with `PYTHON:` and a program. Flows, tools and schedules work without a model too."
-)
 
 
 @dataclass(frozen=True)
@@ -72,27 +66,17 @@ def question_in(message: str) -> Question | None:
     return Question(kind, text)
 
 
-def ask(
-    launcher: Launcher,
-    access: Access,
-    question: Question,
-    *,
-    thread_id: str | None = None,
-    branch: str = "main",
-) -> Run:
-    """Starts the one call; whoever is sitting there waits, so it goes before other work."""
+def query_request(
+    launcher: Launcher, question: Question, *, branch: str = "main", scope: Scope | None = None
+) -> RunRequest:
+    """The one call as a run; whoever is sitting there waits, so it goes before other work."""
     start = Start(
         document=launcher.single(question.tool, question.arguments, question.title),
         title=question.title,
         branch=branch,
-        subject=subject_of(thread_id) if thread_id is not None else None,
-        priority=10,
+        priority=PRIORITY,
     )
-    return launcher.start(access, start)
-
-
-def subject_of(thread_id: str) -> str:
-    return f"{_SUBJECT}{thread_id}"
+    return launcher.request(start, scope)
 
 
 @dataclass(frozen=True)
@@ -130,7 +114,7 @@ def message_of(runs: Runs, run: Run) -> Message:
     outcome = runs.outcome(run.scope, run.id) or {}
     return Message(
         run_id=run.id,
-        thread_id=_thread_of(run),
+        thread_id=thread_of(run),
         question=f"{kind.upper()}: {query}" if kind else run.title,
         query_type=kind,
         query=query,
@@ -165,8 +149,3 @@ def _meant(arguments: dict[str, Any]) -> dict[str, Any]:
         name: value.replace("$${", "${") if isinstance(value, str) else value
         for name, value in arguments.items()
     }
-
-
-def _thread_of(run: Run) -> str | None:
-    subject = run.subject or ""
-    return subject.removeprefix(_SUBJECT) if subject.startswith(_SUBJECT) else None

@@ -1,0 +1,253 @@
+"""Follows one run: its journal by rings, and text as it is written; nothing is lost, doubled or kept in a queue.
+
+Whoever reads slowly is told later, not more: entries wait in the database, text in one place for all.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack
+from typing import Any, Final
+
+from anyio import to_thread
+from fastapi.responses import StreamingResponse
+from starlette.types import Message, Send
+
+from steward.agents.live import LiveText, live_topic
+from steward.api.chat_events import ALL, ENDS, Happening, Place, Teller, placed
+from steward.api.context import ApiContext
+from steward.api.routes.events import HEARTBEAT_SECONDS, still_allowed
+from steward.broker.inbox import BUDGET, GATE, QUESTION, UNCERTAIN
+from steward.identity import Access
+from steward.runs import Entry, Run, Status
+from steward.runs.topics import run_topic
+
+STALLED_SECONDS: Final = 60.0
+"""A reader that takes nothing for so long has gone."""
+_PAGE: Final = 200
+_FOLLOW_SECONDS: Final = 5.0
+BEAT: Final = Happening("", None)
+"""Nothing happened for a while; the line is alive."""
+
+_PEOPLE: Final = frozenset({"plan", QUESTION, GATE, BUDGET, UNCERTAIN})
+
+Conclude = Callable[[Run], list[tuple[str, Any]]]
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events, for readers that read."""
+
+    def __init__(self, frames: AsyncIterator[str]) -> None:
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        super().__init__(frames, media_type="text/event-stream", headers=headers)
+
+    async def stream_response(self, send: Send) -> None:
+        async def patiently(message: Message) -> None:
+            # The timeout is an OSError, which the framework takes for a reader that hung up.
+            async with asyncio.timeout(STALLED_SECONDS):
+                await send(message)
+
+        await super().stream_response(patiently)
+
+
+class Following:
+    """One reader of one run."""
+
+    def __init__(
+        self,
+        context: ApiContext,
+        access: Access,
+        run: Run,
+        thread_id: str | None,
+        conclude: Conclude,
+        place: Place | None = None,
+    ) -> None:
+        """`conclude` says what is told once the run is over; `place` is how far the reader has come before."""
+        self.run = run
+        self.is_over = False
+        self._context = context
+        self._access = access
+        self._thread_id = thread_id
+        self._conclude = conclude
+        self._place = place or Place()
+        self._bell = _Bell()
+        self._teller = Teller(context.steward.runs.payload)
+        self._seq = 0
+        self._status: object = None
+        self._texts: dict[str, tuple[int, int, int]] = {}
+        self._checked_at = self._now()
+
+    async def happenings(self) -> AsyncIterator[list[Happening]]:
+        """Lists of what happened meanwhile, until the run is over, the server stops or the reader may not go on."""
+        steward, context = self._context.steward, self._context
+        with ExitStack() as listening:
+            listening.enter_context(steward.metrics.streams.track_inprogress())
+            listening.enter_context(steward.runs.listening(self.run.id, self._bell.entries))
+            listening.enter_context(steward.live.listening(self.run.id, self._bell.text))
+            keeping = (
+                asyncio.create_task(self._keep_following()) if steward.live.is_shared else None
+            )
+            if keeping is not None:
+                listening.callback(keeping.cancel)
+                await self._follow_once()
+            while not context.stopping.is_set() and not self.is_over:
+                told = await self._look()
+                if told:
+                    yield told
+                else:
+                    await self._bell.wait(HEARTBEAT_SECONDS)
+                if self._now() - self._checked_at >= HEARTBEAT_SECONDS:
+                    yield await self._beat()
+
+    @property
+    def is_level(self) -> bool:
+        """Whether everything that was written before the run was last looked at has been told."""
+        return not self._bell.entries_rung
+
+    async def _beat(self) -> list[Happening]:
+        """Once in a while: a sign of life, unless the reader may not see the run any more."""
+        self._checked_at = self._now()
+        # A ring may have been lost: looks again all the same.
+        self._bell.entries_rung = True
+        if not await to_thread.run_sync(still_allowed, self._context, self._access):
+            self.is_over = True
+        return [BEAT]
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
+
+    async def _look(self) -> list[Happening]:
+        bell = self._bell
+        told: list[Happening] = []
+        if bell.text_rung:
+            bell.text_rung = False
+            told += await self._new_text()
+        if bell.entries_rung:
+            bell.entries_rung = False
+            told += await to_thread.run_sync(self._new_entries)
+        return told
+
+    # The journal
+
+    def _new_entries(self) -> list[Happening]:
+        runs = self._context.steward.runs
+        # The run first: an entry that is written after the look is found by the next.
+        self.run = runs.get(self._access.scope, self.run.id)
+        entries = runs.journal.page(self._access.scope, self.run.id, self._seq, _PAGE)
+        told = self._status_change() if self._status is None else []
+        for entry in entries:
+            told += self._tell(entry)
+            if self.is_over:
+                return told
+        if len(entries) == _PAGE:
+            self._bell.entries_rung = True
+            return told
+        return told + self._status_change()
+
+    def _tell(self, entry: Entry) -> list[Happening]:
+        self._seq = entry.seq
+        events = self._teller.tell(entry)
+        if entry.kind in ENDS:
+            self.is_over = True
+            if self._place.shown(entry.seq) < ALL:
+                self.run = self._context.steward.runs.get(self._access.scope, self.run.id)
+                events += self._conclude(self.run)
+        return placed(self.run.id, entry.seq, events, self._place)
+
+    def _status_change(self) -> list[Happening]:
+        run = self.run
+        waits = run.waits or []
+        shown = (run.status, [wait["key"] for wait in waits])
+        if run.status.is_final or shown == self._status:
+            return []
+        self._status = shown
+        about = {
+            "run_id": run.id,
+            "thread_id": self._thread_id,
+            "status": run.status.value,
+            "waits": waits,
+        }
+        at = max(Place(self._seq), self._place, key=lambda place: place.seq)
+        return [Happening("status", about, at.id(run.id))]
+
+    # Text
+
+    async def _new_text(self) -> list[Happening]:
+        live = self._context.steward.live
+        found: Mapping[str, LiveText] = live.parts(self.run.id)
+        if not found and live.is_shared:
+            found = await to_thread.run_sync(live.read, self._access.scope, self.run.id)
+        told: list[Happening] = []
+        for part, text in found.items():
+            told += self._more_of(part, text)
+        return told
+
+    def _more_of(self, part: str, found: LiveText) -> list[Happening]:
+        beginning, length, offset = self._texts.get(part, (found.beginning, 0, 0))
+        told: list[Happening] = []
+        if beginning != found.beginning:
+            if length:
+                told.append(Happening("restart", {"part": part}))
+            length = offset = 0
+        new = found.text[length:]
+        if new:
+            told.append(Happening("token", {"part": part, "offset": offset, "text": new}))
+        self._texts[part] = (found.beginning, length + len(new), offset + utf16_length(new))
+        return told
+
+    # Rings across processes
+
+    async def _follow_once(self) -> None:
+        bus = self._context.steward.bus
+        for topic in (run_topic(self.run.id), live_topic(self.run.id)):
+            await to_thread.run_sync(bus.follow, topic)
+
+    async def _keep_following(self) -> None:
+        while True:
+            await asyncio.sleep(_FOLLOW_SECONDS)
+            await self._follow_once()
+
+
+class _Bell:
+    """Rings from other threads, heard in this loop; a second ring before the first was heard costs nothing."""
+
+    def __init__(self) -> None:
+        self.entries_rung = True
+        self.text_rung = True
+        self._event = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+
+    def entries(self) -> None:
+        if not self.entries_rung:
+            self.entries_rung = True
+            self._wake()
+
+    def text(self) -> None:
+        if not self.text_rung:
+            self.text_rung = True
+            self._wake()
+
+    def _wake(self) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._event.set)
+
+    async def wait(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        except TimeoutError:
+            return False
+        self._event.clear()
+        return True
+
+
+def waits_for_people(run: Run) -> list[dict[str, Any]]:
+    """What a run that rests needs of somebody; time and other runs are not among it."""
+    if run.status.is_final or run.status in {Status.queued, Status.running}:
+        return []
+    return [wait for wait in run.waits or [] if wait["kind"] in _PEOPLE]
+
+
+def utf16_length(text: str) -> int:
+    """As browsers count: what lies beyond the first plane counts twice."""
+    return len(text) + sum(character > "\uffff" for character in text)

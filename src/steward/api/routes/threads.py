@@ -1,0 +1,210 @@
+"""Threads of chat: listed, changed, deleted and had back; their turns read, followed and reviewed."""
+
+from typing import Annotated, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, Header, Query, Request, Response, status
+from fastapi.responses import StreamingResponse
+from pydantic import Field
+
+from steward.agents.threads import Thread, position_of
+from steward.api.chat_documents import (
+    ThreadOut,
+    TurnOut,
+    thread_out,
+    turn_out,
+    turns_out,
+)
+from steward.api.chat_events import ENDS, Place
+from steward.api.context import context_of, steward_of
+from steward.api.documents import (
+    Cursor,
+    IfMatch,
+    Input,
+    Limit,
+    Name,
+    Page,
+    decode_cursor,
+    encode_cursor,
+    page,
+    revision_from,
+    set_etag,
+)
+from steward.api.guards import AsOperator, AsViewer
+from steward.api.plan_reviews import ReviewIn, review
+from steward.api.routes.chat import followed
+from steward.api.types import RUN_ID, RunId, ThreadId
+from steward.app import Steward
+from steward.identity import Access
+from steward.runs import Run
+
+router = APIRouter(prefix="/projects/{project_id}/threads", tags=["chat"])
+
+
+class ThreadSettingsIn(Input):
+    rows: Literal["all", "schema-only"] | None = Field(
+        None, description="Whether a model may see rows, or schemas and statistics alone."
+    )
+    review: Literal["changes", "always", "never"] | None = Field(
+        None, description="Which plans a person looks at before they run."
+    )
+
+
+class ThreadIn(Input):
+    title: Name | None = Field(None, description="Unset: made from the first message.")
+    branch: str = Field("main", min_length=1, max_length=100)
+    settings: ThreadSettingsIn = ThreadSettingsIn()
+
+
+class ThreadChangeIn(Input):
+    title: Name | None = None
+    settings: ThreadSettingsIn | None = None
+    head: Annotated[str, Field(pattern=RUN_ID)] | None = Field(
+        None, description="The turn at which the conversation goes on, by its run."
+    )
+
+
+@router.get("")
+def list_threads(
+    request: Request,
+    access: AsViewer,
+    q: Annotated[str | None, Query(max_length=200)] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Page[ThreadOut]:
+    """Those in which something happened last come first."""
+    threads = steward_of(request).threads
+
+    def fetch(before: str | None, count: int) -> list[Thread]:
+        return threads.listed(access.scope, text=q, before=before, limit=count)
+
+    items, following = page(fetch, position_of, cursor, limit)
+    return Page(items=[thread_out(item) for item in items], next_cursor=following)
+
+
+@router.post("", status_code=status.HTTP_201_CREATED)
+def create_thread(
+    request: Request, response: Response, access: AsOperator, body: ThreadIn
+) -> ThreadOut:
+    settings = body.settings.model_dump(exclude_none=True)
+    threads = steward_of(request).threads
+    thread = threads.create(access, title=body.title or "", branch=body.branch, settings=settings)
+    return _told(response, thread)
+
+
+@router.get("/{thread_id}")
+def read_thread(
+    request: Request, response: Response, access: AsViewer, thread_id: ThreadId
+) -> ThreadOut:
+    return _told(response, steward_of(request).threads.get(access.scope, thread_id))
+
+
+@router.patch("/{thread_id}")
+def change_thread(
+    request: Request,
+    response: Response,
+    access: AsOperator,
+    thread_id: ThreadId,
+    body: ThreadChangeIn,
+    if_match: IfMatch = None,
+) -> ThreadOut:
+    settings = body.settings.model_dump(exclude_none=True) if body.settings else None
+    thread = steward_of(request).threads.change(
+        access,
+        thread_id,
+        revision_from(if_match),
+        title=body.title,
+        settings=settings,
+        head=body.head,
+    )
+    return _told(response, thread)
+
+
+@router.delete("/{thread_id}", status_code=status.HTTP_204_NO_CONTENT)
+def delete_thread(request: Request, access: AsOperator, thread_id: ThreadId) -> None:
+    """It can be had back for 30 days; what was done in it stays in the record."""
+    steward_of(request).threads.delete(access, thread_id)
+
+
+@router.post("/{thread_id}/restore")
+def restore_thread(
+    request: Request, response: Response, access: AsOperator, thread_id: ThreadId
+) -> ThreadOut:
+    return _told(response, steward_of(request).threads.restore(access, thread_id))
+
+
+@router.get("/{thread_id}/turns")
+def list_turns(
+    request: Request,
+    access: AsViewer,
+    thread_id: ThreadId,
+    leaf: Annotated[str | None, Query(pattern=RUN_ID)] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Page[TurnOut]:
+    """The conversation as it stands, or the one through `leaf`: its last turns, oldest first.
+
+    `next_cursor` leads to the turns before them.
+    """
+    steward = steward_of(request)
+    before = decode_cursor(cursor)
+    path = steward.threads.path(access.scope, thread_id, leaf=leaf, before=before, limit=limit)
+    following = None if path.before is None else encode_cursor(path.before)
+    return Page(items=turns_out(steward, access.scope, path.turns), next_cursor=following)
+
+
+@router.get("/{thread_id}/turns/{run_id}")
+def read_turn(request: Request, access: AsViewer, thread_id: ThreadId, run_id: RunId) -> TurnOut:
+    steward = steward_of(request)
+    return turn_out(steward, access.scope, steward.threads.turn(access.scope, thread_id, run_id))
+
+
+@router.get(
+    "/{thread_id}/turns/{run_id}/stream",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"text/event-stream": {}}, "description": "Server-sent events."},
+        204: {"description": "Everything was told already."},
+    },
+)
+async def follow_turn(
+    request: Request,
+    access: AsViewer,
+    thread_id: ThreadId,
+    run_id: RunId,
+    last_event_id: Annotated[str | None, Header(max_length=60)] = None,
+) -> Response:
+    """What happens in a turn, from its beginning or from `Last-Event-ID` on."""
+    context = context_of(request)
+    place = Place.of(last_event_id, run_id)
+    run = await to_thread.run_sync(_run, context.steward, access, thread_id, run_id)
+    if run.status.is_final and await to_thread.run_sync(_is_told, context.steward, run, place):
+        return Response(status_code=status.HTTP_204_NO_CONTENT)
+    return followed(context, access, run, place)
+
+
+def _run(steward: Steward, access: Access, thread_id: str, run_id: str) -> Run:
+    steward.threads.turn(access.scope, thread_id, run_id)
+    return steward.runs.get(access.scope, run_id)
+
+
+def _is_told(steward: Steward, run: Run, place: Place) -> bool:
+    """Whether the end of a run lies behind the reader."""
+    if place.part is not None:
+        return False
+    rest = steward.runs.journal.entries(run.scope, run.id, place.seq)
+    return not any(entry.kind in ENDS for entry in rest)
+
+
+@router.post("/{thread_id}/turns/{run_id}/review", status_code=status.HTTP_204_NO_CONTENT)
+def review_plan(
+    request: Request, access: AsOperator, thread_id: ThreadId, run_id: RunId, body: ReviewIn
+) -> None:
+    """Lets a plan run, whole or without some steps, changed, or not at all; the first answer counts."""
+    steward = steward_of(request)
+    review(steward, access, _run(steward, access, thread_id, run_id), body)
+
+
+def _told(response: Response, thread: Thread) -> ThreadOut:
+    set_etag(response, thread.revision)
+    return thread_out(thread)
