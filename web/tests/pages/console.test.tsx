@@ -75,6 +75,7 @@ describe('a query made into something else', () => {
       code: 'result = 1',
       parameters: { a: 1 },
     });
+    expect(transformOf({ ...python, result: { result: 1 } }, 't', {})).toBeNull();
   });
 });
 

@@ -29,12 +29,20 @@ export function stepYaml(kind: QueryType, query: string, parameters: Parameters)
   return stringify([node], { lineWidth: 0, blockQuote: 'literal' });
 }
 
-/** What the transform tool needs to make a dataset of the same result; null where there is nothing to run. */
+const hasTable = (result: unknown) =>
+  typeof result === 'object' &&
+  result !== null &&
+  'columns' in result &&
+  Array.isArray(result.columns) &&
+  result.columns.length > 0;
+
+/** What the transform tool needs to make a dataset of the same result; null where it is no table. */
 export function transformOf(
   message: Message,
   target: string,
   parameters: Parameters,
 ): Record<string, unknown> | null {
+  if (!hasTable(message.result)) return null;
   if (message.query_type === 'python') {
     return { target, language: 'python', code: message.query, parameters };
   }
