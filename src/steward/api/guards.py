@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 
 from steward.api.context import address_of, context_of, steward_of
+from steward.api.seeing import Seeing
 from steward.core.errors import Bug, Denied, NotFound, Unauthenticated
 from steward.core.ids import is_id
 from steward.core.settings import HttpSettings
@@ -63,6 +64,7 @@ class InProject(Guard):
             raise NotFound("There is no such project, or it is not open to you.")
         access = steward_of(request).identity.projects.enter(principal, project_id)
         access.require(self.role)
+        _refuse_hidden(request, access)
         return access
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,6 +99,22 @@ def identify(request: Request, *, session_only: bool = False) -> Principal:
     if session_only and principal.via is not Via.session:
         raise Denied("An API token cannot do this; sign in with the browser.", code="session-only")
     return principal
+
+
+def _refuse_hidden(request: Request, access: Access) -> None:
+    """What belongs to a playbook that is hidden from the caller is hidden too, however it is named."""
+    path, query = request.path_params, request.query_params
+    named = [path.get("run_id"), *(query.get(name) for name in ("run_id", "other", "parent"))]
+    runs = [each for each in named if each is not None and is_id(each, "run")]
+    schedule = _named(path.get("schedule_id"), "sch")
+    approval = _named(path.get("approval_id"), "apr")
+    if runs or schedule or approval:
+        seeing = Seeing(steward_of(request), access)
+        seeing.refuse_hidden(runs=runs, schedule=schedule, approval=approval)
+
+
+def _named(value: Any, prefix: str) -> str | None:
+    return value if isinstance(value, str) and is_id(value, prefix) else None
 
 
 def guard_of(route: APIRoute) -> Guard:

@@ -118,7 +118,7 @@ def load_lined(text: str) -> Lined:
         raise _invalid(f"{where}{said}") from None
     except (ValueError, RecursionError) as problem:
         raise _invalid("line 1: a number or the nesting is too large") from problem
-    lines: dict[str, int] = {}
+    lines = {"": 1}
     if node is not None:
         _count(node, "", lines)
     return Lined(value, lines)

@@ -30,4 +30,4 @@ def broken_promises(
             yield f"the required file {spec.path} was not made"
         for name in fitting:
             if spec.max_bytes is not None and files[name] > spec.max_bytes:
-                yield f"{name} has {files[name]:,} bytes, and {spec.max_bytes:,} are allowed"
+                yield f"the file {name} has {files[name]:,} bytes, and {spec.max_bytes:,} are allowed"

@@ -7,11 +7,11 @@ from typing import Any, Final
 from steward.core.errors import Conflict, NotFound, Problem, StewardError
 from steward.flows import Lined
 from steward.identity import Access, Role
-from steward.playbooks.documents import refusal
+from steward.playbooks.documents import as_json, refusal
 from steward.playbooks.library import Card, Check, Library, Revision, State
 from steward.playbooks.people import People, subject_of
 from steward.playbooks.running import Running
-from steward.playbooks.trigger import Armed, Arming, Trigger
+from steward.playbooks.trigger import TRIGGERS, Armed, Arming, Trigger
 from steward.runs import Json, Runs
 
 _MOST_HISTORY: Final = 100
@@ -105,6 +105,27 @@ class Deploying:
                 return self.triggers(access, named)
         raise NotFound(f"The deployed revision has no trigger {trigger!r}.")
 
+    def schedule(
+        self,
+        access: Access,
+        named: str,
+        version: int,
+        name: str,
+        trigger: Mapping[str, Any] | None,
+    ) -> Card:
+        """Sets one trigger of the newest revision, or takes it away; deployed at once where nothing else would be."""
+        access.require(Role.editor)
+        card = self._library.get(access, named)
+        document = as_json(self._library.revision_of(access.scope, card, card.head).playbook)
+        others = [each for each in document.get("triggers", []) if _name(each) != name]
+        kept = others if trigger is None else [*others, {**trigger, "name": name}]
+        document = {**document, "triggers": kept}
+        said = f"Trigger {name} {'removed' if trigger is None else 'set'}"
+        saved = self._library.save(access, named, version, document, message=said)
+        if card.state is State.active and card.deployed == card.head and saved.head != card.head:
+            return self.deploy(access, named)
+        return saved
+
     def _activate(self, access: Access, card: Card, number: int, history: list[int]) -> Card:
         revision = self._library.revision_of(access.scope, card, number)
         playbook = revision.playbook
@@ -158,6 +179,11 @@ class Deploying:
 
     def _history(self, card: Card) -> list[int]:
         return list(card.armed.get("history", ()))
+
+
+def _name(trigger: Mapping[str, Any]) -> str:
+    fallback = TRIGGERS.get(str(trigger["type"])).model_fields["name"].default
+    return str(trigger.get("name", fallback))
 
 
 def _watches(card: Card, revision: Revision) -> Iterator[_Watch]:

@@ -16,6 +16,8 @@ LARGEST: Final = 400_000
 _MESSAGES: Final = {
     "extra_forbidden": "is not known here",
     "missing": "is missing",
+    "model_type": "must be fields with values",
+    "dict_type": "must be fields with values",
     "union_tag_not_found": "needs a type",
 }
 _TYPES: Final = frozenset(name for name, _ in TRIGGERS)
@@ -23,14 +25,21 @@ _TYPES: Final = frozenset(name for name, _ in TRIGGERS)
 
 def read(source: str | Mapping[str, Any]) -> tuple[Playbook, Lined]:
     """A playbook from YAML or from JSON; Invalid with a place, and a line, for each thing wrong with its form."""
-    # An empty text says nothing, on its first line.
-    document = lined(source) if isinstance(source, str) else Lined(source, {})
+    document = lined(source) if isinstance(source, str) else _as_text(source)
     try:
         return Playbook.model_validate(document.value), document
     except ValidationError as problem:
         errors = problem.errors(include_url=False, include_input=False)
         found = [Problem(_pointer(each), _said(each)) for each in errors]
         raise refusal("This is not a playbook", found, document) from None
+
+
+def _as_text(source: Mapping[str, Any]) -> Lined:
+    """JSON by the same way as YAML, so that what is taken in can be written out; it has no lines."""
+    try:
+        return Lined(lined(dump_document(dict(source))).value, {})
+    except RecursionError:
+        raise Invalid("The document is nested too deeply.") from None
 
 
 def lined(text: str, what: str = "playbook") -> Lined:

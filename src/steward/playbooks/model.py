@@ -181,6 +181,13 @@ class Playbook(Document):
     owner: str | None = Field(None, max_length=200, description="E-mail address.")
     allowed: Allowed | None = None
 
+    @field_validator("format", mode="before")
+    @classmethod
+    def _number(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            raise ValueError("is a number")  # noqa: TRY004 - pydantic collects value errors
+        return value
+
     @model_validator(mode="after")
     def _whole(self) -> "Playbook":
         if (self.steps is None) == (self.graph is None):

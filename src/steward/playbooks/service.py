@@ -8,7 +8,7 @@ from steward.broker.groups import Groups
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Outcome, Preview, ToolContext
 from steward.core.clock import Clock
-from steward.core.errors import NotFound, Problem
+from steward.core.errors import Problem
 from steward.core.ids import Ids
 from steward.flows.launch import Launcher
 from steward.identity import Access
@@ -21,7 +21,7 @@ from steward.playbooks.library import Library
 from steward.playbooks.model import Playbook
 from steward.playbooks.people import People
 from steward.playbooks.running import Running
-from steward.runs import Json, Run, Runs
+from steward.runs import Json, Runs
 from steward.store import Database, EventLog, Scope
 
 Names = Callable[[Scope], Iterable[str]]
@@ -46,7 +46,6 @@ class Playbooks:
     ) -> None:
         self._clock = clock
         self._launcher = launcher
-        self._runs = runs
         self.names: dict[str, Names] = {}
         """What playbooks may name besides tools, by field: `connections`, `skills`, `agents`."""
         self.people = People(database, members, groups)
@@ -67,13 +66,6 @@ class Playbooks:
             for index, name in enumerate(getattr(playbook, field)):
                 if name not in known:
                     yield Problem(f"/{field}/{index}", f"there is no {field[:-1]} {name!r} here")
-
-    def visible_run(self, access: Access, run_id: str) -> Run:
-        """A run, unless it belongs to a playbook that is hidden from the caller."""
-        run = self._runs.get(access.scope, run_id)
-        if not self.people.sight(access).shows(run.subject):
-            raise NotFound(f"There is no run {run_id!r} in this project.")
-        return run
 
     async def preview(self, context: ToolContext, playbook: str, inputs: Json) -> Preview:
         return await self.running.preview(context, playbook, inputs)

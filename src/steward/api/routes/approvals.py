@@ -9,6 +9,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsOperator, AsViewer
+from steward.api.seeing import Seeing, kept
 from steward.api.types import ApprovalId
 from steward.broker.approvals import Approval, Extent, State, Verdict
 
@@ -77,7 +78,13 @@ def approval_out(approval: Approval) -> ApprovalOut:
 @router.get("/inbox")
 def read_inbox(request: Request, access: AsViewer) -> Page[WaitingOut]:
     """Everything that waits for the caller, what ends soonest first."""
-    items = steward_of(request).governing.inbox.waiting(access)
+    steward = steward_of(request)
+    seeing = Seeing(steward, access)
+    items = [
+        item
+        for item in steward.governing.inbox.waiting(access)
+        if (seeing.run(item.run_id) if item.approval is None else seeing.approval(item.approval))
+    ]
     return Page(items=[WaitingOut.model_validate(item) for item in items], next_cursor=None)
 
 
@@ -96,7 +103,9 @@ def list_approvals(
     def fetch(before: str | None, count: int) -> list[Approval]:
         return approvals.listed(access, status=state, run_id=run_id, before=before, limit=count)
 
-    items, following = page(fetch, lambda approval: approval.id, cursor, limit)
+    seeing = Seeing(steward_of(request), access)
+    shown = kept(fetch, seeing.approval, lambda approval: approval.id)
+    items, following = page(shown, lambda approval: approval.id, cursor, limit)
     return Page(items=[approval_out(item) for item in items], next_cursor=following)
 
 

@@ -13,6 +13,8 @@ from fastapi.responses import StreamingResponse
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Limit, Output, Page, page
 from steward.api.guards import AsViewer
+from steward.api.seeing import Seeing, kept
+from steward.app import Steward
 from steward.core import Event
 from steward.core.errors import Invalid, StewardError
 from steward.identity import Access
@@ -50,7 +52,8 @@ def list_events(
     def fetch(before: str | None, count: int) -> list[Event]:
         return events.before(access.scope, number(before), count)
 
-    items, following = page(fetch, lambda event: str(event.cursor), cursor, limit)
+    shown = kept(fetch, Seeing(steward_of(request), access).event, lambda event: str(event.cursor))
+    items, following = page(shown, lambda event: str(event.cursor), cursor, limit)
     return Page(items=[_event_out(event) for event in items], next_cursor=following)
 
 
@@ -93,10 +96,11 @@ async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIter
         while not context.stopping.is_set():
             rung.clear()
             events = await to_thread.run_sync(steward.events.after, access.scope, cursor)
-            for event in events:
-                cursor = event.cursor or cursor
+            told = await to_thread.run_sync(_told, steward, access, events)
+            for event in told:
                 yield _frame(event)
             if events:
+                cursor = events[-1].cursor or cursor
                 continue
             try:
                 await asyncio.wait_for(rung.wait(), HEARTBEAT_SECONDS)
@@ -104,6 +108,12 @@ async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIter
                 if not await to_thread.run_sync(still_allowed, context, access):
                     return
                 yield ": still here\n\n"
+
+
+def _told(steward: Steward, access: Access, events: list[Event]) -> list[Event]:
+    """Looked at anew for every batch: what was shared or taken away meanwhile counts at once."""
+    seeing = Seeing(steward, access)
+    return [event for event in events if seeing.event(event)]
 
 
 def still_allowed(context: ApiContext, access: Access) -> bool:

@@ -219,7 +219,8 @@ def list_runs(
     limit: Limit = 50,
 ) -> Page[RunOut]:
     """Newest first."""
-    records = steward_of(request).runs.records
+    steward = steward_of(request)
+    records, sight = steward.runs.records, steward.playbooks.people.sight(access)
 
     def fetch(before: str | None, count: int) -> list[Run]:
         return records.listed(
@@ -231,6 +232,7 @@ def list_runs(
             text=q,
             before=before,
             limit=count,
+            among=sight.among,
         )
 
     items, following = page(fetch, lambda run: run.id, cursor, limit)

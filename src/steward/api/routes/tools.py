@@ -20,6 +20,7 @@ from steward.api.documents import (
     set_etag,
 )
 from steward.api.guards import AsEditor, AsViewer
+from steward.api.seeing import Seeing, kept
 from steward.api.types import ScheduleId
 from steward.broker.grants import Grant
 from steward.broker.tool import Risk
@@ -157,7 +158,8 @@ def list_schedules(
     def fetch(before: str | None, count: int) -> list[Schedule]:
         return schedules.listed(access.scope, before, count)
 
-    items, following = page(fetch, lambda item: item.id, cursor, limit)
+    shown = kept(fetch, Seeing(steward_of(request), access).schedule, lambda item: item.id)
+    items, following = page(shown, lambda item: item.id, cursor, limit)
     return Page(items=[_schedule_out(item) for item in items], next_cursor=following)
 
 

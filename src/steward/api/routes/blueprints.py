@@ -1,0 +1,85 @@
+"""Blueprints: stories with a playbook to start from."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response, status
+
+from steward.api.context import steward_of
+from steward.api.documents import Output, Page, set_etag
+from steward.api.guards import AsEditor, AsViewer
+from steward.api.routes.playbooks import PlaybookOut, card_out
+from steward.playbooks import Blueprint, as_yaml
+
+router = APIRouter(prefix="/projects/{project_id}/blueprints", tags=["playbooks"])
+
+BlueprintName = Annotated[
+    str, Path(pattern=r"^[a-z][a-z0-9-]{0,59}$", examples=["profile-and-report"])
+]
+
+
+class BlueprintOut(Output):
+    id: str
+    title: str
+    category: str
+    problem: str
+    does: str
+    impact: str
+    systems: list[str]
+    own: bool
+    """Whether it comes from the installation's own folder."""
+
+
+class BlueprintDetail(BlueprintOut):
+    inputs: dict[str, Any]
+    sample: dict[str, Any]
+    yaml: str
+
+
+class BrokenOut(Output):
+    file: str
+    reason: str
+
+
+class BlueprintPage(Page[BlueprintOut]):
+    broken: list[BrokenOut]
+
+
+def _fields(blueprint: Blueprint, *, own: bool) -> dict[str, Any]:
+    names = ("id", "title", "category", "problem", "does", "impact", "systems")
+    return {**{name: getattr(blueprint, name) for name in names}, "own": own}
+
+
+@router.get("")
+def list_blueprints(request: Request, _access: AsViewer) -> BlueprintPage:
+    """All of them by category and title, and files of the folder that are none."""
+    shelf = steward_of(request).playbooks.blueprints.shelf()
+    ordered = sorted(shelf.blueprints.values(), key=lambda each: (each.category, each.title))
+    return BlueprintPage(
+        items=[BlueprintOut(**_fields(each, own=each.id in shelf.own)) for each in ordered],
+        next_cursor=None,
+        broken=[BrokenOut.model_validate(each) for each in shelf.broken],
+    )
+
+
+@router.get("/{blueprint}")
+def read_blueprint(
+    request: Request, _access: AsViewer, blueprint: BlueprintName
+) -> BlueprintDetail:
+    blueprints = steward_of(request).playbooks.blueprints
+    found = blueprints.get(blueprint)
+    return BlueprintDetail(
+        **_fields(found, own=found.id in blueprints.shelf().own),
+        inputs=found.playbook.inputs,
+        sample=found.sample.model_dump(mode="json"),
+        yaml=as_yaml(found.playbook),
+    )
+
+
+@router.post("/{blueprint}/fork", status_code=status.HTTP_201_CREATED)
+def fork_blueprint(
+    request: Request, access: AsEditor, blueprint: BlueprintName, response: Response
+) -> PlaybookOut:
+    """A draft playbook of the caller's own."""
+    made = steward_of(request).playbooks.blueprints.fork(access, blueprint)
+    set_etag(response, made.version)
+    return card_out(made)

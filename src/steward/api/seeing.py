@@ -1,0 +1,101 @@
+"""What of runs, schedules, approvals and events a caller sees: nothing that belongs to a playbook hidden from them."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from steward.app import Steward
+from steward.broker.approvals import Approval
+from steward.core import Event
+from steward.core.errors import NotFound
+from steward.core.ids import is_id
+from steward.identity import Access
+from steward.playbooks import subject_of
+from steward.runs import Schedule
+
+T = TypeVar("T")
+Fetch = Callable[[str | None, int], Sequence[T]]
+
+
+class Seeing:
+    """One caller's view, as it is at this moment."""
+
+    def __init__(self, steward: Steward, access: Access) -> None:
+        self._steward = steward
+        self._access = access
+        self.sight = steward.playbooks.people.sight(access)
+        self._run = lru_cache(maxsize=1_000)(self._shows_run)
+
+    def run(self, run_id: str) -> bool:
+        """Whether a run is there for the caller; one that is not there at all is nobody's secret."""
+        return self.sight.everything or self._run(run_id)
+
+    def schedule(self, schedule: Schedule) -> bool:
+        return self.sight.shows(schedule.request.subject)
+
+    def approval(self, approval: Approval) -> bool:
+        """Those of runs the caller sees, and those that were put to them by name or by group."""
+        if self.run(approval.run_id):
+            return True
+        me = self._access.user_id
+        groups = self._steward.governing.groups.of(self._access.scope, me)
+        asked = bool(approval.approvers) and set(approval.approvers) <= groups
+        return asked or me in {approval.delegated_to, approval.decided_by}
+
+    def event(self, event: Event) -> bool:
+        if self.sight.everything:
+            return True
+        subject, scope = event.subject, self._access.scope
+        if is_id(subject, "pbk"):
+            return self.sight.shows(subject_of(subject))
+        try:
+            if is_id(subject, "run"):
+                return self.run(subject)
+            if is_id(subject, "sch"):
+                return self.schedule(self._steward.runs.schedules.get(scope, subject))
+            if is_id(subject, "apr"):
+                return self.approval(self._steward.governing.approvals.get(self._access, subject))
+        except NotFound:
+            # Of what is gone nobody can say any more whose it was.
+            return False
+        return True
+
+    def refuse_hidden(
+        self, *, runs: Sequence[str] = (), schedule: str | None = None, approval: str | None = None
+    ) -> None:
+        """NotFound, as if there were no such thing."""
+        if self.sight.everything:
+            return
+        hidden = [run_id for run_id in runs if not self.run(run_id)]
+        if hidden:
+            raise NotFound(f"There is no run {hidden[0]!r} in this project.")
+        steward, scope = self._steward, self._access.scope
+        if schedule is not None and not self.schedule(steward.runs.schedules.get(scope, schedule)):
+            raise NotFound(f"There is no schedule {schedule!r} in this project.")
+        if approval is not None and not self.approval(
+            steward.governing.approvals.get(self._access, approval)
+        ):
+            raise NotFound(f"There is no approval {approval!r} in this project.")
+
+    def _shows_run(self, run_id: str) -> bool:
+        try:
+            subject = self._steward.runs.get(self._access.scope, run_id).subject
+        except NotFound:
+            return True
+        return self.sight.shows(subject)
+
+
+def kept(fetch: Fetch[T], keep: Callable[[T], bool], key: Callable[[T], str]) -> Fetch[T]:
+    """A page of what is kept: fetches on until it is full or there is no more."""
+
+    def filled(position: str | None, count: int) -> list[T]:
+        found: list[T] = []
+        while len(found) < count:
+            batch = fetch(position, count)
+            found += [item for item in batch if keep(item)]
+            if len(batch) < count:
+                break
+            position = key(batch[-1])
+        return found[:count]
+
+    return filled
