@@ -82,9 +82,7 @@ def test_the_text_of_a_playbook_is_always_the_same() -> None:
     assert as_yaml(read("budget" + turned)[0]) == as_yaml(read(GOOD)[0])
 
 
-_TEXTS = st.text(
-    st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=30
-)
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.floats(-1e300, 1e300) | _TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3),

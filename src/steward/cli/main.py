@@ -10,6 +10,7 @@ from steward.cli import (
     connections,
     data,
     doctor,
+    playbooks,
     policies,
     runs,
     skills,
@@ -37,6 +38,8 @@ app.add_typer(tokens.app, name="token", help="Personal API tokens.")
 app.add_typer(data.app, name="data", help="Datasets: load, look, compare, undo, export.")
 app.add_typer(connections.app, name="connections", help="Connections: find, add, test, remove.")
 app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, verify, undo, export.")
+app.add_typer(playbooks.app, name="playbooks", help="Playbooks: look, run, deploy, import, export.")
+app.add_typer(playbooks.blueprints, name="blueprints", help="Blueprints: look, fork.")
 app.add_typer(policies.app, name="policy", help="Policy: which rule decides, and why.")
 app.add_typer(skills.app, name="skills", help="Skills: what agents know how to do.")
 app.add_typer(tests.app, name="test", help="Runs as regression tests.")
