@@ -223,3 +223,27 @@ def test_requests_are_paid_from_the_budget(chat: Chat) -> None:
 
     status = chat.steward.governing.budgets.status(run)
     assert int(status.to_json()["tokens"]["spent"]) > 100
+
+
+def test_an_agent_with_a_skill_reads_its_files_on_demand(chat: Chat) -> None:
+    skill = chat.steward.skills.open(chat.access.scope, "variance-analysis")
+    path = skill.references[0]
+    model = ScriptedModel(
+        [
+            plan_text({**OPEN, "skill": "variance-analysis"}),
+            calls("read_skill_file", skill="variance-analysis", path=path),
+            calls("execute_sql", sql="SELECT count(*) AS n FROM crm_customers"),
+            "Counted.",
+        ]
+    )
+    chat.models.play(model)
+
+    run = chat.say("Why did revenue change?")
+
+    assert run.status.value == "done"
+    opening = model.requests[1].messages[0].to_json()["text"]
+    assert skill.body[:100] in opening
+    assert "read_skill_file" in [tool.name for tool in model.requests[1].tools]
+    assert chat.output(run)["steps"][0]["calls"] == ["p1/look/call/2"]
+    assert chat.output(run)["deviations"] == []
+    chat.replays(run)

@@ -166,7 +166,7 @@ def test_a_stream_tells_what_happens(live: tuple[str, dict[str, str]]) -> None:
     assert events[0][0] == "status"
     found = dict(events)
     assert found["tool_call"]["tool"] == "execute_sql"
-    assert found["tool_result"]["summary"] == "1 rows from 1 dataset"
+    assert found["tool_result"]["summary"] == "1 row from 1 dataset"
     assert found["result"]["message"]["result"]["rows"] == [[3]]
     assert found["done"]["status"] == "done"
     failed = told("SQL: DROP TABLE cities")

@@ -36,6 +36,7 @@ class Work:
     """Steps by title, in the order of the plan."""
     said: str = ""
     """What the planner had to say."""
+    planned_by_model: bool = False
     problem: str = ""
     """Why it did not come to its end."""
 
@@ -131,7 +132,7 @@ def _sentence(text: str) -> str:
 
 
 def _table(value: Json) -> str:
-    """A small result as a table that people can read in the chat; large ones have a card of their own."""
+    """The beginning of a result as a table that people can read in the chat; the step's card has all of it."""
     if not isinstance(value, Mapping):
         return ""
     columns, rows = value.get("columns"), value.get("rows")
@@ -140,11 +141,12 @@ def _table(value: Json) -> str:
     names = [
         str(each.get("name", "")) if isinstance(each, Mapping) else str(each) for each in columns
     ]
-    if len(rows) > _MOST_ROWS or not 0 < len(names) <= _MOST_COLUMNS:
+    if not 0 < len(names) <= _MOST_COLUMNS:
         return ""
     lines = [_line(names), _line(["---"] * len(names))]
-    lines.extend(_line(_cells(row, names)) for row in rows)
-    return "\n".join(lines)
+    lines.extend(_line(_cells(row, names)) for row in rows[:_MOST_ROWS])
+    more = "\n\nThe first rows; all of them are with the step." if len(rows) > _MOST_ROWS else ""
+    return "\n".join(lines) + more
 
 
 def _cells(row: Any, names: Sequence[str]) -> list[str]:
@@ -165,5 +167,6 @@ def _speaks_for_itself(work: Work) -> bool:
 def _sourced(text: str, work: Work) -> list[Figure]:
     results = [(key, found.value) for key, _, found in work.results]
     summaries = [(key, found.summary) for key, _, found in work.results]
-    given = [work.message, work.plan.goal]
+    # What rules noted about the plan is Steward's own; what a model noted is not.
+    given = [work.message, "" if work.planned_by_model else work.plan.notes]
     return sourced(text, [*results, *summaries], given)

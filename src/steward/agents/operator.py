@@ -42,9 +42,11 @@ _ENDING: Final = frozenset(
     {"budget-exceeded", "too-many-steps", "rejected", "expired", "given-up", "withdrawn"}
 )
 """Failures after which nothing else is tried: a person or a limit has spoken."""
-_TALK: Final = 4
+_TALK: Final = 6
 """Requests to a model beyond one for each call: for the answer, a repair and a nudge."""
 _ERROR_SOURCE: Final = "error of a tool"
+READ_SKILL: Final = "read_skill_file"
+"""Whoever follows a skill may read its files; it is no part of a plan."""
 VIOLATION: Final = "plan-violation"
 
 
@@ -144,6 +146,8 @@ class Operator:
             told = skill_text(skill)
             for name in set(found) - set(tools_for(skill, found)):
                 found[name] = {"missing": f"The skill {skill.name} does not use {name}."}
+            facts = _facts(self._broker.tools.get(scope, READ_SKILL), {})
+            found[READ_SKILL] = {**facts, "ready": False}
         return {"tools": found, "skill": told, "model": self.desk.configured(Role(job.agent.role))}
 
     async def call(
@@ -273,7 +277,8 @@ class _Work:
     def _open_tools(self) -> tuple[str, ...]:
         """Fallbacks come into view once a primary has failed."""
         failed = any(made.failed and made.tool in self._step.tools for made in self._made)
-        return self._step.allowed if failed or not self._step.tools else tuple(self._step.tools)
+        open_ = self._step.allowed if failed or not self._step.tools else tuple(self._step.tools)
+        return (*open_, READ_SKILL) if self._has.skill else open_
 
     def _spec(self, name: str) -> ToolSpec:
         facts = self._has.tools[name]
@@ -322,12 +327,13 @@ class _Work:
             shown = Shown.error(failure.message, untrusted(_ERROR_SOURCE))
             self._see(shown)
             return _Told(shown, failed=True)
-        if tool not in self._step.tools:
-            await self._deviate("fallback", tool, "A fallback did what a planned tool did not.")
-        self._made.append(Made(tool, arguments))
-        self._done.results.append((key, tool, found))
         shown = result_shown(tool, found)
         self._see(shown)
+        if tool in self._step.allowed:
+            if tool not in self._step.tools:
+                await self._deviate("fallback", tool, "A fallback did what a planned tool did not.")
+            self._made.append(Made(tool, arguments))
+            self._done.results.append((key, tool, found))
         return _Told(shown)
 
     def _see(self, shown: Shown) -> None:
@@ -352,6 +358,9 @@ class _Work:
             why: str | None = named or f"{tool[:100]!r} is not a tool of this step."
         else:
             risk = Risk(self._has.tools[tool]["risk"])
+            if tool == READ_SKILL and tool not in step.allowed:
+                step = step.model_copy(update={"tools": [*step.tools, tool]})
+                agent = agent.model_copy(update={"tools": [*agent.tools, tool]})
             why = refusal(step, agent, tool, risk, arguments, self._made, labels)
         if why is not None:
             self._made.append(Made(tool, dict(arguments), failed=True, why=why, refused=True))

@@ -21,6 +21,7 @@ from steward.agents._turns import (
     turn_row,
     way_to,
 )
+from steward.agents.operator import READ_SKILL
 from steward.agents.roster import Roster
 from steward.broker.grants import Grant
 from steward.broker.tool import Risk
@@ -421,7 +422,7 @@ class Threads:
             tool.name
             for tool in self._tools.listed(scope)
             if any(agent.may_call(tool.name, tool.risk) for agent in self._roster)
-        )
+        ) | {READ_SKILL}
         return RunRequest(
             title=_shortened(message, _LONGEST_RUN_TITLE),
             program=PROGRAM,

@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 
-from steward.agents.checking import Catalogue
 from steward.agents.context import Contexts
 from steward.agents.explainer import Explainer
 from steward.agents.hands import Hands
 from steward.agents.live import Live
 from steward.agents.operator import Operator
 from steward.agents.paying import PaidDesk
-from steward.agents.plan import Plan, PlanStep
-from steward.agents.planner import Planner, Task
+from steward.agents.planner import Planner
 from steward.agents.roster import Roster
+from steward.agents.rules.deciding import RulePlanner
 from steward.agents.skills import Skills
 from steward.agents.threads import Threads
 from steward.agents.turn import Turns
@@ -58,7 +57,7 @@ def put_to_work(
     turns = Turns(
         broker,
         Contexts(workbench, threads, runs, broker, staff.roster, staff.desk, skills),
-        Planner(staff.paid, _Listing()),
+        Planner(staff.paid, RulePlanner()),
         staff.hands,
         Explainer(staff.paid),
         staff.paid,
@@ -67,13 +66,3 @@ def put_to_work(
     )
     turns.register(runs)
     return turns
-
-
-class _Listing:
-    """Looks at what there is."""
-
-    def plan(self, task: Task, catalogue: Catalogue) -> tuple[Plan, str]:  # noqa: ARG002
-        step = PlanStep(
-            id="look", title="List the datasets", agent="data-analyst", tools=["list_datasets"]
-        )
-        return Plan(goal=task.message[:200] or "Look", steps=[step]), ""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from steward.agents.operator import READ_SKILL
 from steward.broker.broker import Broker
 from steward.broker.budgets import Budget
 from steward.broker.grants import Grant
@@ -197,6 +198,8 @@ def tools_in(graph: Graph) -> Iterator[str]:
         if isinstance(node, AgentNode):
             yield from node.tools
             yield from node.fallback_tools
+            if node.skill is not None:
+                yield READ_SKILL
         if isinstance(node, SubflowNode) and node.flow is not None:
             yield from tools_in(node.flow)
         for _, body in node.bodies():

@@ -148,7 +148,7 @@ def tabular(executed: Executed, **more: Any) -> Outcome:
             "sql": response.sql,
             **more,
         },
-        summary=f"{len(response.rows):,} rows from {count} dataset{'s' if count != 1 else ''}",
+        summary=f"{_counted(len(response.rows), 'row')} from {_counted(count, 'dataset')}",
         sources=executed.sources,
         trusted=False,
         cost=cost_of(executed),
@@ -284,3 +284,7 @@ def _failure(status: str, said: str, problems: list[Problem], job: Job) -> Stewa
             return Unavailable(
                 f"The {noun} was ended ({status}): {said}", code=f"{job.prefix}-ended"
             )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
