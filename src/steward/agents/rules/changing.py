@@ -43,7 +43,7 @@ def changed(ask: Ask, dataset: DatasetFacts, document: dict[str, Any]) -> Change
     ranking = ranking_in(ask)
     function, spoken = function_in(ask, ranking)
     taken |= grouping.used | set(spoken) | (set(ranking.tokens) if ranking else set())
-    taken |= _shown_tokens(ask, dataset, taken)
+    taken |= _shown_tokens(ask, dataset, made, taken)
     conditions = conditions_in(ask, dataset, taken)
     if made.get("aggregate"):
         _figures(ask, dataset, made, grouping, function, taken | conditions.used, said)
@@ -106,18 +106,23 @@ def _names(dimensions: list[Dimension]) -> set[str]:
     return {each.unit for each in dimensions if each.unit is not None}
 
 
-def _shown_tokens(ask: Ask, dataset: DatasetFacts, taken: set[int]) -> set[int]:
+def _shown_tokens(
+    ask: Ask, dataset: DatasetFacts, made: dict[str, Any], taken: set[int]
+) -> set[int]:
     """Tokens of columns that are to be shown too: they are no conditions."""
-    return {n for _, tokens in _wanted(ask, dataset) for n in tokens if n not in taken}
+    return {n for _, tokens in _wanted(ask, dataset, made) for n in tokens if n not in taken}
 
 
-def _wanted(ask: Ask, dataset: DatasetFacts) -> list[tuple[Dimension, range]]:
+def _wanted(ask: Ask, dataset: DatasetFacts, made: dict[str, Any]) -> list[tuple[Dimension, range]]:
     """ "With product name": columns here, or in a dataset that is reached by a key."""
     found: list[tuple[Dimension, range]] = []
     for _, end in ask.places(
         ("with the", "with", "plus", "include", "including", "add", "show also")
     ):
         own = [each for each in columns_in(ask, dataset, end) if each.start - end <= 1]
+        if own and made.get("aggregate") and own[0].column.kind == "number":
+            # Another measure, not another group.
+            continue
         if own and not _compares(ask, own[0].end):
             found.append((Dimension(own[0].column), range(own[0].start, own[0].end)))
             continue
@@ -148,7 +153,7 @@ def _compares(ask: Ask, at: int) -> bool:
 
 
 def _shown(ask: Ask, dataset: DatasetFacts, made: dict[str, Any], said: list[str]) -> None:
-    for dimension, _ in _wanted(ask, dataset):
+    for dimension, _ in _wanted(ask, dataset, made):
         name = placed(made, dataset, dimension)
         target = "group" if made.get("aggregate") else "select"
         if target == "select" and not made.get("select"):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from steward.agents.planning.facts import ColumnFacts, DatasetFacts
+from steward.agents.planning.words import LITTLE
 from steward.agents.rules.asking import Ask, name_words, phrase_words
 from steward.agents.rules.expressions import Piece, column, compared, day_of, equal, value, within
 from steward.agents.rules.naming import Found, columns_in, date_column, name_spans
@@ -86,7 +87,7 @@ def _missing(ask: Ask, each: Found, found: Conditions) -> None:
                 tokens = range(each.start, each.end + len(words))
                 found.add(name, [{**test, "negate": True} if negate else test], tokens)
                 return
-    if before in {"without", "missing", "lacking"} or (before in {"a", "an", "any"} and each.start > 1
+    if before in {"without", "missing", "lacking", "no"} or (before in {"a", "an", "any"} and each.start > 1
                                                        and ask.words[each.start - 2] == "without"):  # fmt: skip
         found.add(name, [{"is_null": column(name)}], range(each.start - 1, each.end))
 
@@ -103,16 +104,16 @@ def _comparisons(ask: Ask, dataset: DatasetFacts, columns: list[Found], found: C
                 if (
                     noun
                     and not _is_own(noun, dataset)
-                    and _money(dataset)
+                    and money(dataset)
                     and noun in {"eur", "€", "usd", "euro"}
                 ):
-                    chosen = _money(dataset)
+                    chosen = money(dataset)
                 elif noun and noun not in STOP:
                     found.groups.append((sign, number))
                     found.used |= set(range(start, end + 2))
                     continue
                 else:
-                    chosen = _money(dataset)
+                    chosen = money(dataset)
             if chosen is not None:
                 piece = compared(column(chosen.name), sign, value(number))
                 named = [
@@ -134,7 +135,7 @@ def _compared_column(columns: list[Found], start: int, end: int) -> ColumnFacts 
     return None if chosen is None else chosen.column
 
 
-def _money(dataset: DatasetFacts) -> ColumnFacts | None:
+def money(dataset: DatasetFacts) -> ColumnFacts | None:
     """The amount that is meant where none is named."""
     for wanted in ("amount", "gross", "net", "total", "revenue", "price", "value"):
         for facts in dataset.columns:
@@ -152,6 +153,8 @@ def _is_own(noun: str, dataset: DatasetFacts) -> bool:
 
 
 def _equality(ask: Ask, each: Found, found: Conditions) -> None:
+    if each.column.is_time or each.column.is_date_text:
+        return
     at, negate, explicit = each.end, False, False
     for phrases, no in ((_IS_NOT, True), (_IS, False), (("in", "among"), False)):
         words = next(
@@ -163,7 +166,7 @@ def _equality(ask: Ask, each: Found, found: Conditions) -> None:
     if at < len(ask.words) and ask.words[at] == "not":
         at, negate = at + 1, True
     values, end = _listed(ask, each.column, at, explicit=explicit)
-    if values:
+    if values and found.is_free(at, end):
         found.add(
             each.column.name, [equal(each.column, values, negate=negate)], range(each.start, end)
         )
@@ -209,6 +212,8 @@ def _value_at(ask: Ask, facts: ColumnFacts, at: int, *, explicit: bool) -> tuple
     quoted = _quoted(ask, at)
     if quoted is not None:
         return quoted
+    if ask.tokens[at].text in LITTLE:
+        return None
     end = at
     while end < len(ask.tokens) and ask.words[end] not in STOP and end - at < 6:
         end += 1

@@ -46,7 +46,8 @@ def day_of(facts: ColumnFacts, name: str | None = None) -> Piece:
         "when": {"matches": "contains", "of": head, "text": "."},
         "then": joined(part(7, 4), part(4, 2), part(1, 2)),
     }
-    cases = [dotted]
+    empty = {"when": compared(head, "=", value("")), "then": value(None)}
+    cases = [empty, dotted]
     order = slash_order(facts.values)
     if order is not None:
         day, month = (part(1, 2), part(4, 2)) if order == "day" else (part(4, 2), part(1, 2))

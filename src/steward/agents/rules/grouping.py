@@ -6,7 +6,7 @@ from typing import Final
 
 from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.rules.asking import Ask, phrase_words
-from steward.agents.rules.naming import Link, columns_in, date_column, link
+from steward.agents.rules.naming import Link, columns_in, date_column, link, thing_at
 from steward.agents.rules.vocabulary import BY, UNITS
 
 _BETWEEN: Final = frozenset(
@@ -111,6 +111,10 @@ def _elsewhere(ask: Ask, dataset: DatasetFacts, at: int, found: Grouping) -> Ite
                     found.add(Dimension(each.column, None, reached), range(at, each.end))
                     yield each.end
                     return
+    thing = thing_at(ask, dataset, at)
+    if thing is not None:
+        found.add(Dimension(thing[0], None, thing[1]), range(at, at + 1))
+        yield at + 1
 
 
 def _few(facts: ColumnFacts) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 
 from steward.agents.checking import Catalogue
 from steward.agents.planning.facts import ColumnFacts, DatasetFacts
+from steward.agents.planning.words import LITTLE
 from steward.agents.rules.asking import Ask, name_words, spans
 from steward.agents.rules.vocabulary import DATE_WORDS, MEANING_WORDS, MEASURES
 
@@ -18,6 +19,12 @@ _PART: Final = 1.0
 _GENERIC: Final = frozenset(
     {"id", "no", "number", "code", "date", "name", "ref", "type", "key", "at", "on"}
 )
+
+
+_PLAIN: Final = frozenset(
+    {"last", "first", "next", "new", "old", "top", "total", "full", "short", "is", "other"}
+)
+"""Words that begin names of columns and mean nothing by themselves."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +51,19 @@ def columns_in(
 ) -> list[Found]:
     """Columns that the tokens name, in order; where two readings overlap, the better one."""
     words = ask.words[start : len(ask.words) if end is None else end]
+    own = set(name_words(dataset.name))
     candidates: list[Found] = []
     for column in dataset.columns:
-        for alias, score in aliases(column):
-            if score >= least:
+        for alias, certain in aliases(column):
+            # A number that is text is less likely meant than one that is not.
+            score = certain - (column.is_number_text and certain < _FULL)
+            # "invoices" are the rows of billing_invoices, not its column invoice_no.
+            if score >= least and (score >= _FULL - 0.2 or not own.issuperset(alias)):
                 candidates += [
                     Found(column, start + first, start + last, score + 0.1 * (last - first))
                     for first, last in spans(words, alias)
                 ]
-    candidates += _measures(dataset, words, start)
+    candidates += [each for each in _measures(dataset, words, start) if each.score >= least]
     candidates.sort(key=lambda each: (-each.score, -(each.end - each.start)))
     chosen: list[Found] = []
     for each in candidates:
@@ -68,7 +79,8 @@ def aliases(column: ColumnFacts) -> tuple[tuple[tuple[str, ...], float], ...]:
     found: dict[tuple[str, ...], float] = {}
 
     def add(alias: tuple[str, ...], score: float) -> None:
-        if alias and found.get(alias, 0.0) < score:
+        plain = len(alias) == 1 and (alias[0] in LITTLE or alias[0] in _PLAIN) and score < _FULL
+        if alias and not plain and found.get(alias, 0.0) < score:
             found[alias] = score
 
     add(words, _FULL)
@@ -104,7 +116,8 @@ def _measures(dataset: DatasetFacts, words: Sequence[str], start: int) -> Iterat
                 None,
             )
             if column is not None:
-                yield Found(column, start + position, start + position + 1, _SYNONYM)
+                score = _SYNONYM - column.is_number_text
+                yield Found(column, start + position, start + position + 1, score)
                 break
 
 
@@ -135,6 +148,64 @@ def best_dataset(ask: Ask) -> DatasetFacts | None:
     if last is not None and last in {each.name.casefold() for each in datasets}:
         return next(each for each in datasets if each.name.casefold() == last)
     return datasets[0] if len(datasets) == 1 else None
+
+
+def query_dataset(ask: Ask) -> DatasetFacts | None:
+    """The dataset to count or add up: one that has the measure and refers to what is named, else the likeliest."""
+    counted = _counted(ask)
+    if counted is not None:
+        return counted
+    best = best_dataset(ask)
+    if best is None or _measured(ask, best):
+        return best
+    for other in ask.catalogue.datasets.values():
+        if other.name != best.name and _measured(ask, other) and link(ask.catalogue, other, best):
+            return other
+    return best
+
+
+def _counted(ask: Ask) -> DatasetFacts | None:
+    """ "How many invoices" counts invoices, whatever else is named."""
+    for _, end in ask.places(("how many", "number of", "count of", "count")):
+        for dataset in ask.catalogue.datasets.values():
+            words = name_words(dataset.name)
+            if words and end < len(ask.words) and ask.words[end] == words[-1]:
+                return dataset
+    return None
+
+
+def _measured(ask: Ask, dataset: DatasetFacts) -> bool:
+    return any(
+        (each.column.kind == "number" or each.column.is_number_text)
+        and not each.column.is_reference
+        for each in columns_in(ask, dataset, least=1.5)
+    )
+
+
+def thing_at(ask: Ask, dataset: DatasetFacts, at: int) -> tuple[ColumnFacts, Link] | None:
+    """A noun that names another dataset: its rows, by what people call them."""
+    for other in ask.catalogue.datasets.values():
+        words = name_words(other.name)
+        if (
+            other.name == dataset.name
+            or not words
+            or at >= len(ask.words)
+            or ask.words[at] != words[-1]
+        ):
+            continue
+        reached = link(ask.catalogue, dataset, other)
+        shown = _display(other)
+        if reached is not None and shown is not None:
+            return shown, reached
+    return None
+
+
+def _display(dataset: DatasetFacts) -> ColumnFacts | None:
+    for wanted in ("company", "name", "title", "label"):
+        for column in dataset.columns:
+            if wanted in name_words(column.name) and "person_name" not in column.meanings:
+                return column
+    return dataset.column(dataset.key[0]) if dataset.key else None
 
 
 def name_spans(ask: Ask, dataset: DatasetFacts) -> list[tuple[int, int]]:

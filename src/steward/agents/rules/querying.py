@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.rules.asking import Ask, name_words
-from steward.agents.rules.conditions import Conditions, conditions_in
+from steward.agents.rules.conditions import Conditions, conditions_in, money
 from steward.agents.rules.expressions import Piece, column, compared, day_of, truncated, value
 from steward.agents.rules.grouping import Dimension, Grouping, grouping_in
-from steward.agents.rules.naming import Link, columns_in, name_spans
+from steward.agents.rules.naming import Link, columns_in, name_spans, thing_at
+from steward.agents.rules.ordering import order_in
 from steward.agents.rules.vocabulary import FUNCTION_NAMES, FUNCTIONS, MEASURES
 
 _AVERAGED: Final = frozenset(
@@ -17,6 +18,8 @@ _AVERAGED: Final = frozenset(
 )
 _RANKING: Final = ("top", "best", "bottom", "worst", "most", "least", "fewest", "largest", "biggest", "highest",
                    "lowest", "smallest")  # fmt: skip
+_MEASURING: Final = frozenset({"sum", "avg", "min", "max", "median"})
+_SHOWING: Final = ("show", "list", "display", "rows", "find", "see")
 _DOWN: Final = frozenset({"bottom", "worst", "least", "fewest", "lowest", "smallest"})
 
 
@@ -48,26 +51,35 @@ def query_in(ask: Ask, dataset: DatasetFacts) -> Query | None:
     if ranking is not None or ask.says("which", "what", "who"):
         _subject(ask, dataset, ranking, grouping)
     function, said = function_in(ask, ranking)
-    taken = grouping.used | set(said) | (set(ranking.tokens) if ranking else set())
+    order, sorting = order_in(ask, dataset)
+    if order and function is None and ranking is None and not grouping.dimensions:
+        return None
+    taken = sorting | grouping.used | set(said) | (set(ranking.tokens) if ranking else set())
     conditions = conditions_in(ask, dataset, taken)
-    measure = grouping.ranked or measure_in(ask, dataset, taken | conditions.used, function)
-    function = _settled(ask, function, measure, grouping)
-    if function is None:
-        return None
-    if function not in {"count", "count_distinct"} and measure is None:
-        return None
+    if conditions.groups and not grouping.dimensions:
+        _compared(ask, dataset, conditions, grouping)
+        if not grouping.dimensions:
+            return None
     if function == "count_distinct":
         measure = _counted(ask, dataset, set(said))
-        if measure is None:
-            return None
-    if (
-        measure is not None
-        and measure.kind == "text"
-        and function not in {"count", "count_distinct", "min", "max"}
-    ):
+    else:
+        measure = grouping.ranked or measure_in(ask, dataset, taken | conditions.used, function)
+    if measure is None and function in _MEASURING and name_spans(ask, dataset):
+        measure = money(dataset)
+    function = function or _meant(ask, measure, grouping, conditions)
+    if function is None or not _fits(function, measure):
         return None
     made = document_of(dataset, grouping.dimensions, function, measure, conditions, ranking)
     return Query(dataset, made, tuple(grouping.dimensions), function, measure, _sure(ask, dataset))
+
+
+def _fits(function: str, measure: ColumnFacts | None) -> bool:
+    """Whether the function can be had of that column."""
+    if function == "count":
+        return True
+    if measure is None:
+        return False
+    return measure.kind != "text" or function in {"count_distinct", "min", "max"}
 
 
 def document_of(
@@ -200,12 +212,30 @@ def _subject(ask: Ask, dataset: DatasetFacts, ranking: Ranking | None, grouping:
         return
     if which is not None:
         begin = which + 1
+    thing = thing_at(ask, dataset, begin)
+    if thing is not None:
+        grouping.add(Dimension(thing[0], None, thing[1]), range(begin, begin + 1))
+        return
     for each in columns_in(ask, dataset, begin):
         measured = each.column.kind == "number" and not each.column.is_reference
         if each.start != begin or measured:
             continue
         grouping.add(Dimension(each.column), range(each.start, each.end))
         return
+
+
+def _compared(ask: Ask, dataset: DatasetFacts, conditions: Conditions, grouping: Grouping) -> None:
+    """What has more than so many rows: "accounts with more than 5 invoices"."""
+    end = min(conditions.used, default=0)
+    for at in range(end):
+        thing = thing_at(ask, dataset, at)
+        if thing is not None:
+            grouping.add(Dimension(thing[0], None, thing[1]), range(at, at + 1))
+            return
+    for each in columns_in(ask, dataset, 0, end):
+        if each.column.kind != "number":
+            grouping.add(Dimension(each.column), range(each.start, each.end))
+            return
 
 
 def function_in(ask: Ask, ranking: Ranking | None) -> tuple[str | None, range]:
@@ -239,30 +269,16 @@ def measure_in(
     return None if chosen is None else chosen.column
 
 
-def _settled(
-    ask: Ask, function: str | None, measure: ColumnFacts | None, grouping: Grouping
+def _meant(
+    ask: Ask, measure: ColumnFacts | None, grouping: Grouping, conditions: Conditions
 ) -> str | None:
     """What a request means that names no function: a count of rows, a total of amounts, an average of ratings."""
-    if (
-        function == "count"
-        and measure is not None
-        and ask.says("how many")
-        and not _things(ask, measure)
-    ):
-        return "count"
-    if function is not None:
-        return function
-    if not grouping.dimensions and measure is None:
-        return None
     if measure is None:
-        return "count"
-    if not grouping.dimensions and grouping.ranked is None:
+        return "count" if grouping.dimensions else None
+    filtered = bool(conditions.filters) and not ask.says(*_SHOWING)
+    if not grouping.dimensions and grouping.ranked is None and not filtered:
         return None
     return "avg" if set(name_words(measure.name)) & _AVERAGED else "sum"
-
-
-def _things(ask: Ask, measure: ColumnFacts) -> bool:
-    return set(name_words(measure.name)) <= set(ask.words)
 
 
 def _counted(ask: Ask, dataset: DatasetFacts, said: set[int]) -> ColumnFacts | None:

@@ -115,7 +115,7 @@ FUNCTIONS: Final[dict[str, tuple[str, ...]]] = {
         "newest",
         "greatest",
     ),
-    "min": ("min", "lowest", "smallest", "earliest", "oldest", "cheapest", "first"),
+    "min": ("min", "lowest", "smallest", "earliest", "oldest", "cheapest"),
     "stddev": ("standard deviation", "stddev", "spread of"),
 }
 FUNCTION_NAMES: Final = {

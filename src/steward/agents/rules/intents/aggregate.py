@@ -4,12 +4,12 @@ from steward.agents.planning.facts import ColumnFacts
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.drawing import add_chart, kind_in
-from steward.agents.rules.naming import best_dataset, columns_in
+from steward.agents.rules.naming import best_dataset, columns_in, query_dataset
 from steward.agents.rules.querying import Query, function_in, measure_in, query_in
 
 
 def plan(ask: Ask) -> Draft | None:
-    dataset = best_dataset(ask)
+    dataset = query_dataset(ask)
     if dataset is None:
         return None
     query = query_in(ask, dataset)

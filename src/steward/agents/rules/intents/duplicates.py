@@ -18,7 +18,7 @@ _EQUAL: Final = (
 _ALIKE: Final = ("duplicate", "duplicated", "dedupe", "dedup", "deduplicate", "deduplication", "resolve entities",
                  "entity resolution", "same customer", "same company", "golden records", "golden record", "twice",
                  "match customers", "match records", "match companies", "doubles", "duplikate", "doublons",
-                 "resolve", "merge records", "unify")  # fmt: skip
+                 "resolve", "merge records")  # fmt: skip
 _REMOVE: Final = ("remove", "drop", "delete", "clean", "get rid")
 
 

@@ -1,0 +1,558 @@
+"""Requests in plain words over the demo data: which tool each becomes, and that its figures are those of hand-written SQL."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from steward.agents.checking import Catalogue, Relation, ToolFacts, check, facts_from, is_complete
+from steward.agents.plan import Plan
+from steward.agents.planning.task import Last, Task
+from steward.agents.roster import builtin_roster
+from steward.agents.rules.deciding import RulePlanner
+from steward.app import open_steward
+from steward.core import MovableClock, load_settings
+from steward.data.engine import session
+from steward.data.samples import generate
+from steward.sandbox.compile_plan import compile_plan
+from steward.sandbox.query_plan import QueryPlan
+from steward.testing import Installation, fast_passwords
+from steward.tools import load_tools
+
+TODAY = date(2026, 11, 15)
+CUSTOMERS = 60
+
+
+@dataclass
+class Demo:
+    catalogue: Catalogue
+    connection: duckdb.DuckDBPyConnection
+
+    def plan(self, message: str, **more: Any) -> tuple[Plan, str]:
+        plan, said = RulePlanner().plan(Task(message, TODAY, "nonce", **more), self.catalogue)
+        assert check(plan.to_json(), self.catalogue) == plan
+        assert all(is_complete(step, self.catalogue) for step in plan)
+        return plan, said
+
+    def rows(self, document: dict[str, Any]) -> list[tuple[Any, ...]]:
+        schema = {name: facts.names for name, facts in self.catalogue.datasets.items()}
+        sql = compile_plan(QueryPlan.parse(json.dumps(document)), schema)
+        return self.select(sql)
+
+    def select(self, sql: str) -> list[tuple[Any, ...]]:
+        return [tuple(map(_plain, row)) for row in self.connection.execute(sql).fetchall()]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        value = value.date()
+    return round(float(value), 6) if isinstance(value, float | Decimal | int) else value
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory, home_template: Path) -> Iterator[Demo]:
+    home = tmp_path_factory.mktemp("demo") / "home"
+    shutil.copytree(home_template, home)
+    clock = MovableClock(datetime(2026, 11, 15, tzinfo=UTC))
+    steward = open_steward(load_settings(home=home), clock=clock, passwords=fast_passwords())
+    installation = Installation(steward, clock)
+    scope, author, bench = installation.scope, installation.owner.user.id, steward.workbench
+    for dataset in generate(customers=CUSTOMERS).datasets:
+        path = home / dataset.filename
+        path.write_bytes(dataset.content)
+        bench.bringing.load(scope, author, path, dataset.filename, dataset.name)
+    with session() as connection:
+        connection.execute(
+            "CREATE MACRO d(x) AS CAST(coalesce(try_strptime(x, '%d.%m.%Y'), try_strptime(x, '%m/%d/%Y'), "
+            "try_strptime(left(x, 10), '%Y-%m-%d')) AS DATE)"
+        )
+        for each in bench.datasets.workspace(scope, author).datasets("main"):
+            assert not facts_from(bench, scope, author)[each.name].profiled
+            task = bench.insights.profile(scope, author, each.name, each.version)
+            assert not isinstance(task, dict)
+            bench.tasks.wait(task.id)
+            table = bench.versions.table(scope, each.version, each.name, ordered=False)
+            columns = ", ".join(f'"{column.name}"' for column in each.columns)
+            connection.execute(f'CREATE VIEW "{each.name}" AS SELECT {columns} FROM {table.source}')
+        tools = {name: ToolFacts.of(tool) for name, tool in load_tools()}
+        facts = facts_from(bench, scope, author)
+        yield Demo(Catalogue(tools, builtin_roster(), facts), connection)
+    steward.close()
+
+
+QUERY = "execute_query_plan"
+REQUESTS: list[tuple[str, str]] = [
+    # figures
+    ("what is the total net?", QUERY),
+    ("net by product", QUERY),
+    ("sum of tax per currency", QUERY),
+    ("average order value by month in 2025", QUERY),
+    ("how much revenue did we make last year", QUERY),
+    ("number of customers per segment", QUERY),
+    ("how many invoices are overdue", QUERY),
+    ("how often was each payment method used", QUERY),
+    ("count of tickets per agent", QUERY),
+    ("tickets per week", QUERY),
+    ("daily tickets in March 2026", QUERY),
+    ("monthly revenue", QUERY),
+    ("yearly gross by product", QUERY),
+    ("gross over time", QUERY),
+    ("top 3 cities by net", QUERY),
+    ("bottom 5 products by gross", QUERY),
+    ("the 5 largest accounts by gross", QUERY),
+    ("which agent has the most tickets", QUERY),
+    ("which industry has the fewest customers", QUERY),
+    ("biggest invoice", QUERY),
+    ("smallest gross per country", QUERY),
+    ("how many distinct cities are there in the invoices", QUERY),
+    ("median employees by segment", QUERY),
+    ("standard deviation of net", QUERY),
+    ("total gross for Germany and Austria", QUERY),
+    ("revenue in Q1 2026", QUERY),
+    ("total net between 2024 and 2025", QUERY),
+    ("invoices per payment method and currency", QUERY),
+    ("how many tickets were opened this year", QUERY),
+    ("tickets broken down by category", QUERY),
+    ("Summe netto nach Produkt", QUERY),
+    ("Anzahl Rechnungen pro Monat", QUERY),
+    ("somme du net par pays", QUERY),
+    ("customers per account manager", QUERY),
+    ("satisfaction by channel", QUERY),
+    ("revenue by customer segment", QUERY),
+    ("count invoices by status", QUERY),
+    ("how many enterprise customers do we have", QUERY),
+    ("how many customers have no phone", QUERY),
+    ("accounts with more than 5 invoices", QUERY),
+    # rows
+    ("show open invoices", QUERY),
+    ("list urgent tickets", QUERY),
+    ("show customers in the Netherlands", QUERY),
+    ("invoices over 5000", QUERY),
+    ("which invoices are unpaid since 2025 and over 1000", QUERY),
+    ("show invoice_no and gross of invoices", QUERY),
+    ("show me the customers whose city is Berlin", QUERY),
+    ("show tickets without satisfaction", QUERY),
+    ("show customers", "preview"),
+    ("show me 5 rows of the tickets", "preview"),
+    ("preview billing_invoices", "preview"),
+    ("give me some rows of crm_customers", "preview"),
+    ("first 30 invoices", "preview"),
+    ("look at the tickets", "preview"),
+    ("display invoices sorted by gross descending", "preview"),
+    ("support_tickets", "preview"),
+    # what there is
+    ("list datasets", "list_datasets"),
+    ("what data do we have?", "list_datasets"),
+    ("which tables are there", "list_datasets"),
+    ("show me the tables", "list_datasets"),
+    ("what columns does the invoices table have", "get_dataset_schema"),
+    ("describe crm_customers", "get_dataset_schema"),
+    ("schema of support tickets", "get_dataset_schema"),
+    # quality
+    ("profile the customers", "profile"),
+    ("how good is the quality of the invoices", "profile"),
+    ("what is wrong with the tickets", "profile"),
+    ("are there missing values in crm_customers", "profile"),
+    ("statistics of billing invoices", "profile"),
+    ("any outliers in the invoices?", "profile"),
+    ("check the data quality of all datasets", "profile"),
+    ("is there personal data in the tickets", "profile"),
+    # duplicates
+    ("find duplicate customers", "resolve_entities"),
+    ("dedupe the customers", "resolve_entities"),
+    ("are there customers in there twice?", "resolve_entities"),
+    ("resolve entities across customers and tickets", "resolve_entities"),
+    ("build golden records of customers", "resolve_entities"),
+    ("remove duplicate rows from the invoices", "clean"),
+    # cleaning
+    ("clean up the invoices", "clean"),
+    ("clean crm_customers", "clean"),
+    ("trim spaces in the tickets", "clean"),
+    ("parse the dates in the invoices", "clean"),
+    ("read annual_revenue of crm_customers as numbers", "clean"),
+    ("standardise countries in crm_customers", "clean"),
+    ("unify the spelling of category in tickets", "clean"),
+    ("normalise phone numbers of customers", "clean"),
+    ("fix the dates of the customers", "clean"),
+    ("tidy up the tickets", "clean"),
+    # together
+    ("join invoices and customers", "join"),
+    ("combine invoices with the customers they belong to", "join"),
+    ("merge invoices and customers into one table", "join"),
+    ("enrich invoices with customers", "join"),
+    ("inner join invoices and customers", "join"),
+    ("join tickets and customers on company", "join"),
+    ("combine tickets and customers", "relate"),
+    ("append invoices and tickets", "union"),
+    ("which tables are related", "relate"),
+    ("what are the foreign keys", "relate"),
+    ("how are invoices and customers related", "relate"),
+    # correlations
+    ("correlate the invoices", "correlate"),
+    ("what drives satisfaction?", "correlate"),
+    ("are there correlations in the customers", "correlate"),
+    ("does priority influence satisfaction in tickets", "correlate"),
+    # output
+    ("write a report about the invoices", "report"),
+    ("create a pdf about customers and invoices", "report"),
+    ("generate a report on support tickets", "report"),
+    ("export customers to excel", "render_xlsx"),
+    ("download the invoices as a spreadsheet", "render_xlsx"),
+    ("xlsx of tickets", "render_xlsx"),
+    ("mask the emails of customers", "redact"),
+    ("anonymise crm_customers", "redact"),
+    ("hash the iban of the invoices", "redact"),
+    ("take a snapshot called before cleaning", "snapshot"),
+    # pictures
+    ("histogram of net", "chart"),
+    ("distribution of employees", "chart"),
+    ("scatter plot of net and tax", "chart"),
+    ("box plot of gross by product", "chart"),
+    ("heatmap of channel and priority", "chart"),
+    ("bar chart of invoices by status", QUERY),
+    ("pie chart of tickets by channel", QUERY),
+    ("plot revenue by month", QUERY),
+    # nothing to be done by rules: honest looks
+    ("hello", "list_datasets"),
+    ("what is the meaning of life", "list_datasets"),
+    ("write me a poem", "list_datasets"),
+    ("", "list_datasets"),
+]
+
+
+@pytest.mark.parametrize(("message", "tool"), REQUESTS, ids=[each[0][:50] for each in REQUESTS])
+def test_a_request_becomes_the_tool_for_it(demo: Demo, message: str, tool: str) -> None:
+    plan, _ = demo.plan(message)
+    assert plan.steps[0].tools[0] == tool, plan.to_json()
+
+
+DAY = "d(issue_date)"
+FIGURES: list[tuple[str, str]] = [
+    ("what is the total net?", "SELECT sum(net) FROM billing_invoices"),
+    ("net by product", "SELECT product, sum(net) FROM billing_invoices GROUP BY 1"),
+    ("total net by country", "SELECT billing_country, sum(net) FROM billing_invoices GROUP BY 1"),
+    ("sum of tax per currency", "SELECT currency, sum(tax) FROM billing_invoices GROUP BY 1"),
+    ("how many invoices are there", "SELECT count(*) FROM billing_invoices"),
+    ("number of customers per segment", "SELECT segment, count(*) FROM crm_customers GROUP BY 1"),
+    (
+        "how many customers per country",
+        "SELECT country, count(*) FROM crm_customers GROUP BY 1",
+    ),
+    (
+        "average gross by month in 2025",
+        f"SELECT date_trunc('month', {DAY}), avg(gross) FROM billing_invoices WHERE year({DAY}) = 2025 GROUP BY 1",
+    ),
+    (
+        "how many invoices per month last year",
+        f"SELECT date_trunc('month', {DAY}), count(*) FROM billing_invoices WHERE year({DAY}) = 2025 GROUP BY 1",
+    ),
+    (
+        "average order value by month in 2025",
+        f"SELECT date_trunc('month', {DAY}), avg(gross) FROM billing_invoices WHERE year({DAY}) = 2025 GROUP BY 1",
+    ),
+    (
+        "top 3 cities by net",
+        "SELECT billing_city, sum(net) FROM billing_invoices GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 3",
+    ),
+    (
+        "top 10 products by revenue",
+        "SELECT product, sum(net) FROM billing_invoices GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
+    ),
+    (
+        "bottom 2 products by gross",
+        "SELECT product, sum(gross) FROM billing_invoices GROUP BY 1 ORDER BY 2 LIMIT 2",
+    ),
+    (
+        "which agent has the most tickets",
+        "SELECT agent, count(*) FROM support_tickets GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1",
+    ),
+    (
+        "which country has the highest net",
+        "SELECT billing_country, sum(net) FROM billing_invoices GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
+    ),
+    ("what is the highest gross", "SELECT max(gross) FROM billing_invoices"),
+    ("lowest net", "SELECT min(net) FROM billing_invoices"),
+    (
+        "smallest gross per country",
+        "SELECT billing_country, min(gross) FROM billing_invoices GROUP BY 1",
+    ),
+    (
+        "median net by payment method",
+        "SELECT payment_method, median(net) FROM billing_invoices GROUP BY 1",
+    ),
+    ("standard deviation of net", "SELECT stddev_samp(net) FROM billing_invoices"),
+    (
+        "average satisfaction by agent",
+        "SELECT agent, avg(satisfaction) FROM support_tickets GROUP BY 1",
+    ),
+    (
+        "satisfaction by channel",
+        "SELECT channel, avg(satisfaction) FROM support_tickets GROUP BY 1",
+    ),
+    (
+        "how many distinct cities are there in the invoices",
+        "SELECT count(DISTINCT billing_city) FROM billing_invoices",
+    ),
+    (
+        "number of tickets by channel and priority",
+        "SELECT channel, priority, count(*) FROM support_tickets GROUP BY 1, 2",
+    ),
+    (
+        "how many urgent tickets per product",
+        "SELECT product, count(*) FROM support_tickets WHERE priority = 'urgent' GROUP BY 1",
+    ),
+    (
+        "how many invoices are overdue",
+        "SELECT count(*) FROM billing_invoices WHERE lower(status) = 'overdue'",
+    ),
+    (
+        "total gross where billing country is DE",
+        "SELECT sum(gross) FROM billing_invoices WHERE billing_country = 'DE'",
+    ),
+    (
+        "total gross for Germany and Austria",
+        "SELECT sum(gross) FROM billing_invoices WHERE billing_country IN ('DE', 'AT')",
+    ),
+    (
+        "sum of tax for Ledger and Route",
+        "SELECT sum(tax) FROM billing_invoices WHERE product IN ('Ledger', 'Route')",
+    ),
+    (
+        "how many customers in Germany",
+        "SELECT count(*) FROM crm_customers WHERE country IN ('DE', 'Deutschland', 'GER', 'Germany', 'DEU')",
+    ),
+    (
+        "how many enterprise customers do we have",
+        "SELECT count(*) FROM crm_customers WHERE segment = 'Enterprise'",
+    ),
+    (
+        "revenue in Q1 2026",
+        f"SELECT sum(net) FROM billing_invoices WHERE {DAY} >= '2026-01-01' AND {DAY} < '2026-04-01'",
+    ),
+    (
+        "how much revenue did we make last year",
+        f"SELECT sum(net) FROM billing_invoices WHERE year({DAY}) = 2025",
+    ),
+    (
+        "total net between 2024 and 2025",
+        f"SELECT sum(net) FROM billing_invoices WHERE year({DAY}) IN (2024, 2025)",
+    ),
+    (
+        "how many tickets were opened this year",
+        "SELECT count(*) FROM support_tickets WHERE year(d(opened_at)) = 2026",
+    ),
+    (
+        "how many customers were created in 2025",
+        "SELECT count(*) FROM crm_customers WHERE year(d(created)) = 2025",
+    ),
+    (
+        "tickets closed since June 2026",
+        "SELECT * FROM support_tickets WHERE d(closed_at) >= '2026-06-01' ORDER BY ticket_id LIMIT 100",
+    ),
+    (
+        "total net by quarter",
+        f"SELECT date_trunc('quarter', {DAY}), sum(net) FROM billing_invoices GROUP BY 1",
+    ),
+    ("yearly gross", f"SELECT year({DAY}), sum(gross) FROM billing_invoices GROUP BY 1"),
+    (
+        "total net by due month",
+        "SELECT date_trunc('month', d(due_date)), sum(net) FROM billing_invoices GROUP BY 1",
+    ),
+    (
+        "how many invoices per customer segment",
+        "SELECT c.segment, count(*) FROM billing_invoices b LEFT JOIN crm_customers c ON c.customer_id = b.crm_id GROUP BY 1",
+    ),
+    (
+        "top 5 customers by gross",
+        "SELECT company, sum(gross) FROM billing_invoices LEFT JOIN crm_customers ON customer_id = crm_id GROUP BY 1 ORDER BY 2 DESC LIMIT 5",
+    ),
+    (
+        "accounts with more than 5 invoices",
+        "SELECT account_name, count(*) FROM billing_invoices GROUP BY 1 HAVING count(*) > 5",
+    ),
+    (
+        "show open invoices",
+        "SELECT * FROM billing_invoices WHERE lower(status) = 'open' ORDER BY invoice_no LIMIT 100",
+    ),
+    (
+        "invoices over 5000",
+        "SELECT * FROM billing_invoices WHERE gross > 5000 ORDER BY invoice_no LIMIT 100",
+    ),
+    (
+        "customers with at least 50 employees",
+        "SELECT * FROM crm_customers WHERE employees >= 50 ORDER BY customer_id LIMIT 100",
+    ),
+    (
+        "tickets without satisfaction",
+        "SELECT * FROM support_tickets WHERE satisfaction IS NULL ORDER BY ticket_id LIMIT 100",
+    ),
+    (
+        "show me the customers whose city is Berlin",
+        "SELECT * FROM crm_customers WHERE lower(trim(city)) = 'berlin'",
+    ),
+    ("how many customers have no phone", "SELECT count(*) FROM crm_customers WHERE phone IS NULL"),
+    (
+        "tickets that are not urgent by product",
+        "SELECT product, count(*) FROM support_tickets WHERE priority <> 'urgent' GROUP BY 1",
+    ),
+    (
+        "how many invoices in CHF or GBP",
+        "SELECT count(*) FROM billing_invoices WHERE currency IN ('CHF', 'GBP')",
+    ),
+    ("Summe netto nach Produkt", "SELECT product, sum(net) FROM billing_invoices GROUP BY 1"),
+    (
+        "combien de clients par pays",
+        "SELECT country, count(*) FROM crm_customers GROUP BY 1",
+    ),
+    (
+        "average employees by industry",
+        "SELECT industry, avg(employees) FROM crm_customers GROUP BY 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "sql"), FIGURES, ids=[each[0][:50] for each in FIGURES])
+def test_figures_are_those_of_hand_written_sql(demo: Demo, message: str, sql: str) -> None:
+    plan, _ = demo.plan(message)
+    assert plan.steps[0].tools[0] == QUERY, plan.to_json()
+    found = demo.rows(plan.steps[0].arguments["plan"])
+    expected = demo.select(sql)
+    assert expected, "the question must have an answer in the demo data"
+    width = len(expected[0])
+    found = [row[:width] for row in found] if "SELECT *" not in sql else found
+    assert sorted(found, key=repr) == sorted(expected, key=repr)
+
+
+LAST = {
+    "source": "billing_invoices",
+    "group": ["billing_country"],
+    "aggregate": [{"name": "total_net", "function": "sum", "column": "net"}],
+    "order": [{"column": "total_net", "direction": "descending"}],
+}
+BY_COUNTRY = "SELECT billing_country, sum(net) FROM billing_invoices"
+FOLLOW_UPS: list[tuple[str, str]] = [
+    (
+        "those again but by month",
+        f"SELECT date_trunc('month', {DAY}), sum(net) FROM billing_invoices GROUP BY 1",
+    ),
+    ("by product instead", "SELECT product, sum(net) FROM billing_invoices GROUP BY 1"),
+    (
+        "and also by product",
+        "SELECT billing_country, product, sum(net) FROM billing_invoices GROUP BY 1, 2",
+    ),
+    ("only 2025", f"{BY_COUNTRY} WHERE year({DAY}) = 2025 GROUP BY 1"),
+    ("only paid ones", f"{BY_COUNTRY} WHERE lower(status) = 'paid' GROUP BY 1"),
+    ("what about the average", "SELECT billing_country, avg(net) FROM billing_invoices GROUP BY 1"),
+    (
+        "the same with gross instead",
+        "SELECT billing_country, sum(gross) FROM billing_invoices GROUP BY 1",
+    ),
+    ("top 3", f"{BY_COUNTRY} GROUP BY 1 ORDER BY 2 DESC LIMIT 3"),
+    (
+        "those again but with product",
+        "SELECT billing_country, product, sum(net) FROM billing_invoices GROUP BY 1, 2",
+    ),
+    (
+        "with segment",
+        "SELECT billing_country, segment, sum(net) FROM billing_invoices LEFT JOIN crm_customers ON customer_id = crm_id GROUP BY 1, 2",
+    ),
+    ("as a bar chart", f"{BY_COUNTRY} GROUP BY 1"),
+    ("without Germany", f"{BY_COUNTRY} WHERE billing_country <> 'DE' GROUP BY 1"),
+]
+
+
+@pytest.mark.parametrize(("message", "sql"), FOLLOW_UPS, ids=[each[0] for each in FOLLOW_UPS])
+def test_follow_ups_change_the_last_query_and_keep_the_rest(
+    demo: Demo, message: str, sql: str
+) -> None:
+    plan, _ = demo.plan(message, last=Last(QUERY, {"plan": LAST}))
+    found = demo.rows(plan.steps[0].arguments["plan"])
+    expected = demo.select(sql)
+    assert sorted(_by_name(found), key=repr) == sorted(_by_name(expected), key=repr)
+
+
+def _by_name(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Groups may stand in any order; the figure is last."""
+    return [(*sorted(row[:-1], key=repr), row[-1]) for row in rows]
+
+
+def test_a_follow_up_replaces_the_condition_on_the_same_column(demo: Demo) -> None:
+    first, _ = demo.plan("only 2024", last=Last(QUERY, {"plan": LAST}))
+    again = Last(QUERY, {"plan": first.steps[0].arguments["plan"]})
+    second, _ = demo.plan("now only 2025", last=again)
+    expected = demo.select(f"{BY_COUNTRY} WHERE year({DAY}) = 2025 GROUP BY 1")
+    assert sorted(demo.rows(second.steps[0].arguments["plan"])) == sorted(expected)
+
+
+def test_a_follow_up_that_names_other_data_starts_anew(demo: Demo) -> None:
+    plan, _ = demo.plan("and the tickets by channel", last=Last(QUERY, {"plan": LAST}))
+    assert plan.steps[0].arguments["plan"]["source"] == "support_tickets"
+
+
+def test_a_follow_up_of_sql_is_not_guessed(demo: Demo) -> None:
+    plan, said = demo.plan("as a bar chart", last=Last("execute_sql", {"sql": "SELECT 1"}))
+    assert plan.steps[0].tools == ["list_datasets"]
+    assert "could not tell" in said
+
+
+def test_undo_takes_back_the_last_commit_and_says_when_there_is_none(demo: Demo) -> None:
+    plan, _ = demo.plan("undo that", commits=("com_1", "com_2"))
+    assert (plan.steps[0].tools, plan.steps[0].arguments) == (["undo"], {"commit": "com_2"})
+    plan, said = demo.plan("undo that")
+    assert plan.steps[0].tools == ["list_datasets"]
+    assert "no change" in said
+
+
+def test_attached_files_are_loaded(demo: Demo) -> None:
+    plan, _ = demo.plan("load this", attachments=(("upl_1", "sales 2026.csv"),))
+    assert plan.steps[0].arguments == {"dataset": "sales 2026", "upload": "upl_1"}
+
+
+def test_text_is_not_added_up_and_that_is_said(demo: Demo) -> None:
+    plan, said = demo.plan("total annual revenue by segment")
+    assert "is text" in said
+    assert plan.steps[0].arguments["plan"]["group"] == ["annual_revenue"]
+
+
+def test_mixed_currencies_are_mentioned(demo: Demo) -> None:
+    plan, _ = demo.plan("total net by country")
+    assert "currencies" in plan.notes
+    plan, _ = demo.plan("total net by currency")
+    assert "currencies" not in plan.notes
+
+
+def test_what_is_not_understood_is_said_and_nothing_is_changed(demo: Demo) -> None:
+    plan, said = demo.plan("please sing about crm_customers")
+    assert said.startswith("I could not tell what you want.")
+    tools = demo.catalogue.tools
+    assert all(tools[tool].risk.at_most(tools["profile"].risk) for tool in plan.tools)
+
+
+def test_relations_that_were_found_serve_as_keys(demo: Demo) -> None:
+    relation = Relation("support_tickets", "account_ref", "billing_invoices", "account_no", 0.9)
+    catalogue = replace(demo.catalogue, relations=(relation,))
+    plan, _ = Demo(catalogue, demo.connection).plan("join tickets and invoices")
+    assert plan.steps[0].tools == ["join"]
+    assert plan.steps[0].arguments["on"] == [{"left": "account_ref", "right": "account_no"}]
+
+
+def test_rules_keep_to_what_the_policy_allows(demo: Demo) -> None:
+    forbidden = frozenset({"execute_query_plan", "clean", "resolve_entities", "chart"})
+    strict = Demo(replace(demo.catalogue, forbidden=forbidden), demo.connection)
+    for message, _ in REQUESTS:
+        plan, _ = strict.plan(message)
+        assert not forbidden & set(plan.tools)
+
+
+def test_when_everything_is_forbidden_the_plan_says_so(demo: Demo) -> None:
+    catalogue = replace(demo.catalogue, forbidden=frozenset(demo.catalogue.tools))
+    plan, said = RulePlanner().plan(Task("total net", TODAY, "nonce"), catalogue)
+    assert plan.tools == ()
+    assert "policy" in said
