@@ -65,10 +65,10 @@ def main(arguments: dict[str, Any], con: Any) -> dict[str, Any]:
     results = []
     for rule in arguments["rules"]:
         condition = breach(rule, arguments.get("reference"))
-        inner = f"SELECT row_number() OVER () AS at, {condition} AS broken FROM {table} d"
+        inner = f"SELECT row_number() OVER () AS line, {condition} AS broken FROM {table} d"
         count = con.execute(f"SELECT count(*) FROM ({inner}) WHERE broken").fetchone()[0]
         examples = con.execute(
-            f"SELECT at FROM ({inner}) WHERE broken ORDER BY at LIMIT 5"
+            f"SELECT line FROM ({inner}) WHERE broken ORDER BY line LIMIT 5"
         ).fetchall()
         results.append(
             {
