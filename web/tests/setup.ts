@@ -37,3 +37,5 @@ class NoResizeObserver implements ResizeObserver {
 window.ResizeObserver = NoResizeObserver;
 window.scrollTo = () => undefined;
 window.HTMLElement.prototype.scrollIntoView = () => undefined;
+// Fields that grow with their text measure it anew when a font has arrived.
+Object.defineProperty(document, 'fonts', { value: new EventTarget(), configurable: true });

@@ -161,5 +161,6 @@ export interface Asked {
   /** Unset: the head of the thread; null: a new first message. */
   parent?: string | null;
   mentions?: string[];
-  attachments?: { upload: string; name: string }[];
+  /** Finished uploads. */
+  attachments?: string[];
 }

@@ -52,7 +52,7 @@ export async function tell(
 ): Promise<void> {
   const { data } = await api.POST('/api/v1/projects/{project_id}/chat/stream', {
     params: { path: { project_id: projectId } },
-    body: { branch: 'main', parameters: {}, limit: 200, ...body },
+    body: { parameters: {}, limit: 200, ...body },
     parseAs: 'stream',
     signal,
   });

@@ -15,7 +15,7 @@ export interface StreamOptions {
   /** `resumed` is false when events may have been missed: nothing to resume from was known. */
   onOpen?: (resumed: boolean) => void;
   onState?: (state: StreamState) => void;
-  /** The server refused for good: signed out (401), not allowed (403), gone (404). */
+  /** The server refused for good: nothing more to tell (204), signed out (401), not allowed (403), gone (404). */
   onRefused?: (status: number) => void;
   lastEventId?: string;
 }
@@ -88,7 +88,7 @@ export class EventStream {
   }
 
   private refused(status: number): boolean {
-    if (![401, 403, 404].includes(status)) return false;
+    if (![204, 401, 403, 404].includes(status)) return false;
     this.close();
     this.options.onRefused?.(status);
     return true;

@@ -1,5 +1,10 @@
 /** Conversations: their list, their turns, and what can be done with them. */
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { Suggestion, Thread, ThreadSettings, Turn } from './chat-types';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
@@ -55,18 +60,27 @@ export function turnsKey(projectId: string, threadId: string) {
   return projectKey(projectId, 'run', 'thread', threadId, 'turns');
 }
 
-/** The turns from the first message to a leaf; without one, to the head of the thread. */
+/** The turns that lead to a leaf, without one to the head of the thread; the last ones first, each page oldest first. */
 export function turnsQuery(projectId: string, threadId: string, leaf: string | null) {
-  return queryOptions({
-    queryKey: [...turnsKey(projectId, threadId), leaf],
-    queryFn: async ({ signal }) => {
-      const query = leaf === null ? {} : { leaf };
-      const answer = await bodyOf(
-        get(`${THREAD}/turns`, { params: { ...at(projectId, threadId), query }, signal }),
-      );
-      return answer as unknown as ListPage<Turn>;
-    },
+  return listQuery([...turnsKey(projectId, threadId), leaf], async (page, signal) => {
+    const query = { ...page, ...(leaf === null ? {} : { leaf }) };
+    const answer = await bodyOf(
+      get(`${THREAD}/turns`, { params: { ...at(projectId, threadId), query }, signal }),
+    );
+    return answer as unknown as ListPage<Turn>;
   });
+}
+
+export type Turns = InfiniteData<ListPage<Turn>>;
+
+/** All turns fetched so far, oldest first. */
+export function pathOf(turns: Turns | undefined): Turn[] {
+  return turns?.pages.toReversed().flatMap(({ items }) => items) ?? [];
+}
+
+export async function fetchTurn(projectId: string, threadId: string, runId: string): Promise<Turn> {
+  const params = { path: { project_id: projectId, thread_id: threadId, run_id: runId } };
+  return (await bodyOf(get(`${THREAD}/turns/{run_id}`, { params }))) as unknown as Turn;
 }
 
 export function turnStreamAddress(projectId: string, threadId: string, runId: string): string {

@@ -31,6 +31,7 @@ describe('the navigation', () => {
     openAs('viewer');
     expect(await pageLinks()).toEqual([
       'Home',
+      'Chat',
       'Inbox',
       'Datasets',
       'Relations',

@@ -1,12 +1,12 @@
 /** A conversation about the data: its turns, where the next message is written, and the other conversations. */
 import { ActionIcon, Button, Drawer, Title } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { PanelLeft, SquarePen } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { Thread, ThreadSettings, Turn } from '@/api/chat-types';
-import { createThread, threadQuery, turnsQuery, useChangeThread } from '@/api/threads';
+import type { ThreadSettings, Turn } from '@/api/chat-types';
+import { createThread, pathOf, threadQuery, turnsQuery, useChangeThread } from '@/api/threads';
 import { projectPath, useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
 import { PAGE_TITLE_ID } from '@/components/Page';
@@ -39,13 +39,13 @@ function OneThread({ threadId }: { threadId: string | null }) {
   const [leaf, setLeaf] = useSearchParam('leaf');
   const [origin, setOrigin] = useState<Origin | null>(null);
   const thread = useThread(project.id, threadId);
-  const turns = useQuery({
+  const turns = useInfiniteQuery({
     ...turnsQuery(project.id, threadId ?? '', leaf),
     enabled: threadId !== null,
     placeholderData: (previous) => previous,
   });
-  const path = turns.data?.items ?? [];
-  const sending = useSend(project.id, path);
+  const path = pathOf(turns.data);
+  const sending = useSend(project.id, turns.data);
   const title = thread.data?.title ?? NEW;
   useDocumentTitle(title, project.name);
   const startNew = () => {
@@ -69,8 +69,10 @@ function OneThread({ threadId }: { threadId: string | null }) {
     return isTaken;
   };
   /** The same message once more, beside the first answer; or another one from the same place. */
-  const sayAgain = ({ message, mentions, attachments, parent, thread_id }: Turn) =>
-    void sending.send({ message, mentions, attachments, parent, thread_id });
+  const sayAgain = ({ message, mentions, attachments, parent, thread_id }: Turn) => {
+    const files = attachments.map(({ upload }) => upload);
+    void sending.send({ message, mentions, attachments: files, parent, thread_id });
+  };
 
   return (
     <div className={classes.page}>
@@ -110,6 +112,7 @@ function OneThread({ threadId }: { threadId: string | null }) {
         ) : (
           <Conversation
             path={path}
+            earlier={turns.hasNextPage ? () => void turns.fetchNextPage() : undefined}
             isLoading={threadId !== null && turns.isPending}
             onSay={(message) => void send({ message, mentions: [], attachments: [] })}
             actions={{

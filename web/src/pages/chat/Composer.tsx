@@ -24,7 +24,8 @@ import type { Sending } from './use-send';
 export interface Written {
   message: string;
   mentions: string[];
-  attachments: { upload: string; name: string }[];
+  /** Finished uploads. */
+  attachments: string[];
 }
 
 interface Props {
@@ -71,9 +72,7 @@ export function Composer(props: Props) {
     const isTaken = await onSend({
       message,
       mentions: mentionsIn(message, completing.names),
-      attachments: attachments.files.flatMap(({ upload, name }) =>
-        upload === null ? [] : [{ upload, name }],
-      ),
+      attachments: attachments.files.flatMap(({ upload }) => upload ?? []),
     });
     if (isTaken) attachments.clear();
     else write(message);

@@ -18,17 +18,23 @@ const MORE = 20;
 
 interface Props {
   path: Turn[];
+  /** Fetches turns before the first one known, as long as there are some. */
+  earlier: (() => void) | undefined;
   isLoading: boolean;
   /** Sends a message in the name of the reader. */
   onSay: (message: string) => void;
   actions: Omit<TurnActions, 'onSay'>;
 }
 
-export function Conversation({ path, isLoading, onSay, actions }: Props) {
+export function Conversation({ path, earlier, isLoading, onSay, actions }: Props) {
   const [count, setCount] = useState(SHOWN_AT_FIRST);
   const { content, isAway, toBottom } = useBottom();
   const hidden = Math.max(0, path.length - count);
   useFollowed(path);
+  const showMore = () => {
+    setCount(count + MORE);
+    if (hidden <= MORE) earlier?.();
+  };
   if (isLoading) {
     return (
       <Stack className={classes.turns} aria-busy>
@@ -41,14 +47,9 @@ export function Conversation({ path, isLoading, onSay, actions }: Props) {
   return (
     <>
       <div ref={content} className={classes.turns}>
-        {hidden > 0 && (
-          <Button
-            variant="subtle"
-            color="gray"
-            className={classes.earlier}
-            onClick={() => setCount(count + MORE)}
-          >
-            Show {Math.min(hidden, MORE)} earlier messages
+        {(hidden > 0 || earlier) && (
+          <Button variant="subtle" color="gray" className={classes.earlier} onClick={showMore}>
+            Show earlier messages
           </Button>
         )}
         {path.slice(hidden).map((turn, index, shown) => (

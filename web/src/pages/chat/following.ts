@@ -6,8 +6,7 @@ import type { Turn } from '@/api/chat-types';
 import { reportSignedOut } from '@/api/client';
 import { projectKey } from '@/api/keys';
 import { EventStream } from '@/api/stream';
-import { threadsKey, turnsKey, turnStreamAddress } from '@/api/threads';
-import type { ListPage } from '@/api/types';
+import { fetchTurn, threadsKey, type Turns, turnsKey, turnStreamAddress } from '@/api/threads';
 import { type LiveText, withoutPart, withToken } from './live-text';
 import { type Data, withEvent } from './turn-events';
 
@@ -144,25 +143,39 @@ export class Follower {
   }
 
   private apply(kind: string, data: Data): void {
-    const { client, projectId, threadId, runId } = this.place;
-    const queryKey = turnsKey(projectId, threadId);
-    client.setQueriesData<ListPage<Turn>>({ queryKey }, (page) => {
-      if (!page?.items.some((turn) => turn.run_id === runId)) return page;
-      const items = page.items.map((turn) =>
-        turn.run_id === runId ? withEvent(turn, kind, data) : turn,
-      );
-      return { ...page, items };
-    });
+    changeTurn(this.place, (turn) => withEvent(turn, kind, data));
   }
 
   private refresh(): void {
-    const { client, projectId, threadId } = this.place;
     this.asking ??= setTimeout(() => {
       this.asking = undefined;
-      void client.invalidateQueries({ queryKey: turnsKey(projectId, threadId) });
-      void client.invalidateQueries({ queryKey: projectKey(projectId, 'inbox') });
+      void this.ask();
     }, PAUSE);
   }
+
+  private async ask(): Promise<void> {
+    const { client, projectId, threadId, runId } = this.place;
+    void client.invalidateQueries({ queryKey: projectKey(projectId, 'inbox') });
+    try {
+      const told = await fetchTurn(projectId, threadId, runId);
+      changeTurn(this.place, () => told);
+    } catch {
+      // A server that is away is asked again once its stream is back.
+    }
+  }
+}
+
+/** Changes what is known about a turn, wherever it is shown. */
+function changeTurn({ client, projectId, threadId, runId }: Place, change: (turn: Turn) => Turn) {
+  client.setQueriesData<Turns>({ queryKey: turnsKey(projectId, threadId) }, (turns) => {
+    const isKnown = turns?.pages.some(({ items }) => items.some(({ run_id }) => run_id === runId));
+    if (!turns || !isKnown) return turns;
+    const pages = turns.pages.map((page) => ({
+      ...page,
+      items: page.items.map((turn) => (turn.run_id === runId ? change(turn) : turn)),
+    }));
+    return { ...turns, pages };
+  });
 }
 
 /** Follows a turn that was found under way; one that is followed already stays so. */

@@ -21,7 +21,7 @@ export function withNewTurn(path: Turn[], { asked, runId, threadId, by, at }: Be
       ...{ run_id: runId, thread_id: threadId, parent, message: asked.message },
       siblings: [...(replaced?.siblings ?? []), runId],
       mentions: asked.mentions ?? [],
-      attachments: (asked.attachments ?? []).map((file) => ({ ...file, size: 0 })),
+      attachments: [],
       ...{ query_type: null, status: 'queued', waits: null, plans: [], steps: [] },
       ...{ answer: null, figures: [], deviations: [], suggestions: [], error: null },
       cost: { usd: null, tokens: 0, seconds: null },

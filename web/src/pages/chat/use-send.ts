@@ -3,10 +3,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { tell } from '@/api/chat';
-import type { Asked, Turn } from '@/api/chat-types';
+import type { Asked } from '@/api/chat-types';
 import { useSession } from '@/api/session';
-import { threadsKey, turnsKey, turnsQuery } from '@/api/threads';
-import type { ListPage } from '@/api/types';
+import { pathOf, threadsKey, type Turns, turnsKey, turnsQuery } from '@/api/threads';
 import { projectPath } from '@/app/project';
 import { COMPOSER_ID } from './composer-id';
 import { Follower } from './following';
@@ -22,7 +21,7 @@ export interface Sending {
 
 const IDLE: Sending = { isSending: false, error: null, unanswered: null };
 
-export function useSend(projectId: string, path: Turn[]) {
+export function useSend(projectId: string, turns: Turns | undefined) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const { user } = useSession();
@@ -31,9 +30,10 @@ export function useSend(projectId: string, path: Turn[]) {
   /** Shows a turn that has begun, and the thread that it began. */
   const show = (asked: Asked, threadId: string, runId: string) => {
     const at = new Date().toISOString();
-    client.setQueryData<ListPage<Turn>>(turnsQuery(projectId, threadId, null).queryKey, {
-      items: withNewTurn(path, { asked, runId, threadId, by: user.id, at }),
-      next_cursor: null,
+    const items = withNewTurn(pathOf(turns), { asked, runId, threadId, by: user.id, at });
+    client.setQueryData<Turns>(turnsQuery(projectId, threadId, null).queryKey, {
+      pages: [{ items, next_cursor: turns?.pages.at(-1)?.next_cursor ?? null }],
+      pageParams: [null],
     });
     void client.invalidateQueries({ queryKey: turnsKey(projectId, threadId) });
     void client.invalidateQueries({ queryKey: threadsKey(projectId) });
