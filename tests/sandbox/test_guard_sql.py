@@ -1,6 +1,9 @@
 """The SQL guard: refuses the hostile, lets the honest through, and changes no meaning."""
 
 import re
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -38,6 +41,11 @@ def test_every_refusal_says_what_and_why() -> None:
 
 @pytest.fixture(scope="module")
 def engine() -> duckdb.DuckDBPyConnection:
+    return _engine()
+
+
+@cache
+def _engine() -> duckdb.DuckDBPyConnection:
     # One thread: a LIMIT without a total order then takes the same rows each time.
     opened = duckdb.connect(config={"threads": 1})
     opened.execute(
@@ -143,6 +151,120 @@ def test_generated_statements_never_change_anything(text: str) -> None:
         assert kinds == {"StatementType.SELECT"}, statement
         # As a column's name it is nothing; called, it would be something.
         assert not re.search(r"(getvariable|read_csv|pg_sleep|query)\"?\(", written), statement
+
+
+def _lines(text: str) -> st.SearchStrategy[str]:
+    return st.sampled_from([line.strip() for line in text.strip().splitlines()])
+
+
+_CANARY = "a canary that nothing may read"
+_EXPRESSIONS = _lines("""
+    id
+    amount
+    count(*)
+    sum(amount) OVER ()
+    list_transform(tags, lambda x: upper(x))
+    customer || 'x'
+    COLUMNS(*)
+    *
+    (SELECT max(id) FROM orders)
+    CAST('@' AS VARCHAR)
+    read_text('@')
+    (SELECT content FROM read_text('@'))
+    (FROM '@')
+    query('FROM orders')
+    EXISTS (FROM glob('@'))
+    getenv('HOME')
+    getvariable('x')
+    nextval('s')
+    current_setting('threads')
+    set_config('threads', '1')
+    pg_read_file('@')
+    write_log('x')
+    json_execute_serialized_sql('{}')
+    checkpoint()
+""")
+_SOURCES = _lines("""
+    orders
+    customers
+    main.orders
+    memory.main.orders
+    orders JOIN customers USING (id)
+    (FROM orders)
+    (VALUES (1)) v(id)
+    unnest([1]) u(id)
+    range(3)
+    orders TABLESAMPLE 1
+    x
+    '@'
+    "@"
+    read_csv('@')
+    read_text('@')
+    read_blob('@')
+    read_json_auto('@')
+    parquet_scan('@')
+    sniff_csv('@')
+    glob('@')
+    query('SELECT 1')
+    query_table('orders')
+    duckdb_settings()
+    duckdb_secrets()
+    pragma_version()
+    sqlite_master
+    information_schema.tables
+    (COPY orders TO '@')
+    (DELETE FROM orders RETURNING *)
+    (INSERT INTO orders DEFAULT VALUES RETURNING *)
+""")
+_SHAPES = _lines("""
+    SELECT {e} FROM {s}
+    FROM {s} SELECT {e}
+    SELECT {e} FROM {s} ORDER BY {f}
+    SELECT {e} FROM {s} UNION ALL SELECT {f} FROM {t}
+    SELECT {e} FROM {s} WHERE EXISTS (SELECT {f} FROM {t})
+    SELECT {e} FROM {s}, LATERAL (SELECT {f} FROM {t}) l
+    PIVOT {s} ON {e} USING count(*)
+    WITH x AS (SELECT {e} FROM {s}) SELECT * FROM x
+    WITH x AS (DELETE FROM orders RETURNING {e}) FROM x
+    WITH x AS MATERIALIZED (COPY (FROM {s}) TO '@') SELECT {e} FROM orders
+    CREATE TABLE made AS SELECT {e} FROM {s}
+    INSERT INTO orders SELECT {e} FROM {s}
+    EXPLAIN ANALYZE SELECT {e} FROM {s}
+    SELECT {e} FROM {s}; DROP TABLE orders
+""")
+
+
+@pytest.fixture(scope="module")
+def canary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("canary") / "canary.csv"
+    file.write_text(f"text\n{_CANARY}\n")
+    return file
+
+
+@given(_SHAPES, st.tuples(_EXPRESSIONS, _SOURCES), st.tuples(_EXPRESSIONS, _SOURCES))
+def test_what_passes_reads_no_file_and_changes_nothing(
+    canary: Path, shape: str, one: tuple[str, str], other: tuple[str, str]
+) -> None:
+    """Run by an engine that is not locked at all: the guard alone must have held."""
+    text = shape.format(e=one[0], s=one[1], f=other[0], t=other[1])
+    written = _let_through(text.replace("@", str(canary)))
+    if written is None:
+        return
+    opened = _engine()
+    before = _state(opened, canary)
+    with suppress(duckdb.Error):
+        assert _CANARY not in repr(opened.execute(f"SELECT * FROM ({written})").fetchall()), text
+    assert _state(opened, canary) == before, text
+
+
+def _state(opened: duckdb.DuckDBPyConnection, canary: Path) -> list[object]:
+    return [
+        opened.execute("SELECT * FROM duckdb_settings() ORDER BY name").fetchall(),
+        opened.execute("SELECT database_name, table_name FROM duckdb_tables()").fetchall(),
+        opened.execute("FROM orders").fetchall(),
+        sorted(path.name for path in canary.parent.iterdir()),
+        canary.read_text(),
+    ]
 
 
 @given(st.text(max_size=200))
