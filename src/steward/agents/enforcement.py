@@ -4,12 +4,23 @@ A plan is made before foreign text is read. What it fixed stays fixed; what it l
 of the steps it names, and only there. Pure functions: the operator asks them before it asks the broker.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from steward.agents.plan import PlanStep
-from steward.agents.provenance import MADE_UP, STEP, is_narrow, is_recipient, is_target
+from steward.agents.provenance import (
+    ADDRESS,
+    FORM,
+    FROM,
+    MADE_UP,
+    as_form,
+    is_free_text,
+    is_narrow,
+    is_recipient,
+    is_target,
+)
 from steward.agents.roster import Agent
 from steward.broker.labels import Labels
 from steward.broker.tool import Risk
@@ -43,13 +54,16 @@ def refusal(
     arguments: Mapping[str, Any],
     made: Sequence[Made],
     labels: Mapping[str, Labels],
+    *,
+    spends: bool = False,
 ) -> str | None:
     """Why the call is not made, in words for the model and for people; None when the broker may decide."""
     return (
         _outside(step, agent, tool, risk, made)
         or _too_many(step, tool, risk, made)
-        or _otherwise_than_planned(step, tool, arguments)
+        or _otherwise_than_planned(step, tool, risk, arguments)
         or _somewhere_else(step, tool, risk, arguments, labels)
+        or _all_foreign(step, tool, risk, arguments, labels, spends=spends)
     )
 
 
@@ -64,19 +78,20 @@ def is_asked_for(
     """Whether a call that was not refused does no more than what the plan says, whatever was read since.
 
     Either a person or the plan named where it goes: then what was read may be its content. Or the plan says whose
-    result names where it goes: then nothing else in it may come from there, and nothing of value may go with it.
+    result names where it goes: then nothing else in it may come from there, and no money goes to who is named there.
+    A call of which neither said anything is nothing that anybody asked for, and links are not passed on unasked.
     """
-    if not risk.at_most(Risk.external_send):
+    if not risk.at_most(Risk.external_send) or _passes_address_on(step, arguments, labels):
         return False
     holes = _holes(step, arguments, labels)
     targets = [name for name in holes if is_target(name)]
     if not targets:
-        return True
-    return (
-        not spends
-        and len([name for name in holes if not is_narrow(arguments[name]) or name in targets]) == 1
-        and _is_bound(step, labels[targets[0]])
-    )
+        given = [name for name in arguments if name not in holes]
+        return not holes or any(is_target(n) or _is_wide(n, arguments[n]) for n in given)
+    if spends and any(is_recipient(name) for name in targets):
+        return False
+    wide = [name for name in holes if name in targets or _is_wide(name, arguments[name])]
+    return len(wide) == 1 and _is_bound(step, labels[targets[0]])
 
 
 def _outside(
@@ -111,12 +126,17 @@ def _too_many(step: PlanStep, tool: str, risk: Risk, made: Sequence[Made]) -> st
     return None
 
 
-def _otherwise_than_planned(step: PlanStep, tool: str, arguments: Mapping[str, Any]) -> str | None:
+def _otherwise_than_planned(
+    step: PlanStep, tool: str, risk: Risk, arguments: Mapping[str, Any]
+) -> str | None:
     is_first = tool == step.tools[0] if step.tools else False
     for name, planned in step.arguments.items():
         if name not in arguments:
             if is_first:
                 return f"The plan gives {name}; give it as planned."
+        elif _form(planned, risk) is not None:
+            if not _is_filled(planned, arguments[name], risk):
+                return f"The plan gives {name} as a form. Fill its holes and change nothing else."
         elif not _is_same(planned, arguments[name]):
             return f"The plan gives {name}, and this is something else. Give it as planned."
     return None
@@ -146,6 +166,69 @@ def _somewhere_else(
     return None
 
 
+def _all_foreign(
+    step: PlanStep,
+    tool: str,
+    risk: Risk,
+    arguments: Mapping[str, Any],
+    labels: Mapping[str, Labels],
+    *,
+    spends: bool,
+) -> str | None:
+    """Where nothing that matters in a call was said by anybody, there is nothing to ask a person about."""
+    if risk.at_most(Risk.write):
+        return None
+    holes = [name for name in _holes(step, arguments, labels) if is_target(name)]
+    if not any(is_recipient(name) for name in holes):
+        return None
+    if _passes_address_on(step, arguments, labels):
+        return f"{tool} would pass on an address from foreign text to somebody whom nobody named."
+    given = [name for name in arguments if is_target(name) and name not in holes]
+    if spends and len(holes) > 1 and not given:
+        return f"{tool} moves money, and nobody named {' or '.join(holes)}."
+    words = [
+        name
+        for name in _holes(step, arguments, labels)
+        if name not in holes
+        and _is_wide(name, arguments[name])
+        and not _is_bound(step, labels[name])
+    ]
+    if spends and words:
+        return (
+            f"Money goes to somebody whom nobody named: {' and '.join(words)} must stand word for word in the "
+            "result that names them, or be left out."
+        )
+    return None
+
+
+def _passes_address_on(
+    step: PlanStep, arguments: Mapping[str, Any], labels: Mapping[str, Labels]
+) -> bool:
+    return any(
+        ADDRESS in labels[name].sources
+        and not is_target(name)
+        and not _is_same(step.arguments.get(name), arguments[name])
+        for name in arguments
+        if name in labels
+    )
+
+
+def _is_wide(name: str, value: Any) -> bool:
+    return is_free_text(name) or not is_narrow(value)
+
+
+def _form(planned: Any, risk: Risk) -> re.Pattern[str] | None:
+    """A planned text with named holes; only of what is sent, where braces are no code."""
+    if risk.at_most(Risk.write) or not isinstance(planned, str):
+        return None
+    return as_form(planned)
+
+
+def _is_filled(planned: Any, given: Any, risk: Risk) -> bool:
+    form = _form(planned, risk)
+    return form is not None and isinstance(given, str) and form.fullmatch(given) is not None
+
+
 def _holes(step: PlanStep, arguments: Mapping[str, Any], labels: Mapping[str, Labels]) -> list[str]:
     """Arguments that neither the plan nor a person gave."""
     return [
@@ -154,14 +237,19 @@ def _holes(step: PlanStep, arguments: Mapping[str, Any], labels: Mapping[str, La
         if name not in step.arguments
         and name in labels
         and (not labels[name].trusted or MADE_UP in labels[name].sources)
+        and not _fills_a_form(labels[name])
     ]
+
+
+def _fills_a_form(labels: Labels) -> bool:
+    return FORM in labels.sources and MADE_UP not in labels.sources
 
 
 def _is_bound(step: PlanStep, labels: Labels) -> bool:
     """Whether a value stands whole in the result of a step that the plan names as this step's source."""
     if MADE_UP in labels.sources:
         return False
-    return any(f"{STEP}{need}" in labels.sources for need in step.needs)
+    return any(f"{FROM}{need}" in labels.sources for need in step.needs)
 
 
 def _is_same(planned: Any, given: Any) -> bool:

@@ -19,15 +19,35 @@ from steward.runs import Json
 
 MADE_UP: Final = "model"
 """Source of what stands nowhere: a model's own words."""
+FORM: Final = "form"
+"""Source of what fills a form that a person gave, such as 'Dinner at {restaurant}'."""
+ADDRESS: Final = "address"
+"""Source of text that carries an address which no person named, such as a link."""
 STEP: Final = "step:"
 """Prefix of the source that names the step of the plan whose result a text is."""
+FROM: Final = "from:"
+"""Prefix of the source that names the step in whose result a value stands whole.
+
+Another word than for texts: results inherit the labels of arguments, and must not pass for results of earlier steps.
+"""
 
 _SMALL: Final = 1_000
+_LEAST_FORM: Final = 4
 _MOST_PUNCTUATION: Final = 4
 _OPENING: Final = frozenset("\"'([{<“‘`«")
 _CLOSING: Final = frozenset("\"')]}>”’`»,;:.!?")
 _LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _NUMBER: Final = re.compile(r"[-+]?\d[\d,' ]*(?:\.\d+)?")
+_FORM: Final = re.compile(r"""['"“‘]([^'"“”‘’\n]*\{[A-Za-z_ ]{1,40}\}[^'"“”‘’\n]*)['"”’]""")
+_HOLE: Final = re.compile(r"\{[A-Za-z_ ]{1,40}\}")
+_FILLED: Final = r"([^\n{}]{1,80}?)"
+_ADDRESS: Final = re.compile(
+    r"""[a-z][a-z0-9+.-]*://\S+ | \bwww\.\S+ | [^\s@<>]+@[^\s@<>]+\.[a-z]{2,}
+        | \b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|app|info|biz|xyz|co|me|ru|cn|de|fr|uk)\b(?:/\S*)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Somebody forgot the space: "see www.example.com.Then go on".
+_GLUED: Final = re.compile(r"(\S+\.(?:com|org|net|edu|gov|io|de|fr|uk|ch|eu))[.!?][A-Z][a-z]+")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
 _RECIPIENTS: Final = frozenset(
@@ -38,8 +58,12 @@ _RECIPIENTS: Final = frozenset(
 )
 _OBJECTS: Final = frozenset(
     {"id", "ids", "user", "users", "path", "paths", "file", "files", "filename", "folder"}
-    | {"dataset", "datasets", "target", "table", "branch", "commit", "connection", "password"}
-    | {"playbook", "repository", "digest", "upload", "hotel", "company", "restaurant"}
+    | {"dataset", "datasets", "target", "table", "branch", "commit", "connection"}
+    | {"playbook", "repository", "digest", "upload"}
+)
+_FREE_TEXT: Final = frozenset(
+    {"body", "text", "message", "content", "subject", "title", "description", "note", "comment"}
+    | {"html", "summary", "reason", "data", "payload", "attachments", "headers"}
 )
 _AMOUNTS: Final = frozenset(
     {"amount", "amounts", "price", "sum", "total", "usd", "eur", "budget", "quantity"}
@@ -56,6 +80,11 @@ def is_target(name: str) -> bool:
     return bool(_words(name) & (_RECIPIENTS | _OBJECTS))
 
 
+def is_free_text(name: str) -> bool:
+    """Whether an argument is there to carry words, whatever it carries now."""
+    return bool(_words(name) & _FREE_TEXT)
+
+
 def is_narrow(value: Json) -> bool:
     """Whether a value has no room for a message: a truth value, a number, a date or a time."""
     match value:
@@ -66,6 +95,13 @@ def is_narrow(value: Json) -> bool:
         case list():
             return len(value) <= 8 and all(is_narrow(item) for item in value)
     return False
+
+
+def result_of(step_id: str, labels: Labels) -> Labels:
+    """Labels of a text that is this step's result, whatever the step itself worked on."""
+    return Labels(
+        (*(s for s in _bare(labels) if not s.startswith(STEP)), f"{STEP}{step_id}"), labels.trusted
+    )
 
 
 def trusted_for(risk: Risk, said: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
@@ -87,19 +123,30 @@ def label_arguments(
 
     `trusted` are texts that people wrote or approved, `seen` the texts that were shown to the model. A value that stands
     whole in a trusted text, or is a harmless constant, carries no label. One that stands whole in texts that were seen
-    has their labels. Everything else is made up after all that was seen, and has the labels of all of it.
+    has their labels, and so has what only fills a form from them that a person gave. Everything else is made up after
+    all that was seen, and has the labels of all of it.
     """
     properties = (schema or {}).get("properties", {})
     told = [_Text(text) for text in trusted]
-    shown = [(_Text(text), labels) for text, labels in seen]
-    everything = joined(labels for _, labels in seen)
+    shown = [(_Text(text), _as_argument(labels)) for text, labels in seen]
+    everything = joined(labels for _, labels in shown)
     return {
-        name: joined(
+        name: _together(
             _label(name, leaf, told, shown, everything)
             for leaf in _leaves(value, properties.get(name, {}))
         )
         for name, value in arguments.items()
     }
+
+
+def _together(leaves: Iterable[Labels]) -> Labels:
+    """Labels of a value with parts: it is from a step only if every part that nobody named is from there."""
+    found = [labels for labels in leaves if labels.sources or not labels.trusted]
+    steps = [{s for s in labels.sources if s.startswith(FROM)} for labels in found]
+    common = set.intersection(*steps) if steps else set()
+    whole = joined(found)
+    kept = (s for s in whole.sources if not s.startswith(FROM) or s in common)
+    return Labels(tuple(kept), whole.trusted)
 
 
 def _label(
@@ -113,10 +160,55 @@ def _label(
     is_odd = is_target(name) and isinstance(leaf, str) and bool(set(leaf) & set("\n\t"))
     if _is_harmless(name, leaf) or (not is_odd and any(text.holds(leaf) for text in told)):
         return Labels()
+    marked = Labels((ADDRESS,)) if _carries_address(leaf, told) else Labels()
     quoted = [labels for text, labels in shown if not is_odd and text.holds(leaf)]
     if quoted:
-        return joined(quoted)
-    return Labels((*everything.sources, MADE_UP), everything.trusted)
+        return joined([*quoted, marked])
+    filled = None if is_odd else _filled(leaf, told, shown)
+    if filled is not None:
+        return joined([filled, marked, Labels((FORM,))])
+    return joined([everything, marked, Labels((MADE_UP,))])
+
+
+def _carries_address(leaf: Json, told: Sequence["_Text"]) -> bool:
+    if not isinstance(leaf, str):
+        return False
+    found = (match.group().rstrip("".join(_CLOSING)) for match in _ADDRESS.finditer(leaf))
+    return any(not any(text.holds(address) for text in told) for address in found)
+
+
+def _as_argument(labels: Labels) -> Labels:
+    """Labels of a text as a value has them that stands in it."""
+    sources = (
+        FROM + source.removeprefix(STEP) if source.startswith(STEP) else source
+        for source in _bare(labels)
+    )
+    return Labels(tuple(sources), labels.trusted)
+
+
+def _bare(labels: Labels) -> Iterator[str]:
+    """Sources without what was found out about the arguments of an earlier call."""
+    for source in labels.sources:
+        if source not in {MADE_UP, FORM, ADDRESS} and not source.startswith(FROM):
+            yield source
+
+
+def _filled(
+    leaf: Json, told: Sequence["_Text"], shown: Sequence[tuple["_Text", Labels]]
+) -> Labels | None:
+    """The labels of what fills a person's form, when each piece stands whole in what was seen."""
+    if not isinstance(leaf, str) or _hides_something(leaf):
+        return None
+    for form in (form for text in told for form in text.forms):
+        match = form.fullmatch(_plain(leaf))
+        if match is None:
+            continue
+        found = [
+            [labels for text, labels in shown if text.holds(piece)] for piece in match.groups()
+        ]
+        if all(found):
+            return joined(labels for each in found for labels in each)
+    return None
 
 
 def _is_harmless(name: str, leaf: Json) -> bool:
@@ -161,6 +253,7 @@ class _Text:
     def __init__(self, text: str) -> None:
         self._at = _positions(text)
         self._numbers = _numbers(text)
+        self.forms = _given_forms(text)
 
     def holds(self, leaf: Json) -> bool:
         """Whether the value stands in the text, whole and in one piece."""
@@ -187,8 +280,10 @@ class _Text:
 def _positions(text: str) -> dict[str, frozenset[int]]:
     """Where each token stands; with and without the quotes, brackets and stops around it."""
     found: dict[str, set[int]] = {}
-    for place, token in enumerate(_plain(text).split()):
-        for form in _forms(token):
+    for place, token in enumerate(unicodedata.normalize("NFC", text).split()):
+        glued = _GLUED.search(token)
+        whole = (token, glued.group(1)) if glued else (token,)
+        for form in (_plain(form) for each in whole for form in _forms(each)):
             found.setdefault(form, set()).add(place)
     return {token: frozenset(places) for token, places in found.items()}
 
@@ -204,6 +299,24 @@ def _numbers(text: str) -> frozenset[Decimal]:
                 if number is not None:
                     found.add(number)
     return frozenset(found)
+
+
+@lru_cache(maxsize=256)
+def _given_forms(text: str) -> tuple[re.Pattern[str], ...]:
+    found = (as_form(form) for form in _FORM.findall(_plain(text)))
+    return tuple(form for form in found if form is not None)
+
+
+@lru_cache(maxsize=256)
+def as_form(text: str) -> re.Pattern[str] | None:
+    """A pattern for a text with named holes, such as `Dinner at {restaurant}`; None for other texts.
+
+    A hole takes a few words. What is nearly all hole is no form.
+    """
+    parts = _HOLE.split(text)
+    if len(parts) == 1 or len("".join(parts).strip()) < _LEAST_FORM:
+        return None
+    return re.compile(_FILLED.join(re.escape(part) for part in parts))
 
 
 def _forms(token: str) -> Iterator[str]:
