@@ -15,7 +15,7 @@ from steward.connections.keepers import Keepers
 from steward.connections.mail import Mailer
 from steward.connections.tools import ServerTool, ServerTools
 from steward.core.clock import Clock
-from steward.core.errors import Invalid, StewardError
+from steward.core.errors import Invalid
 from steward.core.ids import Ids
 from steward.core.settings import Settings
 from steward.identity import Access, Identity, Role
@@ -88,16 +88,14 @@ class Desk:
         seconds: float,
     ) -> Any:
         """What an accepted tool answers; one that has changed is not called, and must be accepted anew."""
-        from steward.connections.mcp.client import call_tool, list_tools
+        from steward.connections.mcp.client import ToolChanged, call_tool
 
         opened = await asyncio.to_thread(self._server, scope, connection)
         http, settings, secrets = self.around.http, opened.settings, opened.secrets
         try:
             return await call_tool(http, settings, secrets, name, arguments, accepted, seconds)
-        except StewardError as problem:
-            if problem.specific_code == "tool-changed":
-                listing = await list_tools(http, settings, secrets)
-                await asyncio.to_thread(self.tools.saw, scope, connection, listing.tools)
+        except ToolChanged as problem:
+            await asyncio.to_thread(self.tools.saw, scope, connection, problem.listing.tools)
             raise
 
     def _server(self, scope: Scope, connection: Connection) -> Opened:

@@ -4,8 +4,7 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
-
-import httpx2
+from urllib.parse import urlsplit
 
 from steward.connections.discovery.environment import model
 from steward.connections.discovery.proposal import Proposal
@@ -46,6 +45,7 @@ def base(setting: str) -> str | None:
     host = {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1"}.get(place.host, place.host)  # noqa: S104
     if host not in _LOOPBACK:
         return None
-    port = httpx2.URL(url).port or 11434
+    # As Ollama reads it: a whole address has its scheme's port, a bare host Ollama's own.
+    port = place.port if "://" in text else urlsplit(url).port or 11434
     shown = f"[{host}]" if ":" in host else host
     return f"{place.scheme}://{shown}:{port}"

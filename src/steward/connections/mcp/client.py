@@ -30,6 +30,14 @@ class Listing:
     left_out: tuple[str, ...] = ()
 
 
+class ToolChanged(Denied):
+    """A tool is not what was accepted; `listing` is what the server offers now."""
+
+    def __init__(self, message: str, listing: Listing) -> None:
+        super().__init__(message, code="tool-changed")
+        self.listing = listing
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a tool said: text and values that people outside wrote."""
@@ -60,11 +68,15 @@ async def call_tool(
         listing = await _listing(client)
         live = next((each.hash for each in listing.tools if each.name == name), None)
         if live != accepted:
-            said = "is no longer offered" if live is None else "is not what was accepted"
-            raise Denied(
+            said = (
+                "is no longer offered"
+                if live is None
+                else "is described otherwise than when it was accepted"
+            )
+            raise ToolChanged(
                 f"The tool {name!r} {said} by the server. Somebody must look at its definition and accept it "
                 "before it is called again.",
-                code="tool-changed",
+                listing,
             )
         result = await client.call_tool(name, dict(arguments))
         return _answer(result.model_dump(mode="json", by_alias=True, exclude_none=True))

@@ -1,0 +1,106 @@
+"""Connections over HTTP: ETags, roles, checks in plain words; values of secrets never come back."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from steward.identity import Role
+from steward.testing import Installation
+
+SECRET = "t0p-secret-value-0123456789"
+BODY = {
+    "name": "crm",
+    "kind": "http_api",
+    "settings": {"base_url": "http://127.0.0.1:1/v1", "authentication": "bearer"},
+    "values": {"token": SECRET},
+}
+
+
+def _at(installation: Installation, rest: str = "connections") -> str:
+    return f"/api/v1/projects/{installation.scope.project_id}/{rest}"
+
+
+def _made(installation: Installation, client: TestClient, **changes: Any) -> Any:
+    answer = client.post(_at(installation), json={**BODY, **changes})
+    assert answer.status_code == 201, answer.text
+    assert SECRET not in answer.text
+    return answer.json()
+
+
+def test_a_connection_lives_its_life(installation: Installation) -> None:
+    client = installation.owner.client
+    made = _made(installation, client)
+    place = _at(installation, f"connections/{made['id']}")
+    assert made["secrets"] == {"token": "connection.crm.token"}
+    read = client.get(place)
+    assert (read.status_code, read.headers["ETag"]) == (200, '"1"')
+    change = {**BODY, "scope_hint": "Customers", "secrets": made["secrets"], "values": {}}
+    assert client.put(place, json=change).status_code == 428
+    assert client.put(place, json=change, headers={"If-Match": '"7"'}).status_code == 412
+    changed = client.put(place, json=change, headers={"If-Match": '"1"'})
+    assert (changed.json()["scope_hint"], changed.headers["ETag"]) == ("Customers", '"2"')
+    check = client.post(f"{place}/check")
+    assert (check.status_code, check.json()["worked"]) == (200, False)
+    assert check.json()["code"] == "address-refused"
+    (listed,) = client.get(_at(installation)).json()["items"]
+    assert (listed["state"], len(listed["checks"])) == ("failing", 1)
+    assert client.delete(place).status_code == 204
+    assert client.get(place).status_code == 404
+    assert client.post(f"{place}/restore").json()["name"] == "crm"
+    everything = client.get(_at(installation)).text + client.get(place).text + check.text
+    assert SECRET not in everything
+
+
+def test_what_is_wrong_comes_with_its_place(installation: Installation) -> None:
+    client = installation.owner.client
+    wrong = client.post(_at(installation), json={**BODY, "settings": {"base_url": "x"}})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid-settings")
+    assert wrong.json()["errors"][0]["pointer"] == "/settings"
+    assert SECRET not in wrong.text
+    _made(installation, client)
+    assert client.post(_at(installation), json=BODY).status_code == 409
+
+
+def test_roles(installation: Installation) -> None:
+    made = _made(installation, installation.owner.client)
+    place = _at(installation, f"connections/{made['id']}")
+    viewer = installation.person(Role.viewer).client
+    assert viewer.get(place).json()["secrets"] == {}
+    assert viewer.post(f"{place}/check").status_code == 403
+    operator = installation.person(Role.operator).client
+    assert operator.post(f"{place}/check").status_code == 200
+    editor = installation.person(Role.editor).client
+    assert editor.get(place).json()["secrets"] == made["secrets"]
+    assert editor.post(_at(installation), json={**BODY, "name": "x"}).status_code == 403
+    assert editor.delete(place).status_code == 403
+    admin = installation.person(Role.admin).client
+    assert admin.delete(place).status_code == 204
+
+
+def test_the_machine_is_for_its_keeper_at_the_browser(installation: Installation) -> None:
+    proposals = _at(installation, "connection-proposals")
+    installation.steward.connections.discovery.enabled = False
+    owner = installation.owner
+    assert owner.client.get(proposals).json()["items"] == []
+    admin = installation.person(Role.admin).client
+    assert admin.get(proposals).json()["code"] == "not-a-keeper"
+    by_token = installation.by_token(owner, Role.admin)
+    assert by_token.get(proposals).json()["code"] == "session-only"
+    settings = {"transport": "stdio", "command": "/bin/true"}
+    body = {"name": "tool", "kind": "mcp", "settings": settings}
+    made = owner.client.post(_at(installation), json=body).json()
+    assert made["program"]["accepted"] is False
+    accept = _at(installation, f"connections/{made['id']}/program")
+    shown = {"hash": made["program"]["hash"]}
+    assert admin.post(accept, json=shown).status_code == 403
+    assert by_token.post(accept, json=shown).status_code == 403
+    assert owner.client.post(accept, json=shown).json()["program"]["accepted"] is True
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "mcp", "s3"])
+def test_kinds_bring_their_forms(installation: Installation, kind: str) -> None:
+    found = installation.owner.client.get(_at(installation, "connection-kinds")).json()["items"]
+    known = {each["kind"]: each for each in found}
+    assert known[kind]["settings_schema"]["type"] == "object"
+    assert all(each["title"] for each in known.values())
