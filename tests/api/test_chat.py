@@ -90,16 +90,17 @@ def test_queries_are_answered_at_once_and_kept_in_their_thread(
     assert capsule.headers["content-type"] == "application/zip"
 
 
+@pytest.mark.usefixtures("worker")
 def test_without_a_model_nothing_is_pretended(client: TestClient, project: str) -> None:
     said = _ask(client, project, "How many people live in Roma?")
-    assert (said["run_id"], said["status"], said["message"]) == (None, "unanswered", None)
-    assert "No model is configured" in said["answer"]
-    assert "SQL:" in said["answer"]
-    assert client.get(f"{project}/runs").json()["items"] == []
+    assert (said["status"], said["turn"]["plans"][0]["made_by"]) == ("done", "rules")
+    assert "No model is configured" in said["turn"]["plans"][0]["said"]
     empty = client.post(f"{project}/chat", json={"message": "SQL:  \n "})
     assert empty.status_code == 422
     nowhere = client.get(f"{project}/threads/thr_{'0' * 26}/messages")
     assert nowhere.status_code == 404
+    asked = {"message": "Hello", "thread_id": f"thr_{'0' * 26}"}
+    assert client.post(f"{project}/chat", json=asked).status_code == 404
 
 
 def test_patience_ends_with_the_runs_id(
@@ -178,8 +179,10 @@ def test_a_stream_tells_what_happens(live: tuple[str, dict[str, str]]) -> None:
         "done",
     ]
     assert dict(failed)["error"]["code"] == "sql-refused"
-    unanswered = told("Hello?")
-    assert [kind for kind, _ in unanswered] == ["result", "done"]
+    planned = [kind for kind, _ in told("How many cities are there?")]
+    assert planned[0] == "status"
+    assert planned[-2:] == ["result", "done"]
+    assert "plan" in planned
 
 
 @pytest.mark.usefixtures("worker")
