@@ -33,6 +33,8 @@ describe('the navigation', () => {
       'Home',
       'Chat',
       'Inbox',
+      'Playbooks',
+      'Blueprints',
       'Datasets',
       'Relations',
       'Lineage',

@@ -1,0 +1,283 @@
+/** Playbooks: the library, their revisions and deployments, and blueprints to start from. */
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { api, bodyOf } from './client';
+import { projectKey } from './keys';
+import { listQuery } from './lists';
+import type { Run } from './run-types';
+import type { components } from './schema';
+import type { Answer } from './types';
+
+type Schemas = components['schemas'];
+export type Playbook = Answer<Schemas['PlaybookOut']>;
+export type PlaybookDetail = Answer<Schemas['PlaybookDetail']>;
+export type PlaybookRevision = Answer<Schemas['RevisionOut']>;
+export type PlaybookRun = Run & { revision: number | null };
+export type PlaybookState = Playbook['state'];
+export type Trigger = Answer<Schemas['TriggerOut']>;
+export type Blueprint = Answer<Schemas['BlueprintOut']>;
+export type Sharing = Schemas['SharingIn'];
+
+const LIST = '/api/v1/projects/{project_id}/playbooks';
+const ONE = '/api/v1/projects/{project_id}/playbooks/{playbook_id}';
+
+const place = (projectId: string, playbookId: string) => ({
+  path: { project_id: projectId, playbook_id: playbookId },
+});
+const matching = (projectId: string, { id, version }: Pick<Playbook, 'id' | 'version'>) => ({
+  ...place(projectId, id),
+  header: { 'if-match': `"${version}"` },
+});
+
+export interface LibraryFilter {
+  text: string;
+  folder: string | null;
+  archived: boolean;
+}
+
+export function playbooksQuery(projectId: string, filter: LibraryFilter) {
+  return listQuery<Playbook>(projectKey(projectId, 'playbook', 'list', filter), (paging, signal) =>
+    bodyOf(
+      api.GET(LIST, {
+        params: {
+          path: { project_id: projectId },
+          query: {
+            ...paging,
+            q: filter.text,
+            ...(filter.folder === null ? {} : { folder: filter.folder }),
+            state: filter.archived ? ['archived'] : ['draft', 'active'],
+          },
+        },
+        signal,
+      }),
+    ),
+  );
+}
+
+export function playbookQuery(projectId: string, playbookId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'playbook', 'one', playbookId),
+    queryFn: ({ signal }) => bodyOf(api.GET(ONE, { params: place(projectId, playbookId), signal })),
+  });
+}
+
+export function playbookRunsQuery(projectId: string, playbookId: string) {
+  return listQuery<PlaybookRun>(
+    projectKey(projectId, 'run', 'playbook', playbookId),
+    async (query, signal) => {
+      const found = await bodyOf(
+        api.GET(`${ONE}/runs`, { params: { ...place(projectId, playbookId), query }, signal }),
+      );
+      return found as unknown as { items: PlaybookRun[]; next_cursor: string | null };
+    },
+  );
+}
+
+export function revisionsQuery(projectId: string, playbookId: string) {
+  return listQuery<PlaybookRevision>(
+    projectKey(projectId, 'playbook', 'revisions', playbookId),
+    (query, signal) =>
+      bodyOf(
+        api.GET(`${ONE}/revisions`, { params: { ...place(projectId, playbookId), query }, signal }),
+      ),
+  );
+}
+
+export function revisionDiffQuery(
+  projectId: string,
+  playbookId: string,
+  left: number,
+  right: number,
+) {
+  return queryOptions({
+    queryKey: ['playbook-diff', projectId, playbookId, left, right],
+    queryFn: async ({ signal }) => {
+      const { lines } = await bodyOf(
+        api.GET(`${ONE}/diff`, {
+          params: { ...place(projectId, playbookId), query: { left, right } },
+          signal,
+        }),
+      );
+      return lines;
+    },
+    // Revisions never change.
+    staleTime: Infinity,
+  });
+}
+
+export function triggersQuery(projectId: string, playbookId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'playbook', 'triggers', playbookId),
+    queryFn: async ({ signal }) => {
+      const { items } = await bodyOf(
+        api.GET(`${ONE}/schedule`, { params: place(projectId, playbookId), signal }),
+      );
+      return items;
+    },
+  });
+}
+
+/** Everything wrong with a text, while it is being written. */
+export function playbookCheckQuery(projectId: string, yaml: string) {
+  return queryOptions({
+    queryKey: ['playbook-check', projectId, yaml],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.POST(`${LIST}/check`, {
+          params: { path: { project_id: projectId } },
+          body: { yaml, message: '' },
+          signal,
+        }),
+      ),
+    enabled: yaml.trim() !== '',
+    placeholderData: (previous) => previous,
+    gcTime: 60_000,
+  });
+}
+
+/** A change of playbooks; whatever comes of it, what is shown is read again. */
+function usePlaybookChange<Given, Made>(
+  projectId: string,
+  change: (given: Given) => Promise<Made>,
+) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSettled: () => client.invalidateQueries({ queryKey: projectKey(projectId, 'playbook') }),
+  });
+}
+
+export function useCreatePlaybook(projectId: string) {
+  return usePlaybookChange(projectId, (yaml: string) =>
+    bodyOf(
+      api.POST(LIST, {
+        params: { path: { project_id: projectId } },
+        body: { yaml, message: '' },
+      }),
+    ),
+  );
+}
+
+export function useSavePlaybook(projectId: string) {
+  return usePlaybookChange(
+    projectId,
+    ({ playbook, yaml, message }: { playbook: Playbook; yaml: string; message: string }) =>
+      bodyOf(api.PUT(ONE, { params: matching(projectId, playbook), body: { yaml, message } })),
+  );
+}
+
+export function useDeployPlaybook(projectId: string) {
+  return usePlaybookChange(projectId, ({ id, revision }: { id: string; revision: number | null }) =>
+    bodyOf(api.POST(`${ONE}/deploy`, { params: place(projectId, id), body: { revision } })),
+  );
+}
+
+export function useRollBackPlaybook(projectId: string) {
+  return usePlaybookChange(projectId, (id: string) =>
+    bodyOf(api.POST(`${ONE}/rollback`, { params: place(projectId, id) })),
+  );
+}
+
+export function useArchivePlaybook(projectId: string) {
+  return usePlaybookChange(projectId, ({ id, back }: { id: string; back: boolean }) =>
+    bodyOf(
+      api.POST(back ? `${ONE}/unarchive` : `${ONE}/archive`, { params: place(projectId, id) }),
+    ),
+  );
+}
+
+export function useDeletePlaybook(projectId: string) {
+  return usePlaybookChange(projectId, (playbook: Playbook) =>
+    api.DELETE(ONE, { params: matching(projectId, playbook) }),
+  );
+}
+
+export function useRestorePlaybook(projectId: string) {
+  return usePlaybookChange(projectId, (id: string) =>
+    bodyOf(api.POST(`${ONE}/restore`, { params: place(projectId, id) })),
+  );
+}
+
+export function useSharePlaybook(projectId: string) {
+  return usePlaybookChange(projectId, ({ playbook, ...body }: Sharing & { playbook: Playbook }) =>
+    bodyOf(api.PUT(`${ONE}/sharing`, { params: matching(projectId, playbook), body })),
+  );
+}
+
+export interface NewTrigger {
+  playbook: Playbook;
+  name: string;
+  settings: Record<string, unknown>;
+}
+
+const trigger = (projectId: string, playbook: Playbook, name: string) => {
+  const { path, header } = matching(projectId, playbook);
+  return { path: { ...path, trigger: name }, header };
+};
+
+export function useSetTrigger(projectId: string) {
+  return usePlaybookChange(projectId, ({ playbook, name, settings }: NewTrigger) =>
+    bodyOf(
+      api.PUT(`${ONE}/schedule/{trigger}`, {
+        params: trigger(projectId, playbook, name),
+        body: { type: 'cron', settings },
+      }),
+    ),
+  );
+}
+
+export function useRemoveTrigger(projectId: string) {
+  return usePlaybookChange(projectId, ({ playbook, name }: { playbook: Playbook; name: string }) =>
+    bodyOf(api.DELETE(`${ONE}/schedule/{trigger}`, { params: trigger(projectId, playbook, name) })),
+  );
+}
+
+export function useSwitchTrigger(projectId: string) {
+  return usePlaybookChange(
+    projectId,
+    ({ id, name, enabled }: { id: string; name: string; enabled: boolean }) =>
+      bodyOf(
+        api.POST(`${ONE}/schedule/{trigger}/switch`, {
+          params: { path: { project_id: projectId, playbook_id: id, trigger: name } },
+          body: { enabled },
+        }),
+      ),
+  );
+}
+
+export async function runPlaybook(
+  projectId: string,
+  playbookId: string,
+  inputs: Record<string, unknown>,
+): Promise<Run> {
+  const run = await bodyOf(
+    api.POST(`${ONE}/runs`, {
+      params: place(projectId, playbookId),
+      body: { inputs, branch: 'main' },
+    }),
+  );
+  return run as unknown as Run;
+}
+
+export function blueprintsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ['blueprints', projectId],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/blueprints', {
+          params: { path: { project_id: projectId } },
+          signal,
+        }),
+      ),
+    staleTime: 60_000,
+  });
+}
+
+export function useForkBlueprint(projectId: string) {
+  return usePlaybookChange(projectId, (blueprint: string) =>
+    bodyOf(
+      api.POST('/api/v1/projects/{project_id}/blueprints/{blueprint}/fork', {
+        params: { path: { project_id: projectId, blueprint } },
+      }),
+    ),
+  );
+}

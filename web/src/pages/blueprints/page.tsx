@@ -1,0 +1,15 @@
+/** Blueprints: stories with a playbook to start from. */
+import { LayoutTemplate } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'blueprints',
+  title: 'Blueprints',
+  icon: LayoutTemplate,
+  section: 'work',
+  order: 7,
+  minimumRole: 'viewer',
+  keywords: ['templates', 'solutions', 'examples', 'catalogue'],
+  component: () => import('./BlueprintsPage'),
+});

@@ -1,0 +1,71 @@
+/** The form of a playbook's inputs, and the button that starts it. */
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Play, ShieldOff } from 'lucide-react';
+import { type SubmitEvent, useState } from 'react';
+import { ApiError } from '@/api/errors';
+import { type PlaybookDetail, runPlaybook } from '@/api/playbooks';
+import { projectPath, useProject } from '@/app/project';
+import { EmptyState } from '@/components/EmptyState';
+import { FormError } from '@/components/FormError';
+import { toolArguments, toolFieldsOf, toolValues } from '@/components/tool-form';
+import { ToolForm } from '@/components/ToolForm';
+
+export default function RunTab({ playbook }: { playbook: PlaybookDetail }) {
+  if (!playbook.may_run) {
+    return (
+      <EmptyState icon={ShieldOff} title="This does not run at the moment">
+        {playbook.state === 'archived'
+          ? 'It is archived. An editor can bring it back under Settings.'
+          : 'Operators run a playbook once an editor has deployed a revision of it.'}
+      </EmptyState>
+    );
+  }
+  // Another deployed revision may ask for something else.
+  return <InputsForm key={playbook.deployed ?? `draft-${playbook.head}`} playbook={playbook} />;
+}
+
+function InputsForm({ playbook }: { playbook: PlaybookDetail }) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const fields = toolFieldsOf(playbook.inputs, false);
+  const [values, setValues] = useState(() => toolValues(fields));
+  const [problems, setProblems] = useState<Record<string, string>>({});
+  const start = useMutation({
+    mutationFn: (inputs: Record<string, unknown>) => runPlaybook(project.id, playbook.id, inputs),
+    onSuccess: (run) => void navigate({ to: projectPath(project.id, 'runs', run.id) }),
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const filled = toolArguments(fields, values);
+    setProblems(filled.problems ?? {});
+    if (filled.problems === null) start.mutate(filled.arguments);
+  };
+  const { error } = start;
+  const said = error instanceof ApiError ? new Error(error.detail) : error;
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm" maw="36rem">
+        {playbook.deployed === null && (
+          <Text size="sm" c="dimmed">
+            This is a draft: you try its newest revision. Deploy it under Versions so that operators
+            can run it.
+          </Text>
+        )}
+        {fields.length === 0 && <Text size="sm">It needs no inputs.</Text>}
+        <ToolForm fields={fields} values={values} errors={problems} onChange={setValues} />
+        <FormError error={said} />
+        <Group>
+          <Button
+            type="submit"
+            leftSection={<Play size={14} aria-hidden />}
+            loading={start.isPending}
+          >
+            Run
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,149 @@
+/** Who may see a playbook, what a run of it may use, and how it is put away. */
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { Archive, ArchiveRestore, Download, Trash2 } from 'lucide-react';
+import {
+  type PlaybookDetail,
+  useArchivePlaybook,
+  useDeletePlaybook,
+  useRestorePlaybook,
+} from '@/api/playbooks';
+import { projectPath, useProject } from '@/app/project';
+import { JsonTree } from '@/components/JsonTree';
+import { Section } from '@/components/Section';
+import { offerUndo, showFailure } from '@/components/undo';
+import { useSearchParam } from '@/components/use-search-param';
+import { SharingForm } from './SharingForm';
+
+export default function SettingsTab({ playbook }: { playbook: PlaybookDetail }) {
+  const project = useProject();
+  return (
+    <Stack gap="xl">
+      {playbook.may_edit && (
+        <Section
+          title="Sharing"
+          description="Operators it is shared with run it, editors change it. To all others but the project's admins it is not there, and neither are its runs."
+        >
+          <SharingForm key={playbook.version} playbook={playbook} />
+        </Section>
+      )}
+      <Limits playbook={playbook} />
+      <Section title="As a file" description="One YAML file that goes into Git and back.">
+        <Group>
+          <Button
+            component="a"
+            href={`/api/v1/projects/${project.id}/playbooks/${playbook.id}/yaml`}
+            variant="default"
+            leftSection={<Download size={14} aria-hidden />}
+          >
+            Download {playbook.slug}.yaml
+          </Button>
+        </Group>
+      </Section>
+      <PutAway playbook={playbook} />
+    </Stack>
+  );
+}
+
+function Limits({ playbook }: { playbook: PlaybookDetail }) {
+  const [, setTab] = useSearchParam('tab');
+  const { budget, approval } = playbook.document as {
+    budget: Record<string, unknown>;
+    approval?: { preset?: string; cedar?: string };
+  };
+  const policy = approval?.preset ?? (approval?.cedar === undefined ? null : 'its own rules');
+  return (
+    <Section
+      title="Budget and approvals"
+      description="Both stand in the text of the playbook, so that they are versioned with it."
+    >
+      <JsonTree label="Budget" value={budget} />
+      <Text size="sm" mt="xs">
+        {policy === null
+          ? "The project's policy decides what must be approved."
+          : `Besides the project's policy, ${policy} must allow each call.`}{' '}
+        <Anchor component="button" type="button" inherit onClick={() => setTab('text')}>
+          Change the text
+        </Anchor>
+      </Text>
+    </Section>
+  );
+}
+
+/** Two steps: archived first, deleted then; both have a way back. */
+function PutAway({ playbook }: { playbook: PlaybookDetail }) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const archive = useArchivePlaybook(project.id);
+  const remove = useDeletePlaybook(project.id);
+  const restore = useRestorePlaybook(project.id);
+  const { id, name } = playbook;
+  const putAway = () =>
+    archive.mutate(
+      { id, back: false },
+      {
+        onSuccess: () =>
+          offerUndo({
+            message: `${name} is archived`,
+            undo: () => archive.mutateAsync({ id, back: true }),
+            undone: `${name} is back`,
+          }),
+        onError: showFailure,
+      },
+    );
+  const drop = () =>
+    remove.mutate(playbook, {
+      onSuccess: () => {
+        offerUndo({
+          message: `${name} is deleted`,
+          undo: () => restore.mutateAsync(id),
+          undone: `${name} is back in the archive`,
+        });
+        void navigate({ to: projectPath(project.id, 'playbooks') });
+      },
+      onError: showFailure,
+    });
+  if (playbook.state !== 'archived') {
+    return (
+      <Section
+        title="Archive"
+        description="It runs no more, by nobody and no schedule. Archived playbooks can be brought back or deleted."
+      >
+        <Group>
+          <Button
+            variant="default"
+            leftSection={<Archive size={14} aria-hidden />}
+            loading={archive.isPending}
+            onClick={putAway}
+          >
+            Archive
+          </Button>
+        </Group>
+      </Section>
+    );
+  }
+  return (
+    <Section
+      title="Archived"
+      description="Bring it back as it was, or delete it; a deleted playbook can be restored for thirty days."
+    >
+      <Group>
+        <Button
+          leftSection={<ArchiveRestore size={14} aria-hidden />}
+          loading={archive.isPending}
+          onClick={() => archive.mutate({ id, back: true }, { onError: showFailure })}
+        >
+          Bring it back
+        </Button>
+        <Button
+          variant="default"
+          leftSection={<Trash2 size={14} aria-hidden />}
+          loading={remove.isPending}
+          onClick={drop}
+        >
+          Delete
+        </Button>
+      </Group>
+    </Section>
+  );
+}

@@ -1,0 +1,82 @@
+/** Owner, people and groups a playbook is shared with. */
+import { Button, Group, MultiSelect, Select, Stack, Switch } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { type SubmitEvent, useState } from 'react';
+import { itemsOf } from '@/api/lists';
+import { membersQuery } from '@/api/members';
+import { type PlaybookDetail, useSharePlaybook } from '@/api/playbooks';
+import { approverGroupsQuery } from '@/api/policy';
+import { useProject } from '@/app/project';
+import { FormError } from '@/components/FormError';
+import { showDone } from '@/components/undo';
+
+export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
+  const project = useProject();
+  const members = itemsOf(useInfiniteQuery(membersQuery(project.id)).data);
+  const groups = useQuery(approverGroupsQuery(project.id)).data ?? [];
+  const share = useSharePlaybook(project.id);
+  const [owner, setOwner] = useState(playbook.owner);
+  const [users, setUsers] = useState(playbook.allowed.users);
+  const [chosen, setChosen] = useState(playbook.allowed.groups);
+  const [everyone, setEveryone] = useState(playbook.allowed.everyone);
+  const people = members.map(({ user_id, name, email }) => ({
+    value: user_id,
+    label: `${name} (${email})`,
+  }));
+  const emailOf = new Map(members.map(({ user_id, email }) => [user_id, email]));
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const emails = users.flatMap((id) => emailOf.get(id) ?? []);
+    share.mutate(
+      {
+        playbook,
+        owner: emailOf.get(owner) ?? '',
+        allowed: { users: emails, groups: chosen, everyone },
+      },
+      { onSuccess: () => showDone('Shared as you said') },
+    );
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm" maw="36rem">
+        <Select
+          label="Owner"
+          data={people}
+          value={owner}
+          searchable
+          allowDeselect={false}
+          onChange={(value) => value !== null && setOwner(value)}
+        />
+        <MultiSelect
+          label="People"
+          placeholder={users.length === 0 ? 'Nobody else' : ''}
+          data={people}
+          value={users}
+          searchable
+          disabled={everyone}
+          onChange={setUsers}
+        />
+        {groups.length > 0 && (
+          <MultiSelect
+            label="Groups"
+            data={groups.map(({ name }) => name)}
+            value={chosen}
+            disabled={everyone}
+            onChange={setChosen}
+          />
+        )}
+        <Switch
+          label="Everybody in the project"
+          checked={everyone}
+          onChange={({ currentTarget }) => setEveryone(currentTarget.checked)}
+        />
+        <FormError error={share.error} />
+        <Group>
+          <Button type="submit" loading={share.isPending} disabled={members.length === 0}>
+            Save sharing
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
