@@ -51,7 +51,7 @@ class Planner:
 
     async def plan(
         self,
-        execution: Journaled,
+        execution: Journaled | None,
         key: str,
         task: Task,
         catalogue: Catalogue,
@@ -65,6 +65,8 @@ class Planner:
         Requests to a model are steps of the run at `key/request` and `key/repair`. Everything else depends on the
         task, the catalogue and the recorded answers alone, so the caller records the result.
         """
+        if task.given is not None and not task.failed:
+            return self._as_given(task, task.given, catalogue)
         if not (self._desk.configured(Role.planner) if use_model is None else use_model):
             return self._by_rules(task, catalogue, "rules", said=NO_MODEL)
         messages = opening(task, catalogue, self._recipe)
@@ -95,6 +97,15 @@ class Planner:
                     plan=plan, made_by="model", model=model, problems=problems, repaired=attempt > 0
                 )
         return self._by_rules(task, catalogue, "fallback", problems, model, _told(model))
+
+    def _as_given(self, task: Task, given: Any, catalogue: Catalogue) -> Planned:
+        try:
+            return Planned(plan=check(given, catalogue), made_by="person")
+        except PlanRefused as refused:
+            # The data may have changed since the plan was chosen.
+            said = [f"{each.pointer or '/'}: {each.message}" for each in refused.problems]
+            told = "The chosen plan cannot be carried out any more, so this plan was made by rules."
+            return self._by_rules(task, catalogue, "fallback", said, said=told)
 
     def _by_rules(
         self,

@@ -1,7 +1,7 @@
 """What is to be planned: the message, and what came before it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -43,7 +43,8 @@ class Task:
     """Off in schema-only threads: no value of any row goes to a model."""
     failed: str = ""
     """When a plan is made again: what went wrong with the one before, step by step."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] | None = None
+    """A plan that a person chose, such as a recipe's: checked like any other and taken as it is."""
 
     @classmethod
     def of(
@@ -64,6 +65,7 @@ class Task:
             ),
             commits=tuple(context.get("commits") or ()),
             may_see_rows=document.get("rows", "all") == "all",
+            given=document.get("plan"),
         )
 
 
