@@ -15,6 +15,7 @@ from steward.core.clock import Clock
 from steward.data.engine import session
 from steward.data.versions import MAIN, Versions
 from steward.data.workbench._tables import analyses
+from steward.data.workbench.coverage import KeyCoverage, key_coverage
 from steward.data.workbench.tasks import Report, Task, Tasks
 from steward.store import Database, Scope
 
@@ -93,6 +94,12 @@ class Insights:
 
         title = f"Suggest cleaning of {name}"
         return self._known_or_started(scope, author, "suggestions", title, [version], compute)
+
+    def key_coverage(
+        self, scope: Scope, left: str, column: str, right: str, other: str
+    ) -> KeyCoverage | None:
+        """How many values of a column of one version a column of another has, by a sample."""
+        return key_coverage(self._versions, scope, left, column, right, other)
 
     def lineage(self, scope: Scope, author: str, branch: str = MAIN) -> Document:
         """Which dataset was made from which, by what: read from the commits of the branch."""

@@ -1,0 +1,67 @@
+"""The recipes there are, and what preparing one needs of an installation."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from steward.agents.checking import Catalogue
+from steward.agents.planning.facts import DatasetFacts
+from steward.agents.recipes.compiling import Compiled, compiled
+from steward.agents.recipes.model import Recipe, Stage, recipe_from_yaml
+from steward.agents.recipes.preflight import Coverage, Preflight, preflight
+from steward.core.errors import NotFound
+from steward.data.workbench import Workbench
+from steward.store import Scope
+
+_STAGES: tuple[Stage, ...] = ("whole", "ingest", "profile", "correlate", "consolidate", "report")
+
+
+@cache
+def builtin_recipes() -> tuple[Recipe, ...]:
+    folder = files("steward.agents.recipes") / "builtin"
+    texts = [(item.name, item) for item in folder.iterdir() if item.name.endswith(".yaml")]
+    found = [recipe_from_yaml(item.read_text("utf-8"), name) for name, item in sorted(texts)]
+    return tuple(sorted(found, key=lambda each: (_STAGES.index(each.stage), each.id)))
+
+
+class RecipeShelf:
+    """Recipes over the data of an installation."""
+
+    def __init__(self, workbench: Workbench, recipes: tuple[Recipe, ...] | None = None) -> None:
+        self._workbench = workbench
+        self._recipes: Mapping[str, Recipe] = {
+            each.id: each for each in (builtin_recipes() if recipes is None else recipes)
+        }
+
+    def __iter__(self) -> Iterator[Recipe]:
+        return iter(self._recipes.values())
+
+    def get(self, recipe_id: str) -> Recipe:
+        found = self._recipes.get(recipe_id)
+        if found is None:
+            raise NotFound(
+                f"There is no recipe {recipe_id!r}. There are: {', '.join(self._recipes)}."
+            )
+        return found
+
+    def preflight(
+        self, scope: Scope, recipe_id: str, parameters: Mapping[str, Any], catalogue: Catalogue
+    ) -> Preflight:
+        """Blocking: it may look at some rows."""
+
+        def cover(
+            left: DatasetFacts, column: str, right: DatasetFacts, other: str
+        ) -> Coverage | None:
+            if left.column(column) is None or right.column(other) is None:
+                return None
+            return self._workbench.insights.key_coverage(
+                scope, left.version, column, right.version, other
+            )
+
+        return preflight(self.get(recipe_id), parameters, catalogue, cover)
+
+    def compile(
+        self, recipe_id: str, parameters: Mapping[str, Any], catalogue: Catalogue
+    ) -> Compiled:
+        return compiled(self.get(recipe_id), parameters, catalogue)

@@ -1,0 +1,204 @@
+"""What could be done next, from the statistics of the datasets; only what rules can carry out is suggested."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from steward.agents.checking import Catalogue
+from steward.agents.planning.facts import ColumnFacts, DatasetFacts
+from steward.agents.planning.task import Task
+from steward.agents.rules.deciding import RulePlanner
+from steward.agents.rules.naming import link
+
+MOST: Final = 6
+_MOST_OF_A_KIND: Final = 2
+_PERSONS: Final = frozenset({"email", "phone", "person_name", "address"})
+_DERIVED: Final = (" resolved", " mapping", " pairs", " (rejects)")
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    title: str
+    message: str
+    """What a person would say; the planner by rules understands it."""
+    reason: str
+    dataset: str
+    tool: str
+
+
+def suggestions(
+    catalogue: Catalogue, today: date, *, dataset: str | None = None, most: int = MOST
+) -> list[Suggestion]:
+    """The most useful first, of one dataset or of all, few of a kind."""
+    chosen: list[Suggestion] = []
+    for proposal in _proposals(catalogue, dataset):
+        alike = [each for each in chosen if each.tool == proposal.tool]
+        if len(alike) >= _MOST_OF_A_KIND or any(
+            each.message == proposal.message for each in chosen
+        ):
+            continue
+        if _understood(proposal, catalogue, today):
+            chosen.append(proposal)
+        if len(chosen) == most:
+            break
+    return chosen
+
+
+def _understood(proposal: Suggestion, catalogue: Catalogue, today: date) -> bool:
+    """Whether the message leads to the tool and the data that it is meant for."""
+    plan, _ = RulePlanner().plan(Task(proposal.message, today, ""), catalogue)
+    first = plan.steps[0]
+    return proposal.tool in first.tools and proposal.dataset in str(first.arguments)
+
+
+def _proposals(catalogue: Catalogue, only: str | None) -> Iterator[Suggestion]:
+    named = [each for each in catalogue.datasets.values() if only is None or each.name == only]
+    plain = [each for each in named if not each.name.endswith(_DERIVED) and each.rows]
+    for look in (_unprofiled, _doubles, _repeats, _dates, _numbers):
+        for each in plain:
+            yield from look(each)
+    for each in plain:
+        yield from _joins(each, catalogue)
+    for look in (_spellings, _over_time, _by_category, _personal):
+        for each in plain:
+            yield from look(each)
+
+
+def _unprofiled(dataset: DatasetFacts) -> Iterator[Suggestion]:
+    if not dataset.profiled:
+        yield Suggestion(
+            f"Profile {dataset.name}",
+            f"profile {dataset.name}",
+            "It was never profiled.",
+            dataset.name,
+            "profile",
+        )
+
+
+def _doubles(dataset: DatasetFacts) -> Iterator[Suggestion]:
+    persons = [each for each in dataset.columns if _PERSONS & set(each.meanings)]
+    repeated = any(
+        each.distinct is not None and each.distinct < dataset.rows - (each.nulls or 0)
+        for each in persons
+    )
+    # One row per person or company: where there are many per person, rows are events.
+    per_row = [each for each in persons if each.distinct and each.distinct > dataset.rows * 0.7]
+    if len(per_row) >= 2 and repeated:
+        yield Suggestion(
+            f"Find duplicates in {dataset.name}",
+            f"find duplicate records in {dataset.name}",
+            f"{per_row[0].name} and {per_row[1].name} repeat in some rows.",
+            dataset.name,
+            "resolve_entities",
+        )
+
+
+def _repeats(dataset: DatasetFacts) -> Iterator[Suggestion]:
+    if dataset.duplicate_rows:
+        yield Suggestion(
+            f"Remove {dataset.duplicate_rows:,} repeated rows of {dataset.name}",
+            f"remove duplicate rows from {dataset.name}",
+            "They repeat another row in full.",
+            dataset.name,
+            "clean",
+        )
+
+
+def _dates(dataset: DatasetFacts) -> Iterator[Suggestion]:
+    texts = [each.name for each in dataset.columns if each.is_date_text]
+    if texts:
+        yield Suggestion(
+            f"Make real dates in {dataset.name}",
+            f"clean the dates in {dataset.name}",
+            f"{', '.join(texts[:3])} {'are' if len(texts) > 1 else 'is'} written as text.",
+            dataset.name,
+            "clean",
+        )
+
+
+def _numbers(dataset: DatasetFacts) -> Iterator[Suggestion]:
+    for column in dataset.columns:
+        if column.is_number_text:
+            yield Suggestion(
+                f"Read {column.name} as numbers",
+                f"read {column.name} of {dataset.name} as numbers",
+                "It is text, so nobody can add it up.",
+                dataset.name,
+                "clean",
+            )
+            return
+
+
+def _spellings(dataset: DatasetFacts) -> Iterator[Suggestion]:
+    for column in dataset.columns:
+        if column.spellings and "category" in column.meanings:
+            yield Suggestion(
+                f"Unify {column.name} of {dataset.name}",
+                f"unify the spelling of {column.name} in {dataset.name}",
+                f"{column.spellings} of its values are spellings of others.",
+                dataset.name,
+                "clean",
+            )
+            return
+
+
+def _joins(dataset: DatasetFacts, catalogue: Catalogue) -> Iterator[Suggestion]:
+    for other in catalogue.datasets.values():
+        found = None if other.name == dataset.name else link(catalogue, dataset, other)
+        if found is not None and not other.name.endswith(_DERIVED):
+            yield Suggestion(
+                f"Join {dataset.name} with {other.name}",
+                f"join {dataset.name} and {other.name}",
+                f"{found.left} refers to {found.right}.",
+                dataset.name,
+                "join",
+            )
+
+
+def _over_time(dataset: DatasetFacts) -> Iterator[Suggestion]:
+    measure = _measure(dataset)
+    time = any(each.is_time or each.is_date_text for each in dataset.columns)
+    if time and measure is not None:
+        yield Suggestion(
+            f"{measure.name} by month",
+            f"total {measure.name} by month in {dataset.name}",
+            "It has amounts and dates.",
+            dataset.name,
+            "execute_query_plan",
+        )
+
+
+def _by_category(dataset: DatasetFacts) -> Iterator[Suggestion]:
+    for column in dataset.columns:
+        few = column.distinct is not None and 2 < column.distinct <= 20
+        if few and column.kind == "text" and "category" in column.meanings:
+            yield Suggestion(
+                f"{dataset.name} by {column.name}",
+                f"how many rows of {dataset.name} by {column.name}",
+                f"{column.name} has {column.distinct} values.",
+                dataset.name,
+                "execute_query_plan",
+            )
+            return
+
+
+def _personal(dataset: DatasetFacts) -> Iterator[Suggestion]:
+    personal = [each.name for each in dataset.columns if each.personal]
+    if personal:
+        yield Suggestion(
+            f"Mask personal data of {dataset.name}",
+            f"mask the personal data of {dataset.name}",
+            f"{', '.join(personal[:3])} {'are' if len(personal) > 1 else 'is'} personal.",
+            dataset.name,
+            "redact",
+        )
+
+
+def _measure(dataset: DatasetFacts) -> ColumnFacts | None:
+    numbers = [
+        each
+        for each in dataset.columns
+        if each.kind == "number" and not each.is_reference and not each.constant
+    ]
+    return next((each for each in numbers if (each.distinct or 0) > 12), None)
