@@ -199,6 +199,10 @@ def _measure(dataset: DatasetFacts) -> ColumnFacts | None:
     numbers = [
         each
         for each in dataset.columns
-        if each.kind == "number" and not each.is_reference and not each.constant
+        if each.kind == "number"
+        and not each.is_reference
+        and not each.constant
+        # Whole numbers count things at one moment; amounts add up over time.
+        and ("money" in each.meanings or each.type.startswith(("DECIMAL", "DOUBLE", "FLOAT")))
     ]
     return next((each for each in numbers if (each.distinct or 0) > 12), None)

@@ -5,12 +5,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from steward.agents.checking import Catalogue
-from steward.agents.planning.facts import DatasetFacts
+from steward.agents.checking import Catalogue, ToolFacts
+from steward.agents.planning.facts import DatasetFacts, facts_from
 from steward.agents.recipes.compiling import Compiled, compiled
 from steward.agents.recipes.model import Recipe, Stage, recipe_from_yaml
 from steward.agents.recipes.preflight import Coverage, Preflight, preflight
+from steward.agents.roster import Roster
+from steward.broker.toolbox import Toolbox
 from steward.core.errors import NotFound
+from steward.data.versions import MAIN
 from steward.data.workbench import Workbench
 from steward.store import Scope
 
@@ -28,8 +31,16 @@ def builtin_recipes() -> tuple[Recipe, ...]:
 class RecipeShelf:
     """Recipes over the data of an installation."""
 
-    def __init__(self, workbench: Workbench, recipes: tuple[Recipe, ...] | None = None) -> None:
+    def __init__(
+        self,
+        workbench: Workbench,
+        tools: Toolbox,
+        roster: Roster,
+        recipes: tuple[Recipe, ...] | None = None,
+    ) -> None:
         self._workbench = workbench
+        self._tools = tools
+        self._roster = roster
         self._recipes: Mapping[str, Recipe] = {
             each.id: each for each in (builtin_recipes() if recipes is None else recipes)
         }
@@ -44,6 +55,14 @@ class RecipeShelf:
                 f"There is no recipe {recipe_id!r}. There are: {', '.join(self._recipes)}."
             )
         return found
+
+    def catalogue(self, scope: Scope, author: str, branch: str = MAIN) -> Catalogue:
+        """What a plan over a branch may name. Blocking; the turn checks it again under the policy then in force."""
+        return Catalogue(
+            tools={tool.name: ToolFacts.of(tool) for tool in self._tools.listed(scope)},
+            agents=self._roster,
+            datasets=facts_from(self._workbench, scope, author, branch),
+        )
 
     def preflight(
         self, scope: Scope, recipe_id: str, parameters: Mapping[str, Any], catalogue: Catalogue
