@@ -1,26 +1,19 @@
 /** Names for the shapes of conversations in the HTTP API: threads, turns, plans and what a turn did. */
-import type { Artifact, CallPreview, Decision, Failure, RunStatus, Wait } from './run-types';
+import type { components } from './schema';
+import type {
+  ApprovalAnswer,
+  Artifact,
+  CallPreview,
+  Decision,
+  Failure,
+  RunStatus,
+  Wait,
+} from './run-types';
 
-export interface ThreadSettings {
-  /** `schema-only` sends no row of any dataset to a model. */
-  rows: 'all' | 'schema-only';
-  /** When a person looks at a plan before it runs. */
-  review: 'changes' | 'always' | 'never';
-}
+type Schemas = components['schemas'];
 
-export interface Thread {
-  id: string;
-  title: string;
-  branch: string;
-  settings: ThreadSettings;
-  /** The turn that the next message follows. */
-  head: string | null;
-  turns: number;
-  created_by: string;
-  created_at: string;
-  updated_at: string;
-  revision: number;
-}
+export type ThreadSettings = Schemas['ThreadSettingsOut'];
+export type Thread = Schemas['ThreadOut'];
 
 export interface PlanStep {
   id: string;
@@ -41,61 +34,25 @@ export interface Plan {
   notes: string;
 }
 
-export type MadeBy = 'model' | 'rules' | 'fallback' | 'person';
-
-export interface Planned {
-  plan: Plan;
-  made_by: MadeBy;
-  model: string | null;
-  problems: string[];
-  repaired: boolean;
-  said: string;
-}
-
-export interface PlanReview {
-  state: 'none' | 'waiting' | 'approved' | 'rejected' | 'changed';
-  by: string | null;
-  skip: string[];
-}
-
 /** A plan of a turn; after a failure there is a second branch. */
-export interface TurnPlan extends Planned {
-  branch: number;
-  review: PlanReview;
-}
+export type TurnPlan = Omit<Schemas['TurnPlanOut'], 'plan'> & { plan: Plan };
+export type PlanReview = Schemas['ReviewOut'];
+export type MadeBy = TurnPlan['made_by'];
+/** A plan as its event tells it. */
+export type Planned = Omit<TurnPlan, 'branch' | 'review'>;
 
-export interface TurnCall {
-  key: string;
-  tool: string | null;
-  title: string;
-  risk: string | null;
-  state: string;
-  arguments: unknown;
+type OpenInCalls = 'decision' | 'preview' | 'artifacts' | 'approvals' | 'cost' | 'error';
+export type TurnCall = Omit<Schemas['TurnCallOut'], OpenInCalls> & {
   decision: Decision | null;
   preview: CallPreview | null;
-  summary: string;
-  value: unknown;
   artifacts: Artifact[];
-  commits: string[];
+  approvals: ApprovalAnswer[];
   cost: Record<string, string | number> | null;
   error: Failure | null;
-  undone: boolean;
-}
+};
 
-export type StepStatus =
-  'pending' | 'running' | 'waiting' | 'done' | 'failed' | 'skipped' | 'rolled_back';
-
-export interface TurnStep {
-  branch: number;
-  id: string;
-  title: string;
-  agent: string;
-  tools: string[];
-  fallback_tools: string[];
-  status: StepStatus;
-  summary: string;
-  calls: TurnCall[];
-}
+export type TurnStep = Omit<Schemas['TurnStepOut'], 'calls'> & { calls: TurnCall[] };
+export type StepStatus = TurnStep['status'];
 
 /** A number of the answer, and the call whose result it was taken from. */
 export interface Figure {
@@ -115,44 +72,21 @@ export interface Suggestion {
   message: string;
 }
 
-export interface TurnCost {
-  usd: string | null;
-  tokens: number;
-  seconds: number | null;
-}
+export type TurnCost = Schemas['TurnCostOut'];
 
-export interface TurnAttachment {
-  upload: string;
-  name: string;
-  size: number;
-}
-
+type OpenInTurns =
+  'status' | 'waits' | 'plans' | 'steps' | 'figures' | 'deviations' | 'suggestions' | 'error';
 /** A message and everything that came of it; each is a run. */
-export interface Turn {
-  run_id: string;
-  thread_id: string;
-  parent: string | null;
-  /** Turns with the same parent, oldest first, itself included. */
-  siblings: string[];
-  message: string;
-  mentions: string[];
-  attachments: TurnAttachment[];
-  query_type: 'sql' | 'plan' | 'python' | null;
+export type Turn = Omit<Schemas['TurnOut'], OpenInTurns> & {
   status: RunStatus;
-  waits: Wait[] | null;
+  waits: Wait[];
   plans: TurnPlan[];
   steps: TurnStep[];
-  answer: string | null;
   figures: Figure[];
   deviations: Deviation[];
   suggestions: Suggestion[];
-  cost: TurnCost;
   error: Failure | null;
-  created_by: string;
-  created_at: string;
-  ended_at: string | null;
-  undoable: boolean;
-}
+};
 
 /** What is asked: the message with everything that belongs to it. */
 export interface Asked {

@@ -1,5 +1,6 @@
 /** Recipes: ready plans with parameters, checked against the data before they start. */
 import { queryOptions } from '@tanstack/react-query';
+import type { Suggestion } from './chat-types';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
 import type { ListPage } from './types';
@@ -56,6 +57,19 @@ export async function checkRecipe(
     post(`${RECIPES}/{recipe_id}/preflight`, { params: at(projectId, recipeId), body }),
   );
   return answer as unknown as Preflight;
+}
+
+/** What could be done next, from what is known about the datasets. */
+export function suggestionsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'data', 'suggestions'),
+    queryFn: async ({ signal }) => {
+      const params = { path: { project_id: projectId } };
+      const path = '/api/v1/projects/{project_id}/suggestions';
+      const answer = await bodyOf(get(path, { params, signal }));
+      return (answer as unknown as ListPage<Suggestion>).items;
+    },
+  });
 }
 
 /** Starts it as a turn of a thread. */

@@ -5,23 +5,13 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { Suggestion, Thread, ThreadSettings, Turn } from './chat-types';
-import { api, bodyOf } from './client';
+import type { ThreadSettings, Turn } from './chat-types';
+import { api, bodyOf, versionedBodyOf } from './client';
 import { projectKey } from './keys';
 import { listQuery } from './lists';
 import type { ListPage } from './types';
 
-type Untyped = (
-  path: string,
-  init: Record<string, unknown>,
-) => Promise<{ data?: object; response: Response }>;
-const get = api.GET as unknown as Untyped;
-const post = api.POST as unknown as Untyped;
-const patch = api.PATCH as unknown as Untyped;
-const remove = api.DELETE as unknown as Untyped;
-
-const PROJECT = '/api/v1/projects/{project_id}';
-const THREAD = `${PROJECT}/threads/{thread_id}`;
+const THREAD = '/api/v1/projects/{project_id}/threads/{thread_id}';
 
 const at = (projectId: string, threadId: string) => ({
   path: { project_id: projectId, thread_id: threadId },
@@ -29,28 +19,25 @@ const at = (projectId: string, threadId: string) => ({
 
 export const threadsKey = (projectId: string) => projectKey(projectId, 'thread');
 
-/** Newest first; `search` looks into titles. */
+/** Newest first; `search` looks into titles and messages. */
 export function threadsQuery(projectId: string, search: string) {
-  return listQuery(
-    projectKey(projectId, 'thread', 'list', search),
-    async (page, signal) =>
-      (await bodyOf(
-        get(`${PROJECT}/threads`, {
-          params: {
-            path: { project_id: projectId },
-            query: { ...page, ...(search === '' ? {} : { q: search }) },
-          },
-          signal,
-        }),
-      )) as unknown as ListPage<Thread>,
+  return listQuery(projectKey(projectId, 'thread', 'list', search), (page, signal) =>
+    bodyOf(
+      api.GET('/api/v1/projects/{project_id}/threads', {
+        params: {
+          path: { project_id: projectId },
+          query: { ...page, ...(search === '' ? {} : { q: search }) },
+        },
+        signal,
+      }),
+    ),
   );
 }
 
 export function threadQuery(projectId: string, threadId: string) {
   return queryOptions({
     queryKey: projectKey(projectId, 'thread', 'one', threadId),
-    queryFn: async ({ signal }) =>
-      (await bodyOf(get(THREAD, { params: at(projectId, threadId), signal }))) as unknown as Thread,
+    queryFn: ({ signal }) => bodyOf(api.GET(THREAD, { params: at(projectId, threadId), signal })),
   });
 }
 
@@ -65,7 +52,7 @@ export function turnsQuery(projectId: string, threadId: string, leaf: string | n
   return listQuery([...turnsKey(projectId, threadId), leaf], async (page, signal) => {
     const query = { ...page, ...(leaf === null ? {} : { leaf }) };
     const answer = await bodyOf(
-      get(`${THREAD}/turns`, { params: { ...at(projectId, threadId), query }, signal }),
+      api.GET(`${THREAD}/turns`, { params: { ...at(projectId, threadId), query }, signal }),
     );
     return answer as unknown as ListPage<Turn>;
   });
@@ -80,7 +67,7 @@ export function pathOf(turns: Turns | undefined): Turn[] {
 
 export async function fetchTurn(projectId: string, threadId: string, runId: string): Promise<Turn> {
   const params = { path: { project_id: projectId, thread_id: threadId, run_id: runId } };
-  return (await bodyOf(get(`${THREAD}/turns/{run_id}`, { params }))) as unknown as Turn;
+  return (await bodyOf(api.GET(`${THREAD}/turns/{run_id}`, { params }))) as unknown as Turn;
 }
 
 export function turnStreamAddress(projectId: string, threadId: string, runId: string): string {
@@ -88,43 +75,42 @@ export function turnStreamAddress(projectId: string, threadId: string, runId: st
   return `/api/v1/projects/${project}/threads/${thread}/turns/${run}/stream`;
 }
 
-export async function createThread(
-  projectId: string,
-  settings: ThreadSettings,
-): Promise<{ id: string }> {
-  const body = { settings };
-  const params = { path: { project_id: projectId } };
-  return (await bodyOf(post(`${PROJECT}/threads`, { params, body }))) as unknown as Thread;
+export function createThread(projectId: string, settings: ThreadSettings): Promise<{ id: string }> {
+  return bodyOf(
+    api.POST('/api/v1/projects/{project_id}/threads', {
+      params: { path: { project_id: projectId } },
+      body: { settings, branch: 'main' },
+    }),
+  );
 }
 
 export interface ThreadChange {
   threadId: string;
-  /** The one that was read. */
-  revision: number;
   title?: string;
   settings?: Partial<ThreadSettings>;
+}
+
+/** The last word counts: what is changed is a title or a switch, seen by whoever changes it. */
+async function changeThread(projectId: string, { threadId, ...body }: ThreadChange) {
+  const { etag } = await versionedBodyOf(api.GET(THREAD, { params: at(projectId, threadId) }));
+  const params = { ...at(projectId, threadId), header: { 'if-match': etag } };
+  return bodyOf(api.PATCH(THREAD, { params, body }));
 }
 
 export function useChangeThread(projectId: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ threadId, revision, ...body }: ThreadChange) =>
-      bodyOf(
-        patch(THREAD, {
-          params: { ...at(projectId, threadId), header: { 'if-match': `"${revision}"` } },
-          body,
-        }),
-      ),
+    mutationFn: (change: ThreadChange) => changeThread(projectId, change),
     onSettled: () => client.invalidateQueries({ queryKey: threadsKey(projectId) }),
   });
 }
 
 export function deleteThread(projectId: string, threadId: string) {
-  return remove(THREAD, { params: at(projectId, threadId) });
+  return api.DELETE(THREAD, { params: at(projectId, threadId) });
 }
 
 export function restoreThread(projectId: string, threadId: string) {
-  return post(`${THREAD}/restore`, { params: at(projectId, threadId) });
+  return api.POST(`${THREAD}/restore`, { params: at(projectId, threadId) });
 }
 
 export interface ReviewAnswer {
@@ -140,18 +126,5 @@ export function reviewPlan(
   body: ReviewAnswer,
 ): Promise<unknown> {
   const params = { path: { project_id: projectId, thread_id: threadId, run_id: runId } };
-  return post(`${THREAD}/turns/{run_id}/review`, { params, body });
-}
-
-/** What could be done next, from what is known about the datasets. */
-export function suggestionsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: projectKey(projectId, 'data', 'suggestions'),
-    queryFn: async ({ signal }) => {
-      const answer = await bodyOf(
-        get(`${PROJECT}/suggestions`, { params: { path: { project_id: projectId } }, signal }),
-      );
-      return (answer as unknown as ListPage<Suggestion>).items;
-    },
-  });
+  return api.POST(`${THREAD}/turns/{run_id}/review`, { params, body });
 }

@@ -214,7 +214,7 @@ describe('what a turn shows', () => {
     expect(costText({ usd: '0.00213', tokens: 1234, seconds: 2.5 })).toBe(
       '2.5 s · 1,234 tokens · $0.0021',
     );
-    expect(costText({ usd: null, tokens: 0, seconds: null })).toBe('');
+    expect(costText({ usd: null, tokens: 0, seconds: 0 })).toBe('');
   });
 });
 

@@ -6,7 +6,7 @@ export function turnOf(change: Partial<Turn>): Turn {
   return {
     ...{ run_id: runId, thread_id: 'thr_1', parent: null, siblings: [runId] },
     ...{ message: 'How many orders?', mentions: [], attachments: [], query_type: null },
-    ...{ status: 'done', waits: null, plans: [], steps: [], answer: null, figures: [] },
+    ...{ status: 'done', waits: [], plans: [], steps: [], answer: null, figures: [] },
     ...{ deviations: [], suggestions: [], error: null, undoable: false },
     cost: { usd: null, tokens: 0, seconds: 1 },
     ...{ created_by: 'usr_1', created_at: '2026-01-01T00:00:00Z' },
@@ -27,7 +27,7 @@ export function callOf(change: Partial<TurnCall>): TurnCall {
   return {
     ...{ key: 'p1/count/call/1', tool: 'execute_sql', title: 'Run SQL', risk: 'compute' },
     ...{ state: 'done', arguments: {}, decision: null, preview: null, summary: '', value: null },
-    ...{ artifacts: [], commits: [], cost: null, error: null, undone: false },
+    ...{ artifacts: [], commits: [], approvals: [], cost: null, error: null, undone: false },
     ...change,
   };
 }

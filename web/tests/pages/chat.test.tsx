@@ -17,7 +17,7 @@ const PATH = '/api/v1/projects/prj_1';
 const TURNS = `${PATH}/threads/thr_1/turns`;
 
 const thread: Thread = {
-  ...{ id: 'thr_1', title: 'Orders', branch: 'main', head: 'run_1', turns: 1, revision: 3 },
+  ...{ id: 'thr_1', title: 'Orders', branch: 'main', head: 'run_1', turns: 1 },
   settings: { rows: 'all', review: 'changes' },
   ...{ created_by: 'usr_1', created_at: '2026-01-01T00:00:00Z' },
   updated_at: '2026-01-01T00:00:00Z',

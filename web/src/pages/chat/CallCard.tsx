@@ -52,7 +52,7 @@ export function CallCard({ call, turn, waiting, hasKeys, isShown = false }: Prop
           </Text>
         </span>
         <span className={classes.chips}>
-          {call.risk !== null && <RiskChip risk={call.risk} />}
+          {call.risk !== '' && <RiskChip risk={call.risk} />}
           <StateChip state={call.undone ? 'undone' : call.state} />
         </span>
       </UnstyledButton>

@@ -151,10 +151,7 @@ function useThread(projectId: string, threadId: string | null) {
   const [wanted, setWanted] = useState(DEFAULTS);
   const change = (settings: Partial<ThreadSettings>) => {
     if (threadId === null) setWanted({ ...wanted, ...settings });
-    else if (data) {
-      const { revision } = data;
-      changeThread.mutate({ threadId, revision, settings }, { onError: showFailure });
-    }
+    else changeThread.mutate({ threadId, settings }, { onError: showFailure });
   };
   /** Settings other than usual must be there before the first message; null leaves it to that. */
   const begin = async (): Promise<string | null | undefined> => {

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import { datasetsQuery } from '@/api/datasets';
 import { itemsOf } from '@/api/lists';
-import { suggestionsQuery } from '@/api/threads';
+import { suggestionsQuery } from '@/api/recipes';
 import { projectPath, useMay, useProject } from '@/app/project';
 import classes from './chat.module.css';
 import { examplesOf } from './examples';

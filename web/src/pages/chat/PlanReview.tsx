@@ -43,7 +43,7 @@ export function PlanReview({ turn, plan, skipped, hasKeys }: Props) {
         ]
       : [],
   );
-  const wait = turn.waits?.find(({ kind }) => kind === 'plan');
+  const wait = turn.waits.find(({ kind }) => kind === 'plan');
   if (!mayAnswer) {
     return (
       <Text size="sm" c="dimmed">

@@ -174,8 +174,7 @@ function RenameForm({ projectId, thread, onDone }: RenameProps) {
     event?.preventDefault();
     const wanted = title.trim();
     if (wanted !== '' && wanted !== thread.title) {
-      const { id: threadId, revision } = thread;
-      change.mutate({ threadId, revision, title: wanted }, { onError: showFailure });
+      change.mutate({ threadId: thread.id, title: wanted }, { onError: showFailure });
     }
     onDone();
   };

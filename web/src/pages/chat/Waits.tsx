@@ -33,7 +33,7 @@ export function WaitingHere({ waiting, hasKeys }: Props) {
 /** Waits that somebody else has to end. */
 export function OtherWaits({ turn, waiting }: { turn: Turn; waiting: Waiting[] }) {
   const mine = new Set(waiting.map(({ key }) => key));
-  const others = (turn.waits ?? []).filter(({ key, kind }) => kind !== 'plan' && !mine.has(key));
+  const others = turn.waits.filter(({ key, kind }) => kind !== 'plan' && !mine.has(key));
   return others.map(({ key, reason }) => (
     <div key={key} className={classes.progress}>
       <Hand size={14} aria-hidden />

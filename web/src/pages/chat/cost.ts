@@ -13,7 +13,7 @@ export function usdText(usd: string): string {
 /** A model without a known price has no amount; work without a model has no tokens. */
 export function costText({ usd, tokens, seconds }: TurnCost): string {
   const parts = [];
-  if (seconds !== null) parts.push(durationText(seconds * 1000));
+  if (seconds > 0) parts.push(durationText(seconds * 1000));
   if (tokens > 0) parts.push(`${tokens.toLocaleString('en')} tokens`);
   if (usd !== null && Number(usd) > 0) parts.push(usdText(usd));
   return parts.join(' · ');

@@ -22,9 +22,9 @@ export function withNewTurn(path: Turn[], { asked, runId, threadId, by, at }: Be
       siblings: [...(replaced?.siblings ?? []), runId],
       mentions: asked.mentions ?? [],
       attachments: [],
-      ...{ query_type: null, status: 'queued', waits: null, plans: [], steps: [] },
+      ...{ query_type: null, status: 'queued', waits: [], plans: [], steps: [] },
       ...{ answer: null, figures: [], deviations: [], suggestions: [], error: null },
-      cost: { usd: null, tokens: 0, seconds: null },
+      cost: { usd: null, tokens: 0, seconds: 0 },
       ...{ created_by: by, created_at: at, ended_at: null, undoable: false },
     },
   ];

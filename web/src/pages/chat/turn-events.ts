@@ -72,9 +72,9 @@ function withCall(turn: Turn, data: Data): Turn {
   const key = String(data.key);
   const tool = String(data.tool);
   const call: TurnCall = {
-    ...{ key, tool, title: tool, risk: null, state: 'running', arguments: data.arguments },
+    ...{ key, tool, title: tool, risk: '', state: 'running', arguments: data.arguments },
     ...{ decision: null, preview: null, summary: '', value: null, artifacts: [], commits: [] },
-    ...{ cost: null, error: null, undone: false },
+    ...{ approvals: [], cost: null, error: null, undone: false },
   };
   return changeStep(turn, stepOf(key), (step) =>
     step.calls.some((known) => known.key === key)
