@@ -1,7 +1,7 @@
 """Numbers in an answer, and where they come from: a figure without a source is flagged, whoever wrote it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -13,6 +13,7 @@ _NUMBER: Final = re.compile(
 )
 _HARMLESS: Final = frozenset(str(number) for number in range(11))
 """Small counts are words of a sentence: "the first 3 rows", "two of 5 steps"."""
+_LONGEST_TEXT: Final = 2_000
 _ITEM = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
@@ -95,20 +96,26 @@ def _within(meaning: tuple[Decimal, int], values: set[Decimal]) -> bool:
 
 def _values(value: Json) -> Iterator[Decimal]:
     """Every number of a result, texts that are numbers and lengths of lists among them."""
-    if isinstance(value, bool) or value is None:
-        return
-    if isinstance(value, int | float):
-        number = Decimal(str(value))
-        if number.is_finite():
-            yield number
-    elif isinstance(value, str):
-        for figure in figures_in(value) if len(value) <= 2_000 else ():
+    match value:
+        case None | bool():
+            return
+        case int() | float():
+            number = Decimal(str(value))
+            if number.is_finite():
+                yield number
+        case str():
+            yield from _numbers_in(value)
+        case list():
+            yield Decimal(len(value))
+            for inner in value:
+                yield from _values(inner)
+        case dict():
+            for inner in value.values():
+                yield from _values(inner)
+
+
+def _numbers_in(text: str) -> Iterator[Decimal]:
+    if len(text) <= _LONGEST_TEXT:
+        for figure in figures_in(text):
             for number, _ in _meant(figure):
                 yield number
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _values(inner)
-    elif isinstance(value, list):
-        yield Decimal(len(value))
-        for inner in value:
-            yield from _values(inner)

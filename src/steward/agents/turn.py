@@ -1,6 +1,7 @@
 """A chat turn as a run: context, plan, review, steps, answer; every request and every call is a step of its journal."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -10,6 +11,7 @@ from steward.agents.compile import as_flow, changes_something, without
 from steward.agents.context import Contexts
 from steward.agents.explainer import Answer, Explainer, Work
 from steward.agents.hands import Around, Hands
+from steward.agents.measures import Turned
 from steward.agents.operator import VIOLATION, Done
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import Plan, Planned
@@ -51,7 +53,9 @@ class Turns:
         desk: PaidDesk,
         run_graph: RunGraph,
         nonce_key: bytes,
+        count: Callable[[Turned], None] = lambda _: None,
     ) -> None:
+        """`count` is told of each turn that ends, once."""
         self._broker = broker
         self._contexts = contexts
         self._planner = planner
@@ -60,6 +64,7 @@ class Turns:
         self._desk = desk
         self._run_graph = run_graph
         self._nonce_key = nonce_key
+        self._count = count
 
     def register(self, runs: Runs) -> None:
         runs.programs[PROGRAM] = self.program
@@ -123,6 +128,7 @@ class Turns:
 
     async def _planned(self, turn: "_Turn") -> Planned:
         key = f"plan/{turn.branch}"
+        began = time.perf_counter()
         found = await self._planner.plan(
             turn.execution,
             key,
@@ -132,6 +138,7 @@ class Turns:
         )
 
         async def made() -> Json:
+            turn.seconds.append(time.perf_counter() - began)
             return found.to_json()
 
         recorded = await turn.execution.step(key, {"branch": turn.branch}, made)
@@ -211,6 +218,7 @@ class Turns:
         output = _output(turn, answer)
 
         async def made() -> Json:
+            self._count(_turned(turn, output))
             return output
 
         # Recorded by itself: a turn that failed has an answer too.
@@ -231,6 +239,8 @@ class _Turn:
     plan: Plan = field(init=False)
     trusted_plan: bool = False
     planned: list[Planned] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    """What planning took, as far as it was done in this pass."""
     done: dict[str, Done] = field(default_factory=dict)
     failure: StepFailed | None = None
 
@@ -297,6 +307,22 @@ def _is_worth_asking(turn: _Turn) -> bool:
     """A budget that is used up, or a plan that somebody declined, needs no model to tell of it."""
     stopped = {"budget-exceeded", "too-many-steps", "plan-rejected"}
     return turn.failure is None or turn.failure.code not in stopped
+
+
+def _turned(turn: _Turn, output: Json) -> Turned:
+    return Turned(
+        planner_seconds=tuple(turn.seconds),
+        plans=len(turn.planned),
+        by_model=sum(each.made_by == "model" for each in turn.planned),
+        repaired=sum(each.repaired for each in turn.planned),
+        fallback=sum(each.made_by == "fallback" for each in turn.planned),
+        problems=sum(bool(each.problems) for each in turn.planned),
+        deviations=tuple(each["kind"] for each in output["deviations"]),
+        adherence=output["adherence"],
+        completed=turn.failure is None,
+        figures=len(output["figures"]),
+        unsourced=sum(each["source"] is None for each in output["figures"]),
+    )
 
 
 def _output(turn: _Turn, answer: Answer) -> Json:

@@ -12,7 +12,7 @@ from steward.agents.skills import ScriptTools, Skills
 from steward.agents.threads import Threads
 from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
-from steward.app.staffing import Staff, hire, put_to_work
+from steward.app.staffing import Planning, Staff, hire, put_to_work
 from steward.app.tracing import watch_runs
 from steward.broker.tool import TOOLS
 from steward.broker.toolbox import Toolbox
@@ -71,6 +71,7 @@ class Steward:
     threads: Threads
     live: Live
     staff: Staff
+    planning: Planning
     sandbox: Sandbox
     skills: Skills
     metrics: Metrics
@@ -193,7 +194,8 @@ def open_steward(
         ids,
         DEFAULT_BUDGET,
     )
-    put_to_work(staff, governing, runs, workbench, threads, skills)
+    metrics = Metrics()
+    planning = put_to_work(staff, governing, runs, workbench, threads, skills, metrics)
     collector = watch_runs(runs, settings.trace)
     return Steward(
         settings=settings,
@@ -214,9 +216,10 @@ def open_steward(
         threads=threads,
         live=live,
         staff=staff,
+        planning=planning,
         sandbox=sandbox,
         skills=skills,
-        metrics=Metrics(),
+        metrics=metrics,
         collector=collector,
     )
 

@@ -6,20 +6,24 @@ from steward.agents.context import Contexts
 from steward.agents.explainer import Explainer
 from steward.agents.hands import Hands
 from steward.agents.live import Live
+from steward.agents.measures import PlannerMeasures
 from steward.agents.operator import Operator
 from steward.agents.paying import PaidDesk
 from steward.agents.planner import Planner
 from steward.agents.roster import Roster
 from steward.agents.rules.deciding import RulePlanner
+from steward.agents.shadow import Shadow
 from steward.agents.skills import Skills
 from steward.agents.threads import Threads
 from steward.agents.turn import Turns
 from steward.app.governing import Governing
+from steward.app.tracing import counting
 from steward.broker.broker import Broker
 from steward.data.workbench import Workbench
 from steward.models import ModelDesk
 from steward.runs import Runs
 from steward.store import Keyring
+from steward.trace import Metrics
 
 NONCE_PURPOSE = "untrusted content"
 
@@ -44,6 +48,15 @@ def hire(
     return Staff(desk, paid, roster, Hands(operator, roster), nonce_key)
 
 
+@dataclass(frozen=True)
+class Planning:
+    """What planning leaves to look at."""
+
+    contexts: Contexts
+    shadow: Shadow
+    measures: PlannerMeasures
+
+
 def put_to_work(
     staff: Staff,
     governing: Governing,
@@ -51,18 +64,21 @@ def put_to_work(
     workbench: Workbench,
     threads: Threads,
     skills: Skills,
-) -> Turns:
+    metrics: Metrics,
+) -> Planning:
     """Registers the program of chat turns."""
-    broker = governing.broker
+    broker, rules = governing.broker, RulePlanner()
+    contexts = Contexts(workbench, threads, runs, broker, staff.roster, staff.desk, skills)
     turns = Turns(
         broker,
-        Contexts(workbench, threads, runs, broker, staff.roster, staff.desk, skills),
-        Planner(staff.paid, RulePlanner()),
+        contexts,
+        Planner(staff.paid, rules),
         staff.hands,
         Explainer(staff.paid),
         staff.paid,
         governing.launcher.inline,
         staff.nonce_key,
+        counting(metrics),
     )
     turns.register(runs)
-    return turns
+    return Planning(contexts, Shadow(runs, contexts, rules), PlannerMeasures(runs))

@@ -1,10 +1,13 @@
-"""Sends each run as a trace when it ends, where a collector is set."""
+"""What others watch: runs as traces where a collector is set, and planning in numbers."""
 
+from collections.abc import Callable
 from functools import partial
 
+from steward.agents.measures import Turned
 from steward.agents.spans import spans_of
 from steward.core.settings import TraceSettings
 from steward.runs import Run, Runs
+from steward.trace import Metrics
 from steward.trace.otlp import Collector
 from steward.trace.spans import Span
 
@@ -31,3 +34,21 @@ def _root(runs: Runs, run: Run) -> str:
     while run.parent_id is not None:
         run = runs.get(run.scope, run.parent_id)
     return run.id
+
+
+def counting(metrics: Metrics) -> Callable[[Turned], None]:
+    """Adds a chat turn to the metrics of this process."""
+
+    def count(turn: Turned) -> None:
+        for seconds in turn.planner_seconds:
+            metrics.plan_seconds.observe(seconds)
+        metrics.plans.labels("model").inc(turn.by_model)
+        metrics.plans.labels("fallback").inc(turn.fallback)
+        metrics.plans.labels("rules").inc(turn.plans - turn.by_model - turn.fallback)
+        metrics.plan_problems.inc(turn.problems)
+        for kind in turn.deviations:
+            metrics.plan_deviations.labels(kind).inc()
+        if turn.adherence is not None:
+            metrics.plan_adherence.observe(turn.adherence)
+
+    return count

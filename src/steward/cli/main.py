@@ -10,6 +10,7 @@ from steward.cli import (
     connections,
     data,
     doctor,
+    planner,
     playbooks,
     policies,
     runs,
@@ -40,6 +41,7 @@ app.add_typer(connections.app, name="connections", help="Connections: find, add,
 app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, verify, undo, export.")
 app.add_typer(playbooks.app, name="playbooks", help="Playbooks: look, run, deploy, import, export.")
 app.add_typer(playbooks.blueprints, name="blueprints", help="Blueprints: look, fork.")
+app.add_typer(planner.app, name="planner", help="The planner: measures, shadow runs.")
 app.add_typer(policies.app, name="policy", help="Policy: which rule decides, and why.")
 app.add_typer(skills.app, name="skills", help="Skills: what agents know how to do.")
 app.add_typer(tests.app, name="test", help="Runs as regression tests.")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from steward.agents.dossier import as_markdown, dossier
 from steward.app import Steward
 from steward.broker.story import story
 from steward.cli.output import AsJson, command, installation, show, table
@@ -267,6 +268,25 @@ def undo_action(
     action = _inside(user, project, work)
     verb = "Redone" if redo else "Undone"
     show(asdict(action), as_json=as_json, text=lambda: f"{verb}: {action.summary}")
+
+
+@app.command("dossier")
+@command
+def show_dossier(
+    run_id: RunArgument,
+    *,
+    project: ProjectOption = None,
+    user: UserOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was planned, tried, approved and found in a run, from its journal alone."""
+
+    def work(steward: Steward, access: Access) -> dict[str, Any]:
+        entries = list(steward.runs.journal.entries(access.scope, run_id))
+        return dossier(steward.runs.get(access.scope, run_id), entries, steward.runs.payload)
+
+    found = _inside(user, project, work)
+    show(found, as_json=as_json, text=lambda: as_markdown(found))
 
 
 @app.command("export")

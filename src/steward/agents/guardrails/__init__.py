@@ -39,6 +39,9 @@ class About:
     """Texts that the agent worked on, results of tools among them."""
 
 
+_NOTHING = About()
+
+
 class Guardrail(BaseModel):
     """Base of every guardrail; its fields are its settings."""
 
@@ -77,7 +80,7 @@ def guardrail(use: Use) -> Guardrail:
 
 
 def problem_in(
-    uses: Iterable[Use], stage: Literal["input", "output"], text: str, about: About = About()
+    uses: Iterable[Use], stage: Literal["input", "output"], text: str, about: About = _NOTHING
 ) -> str | None:
     """The first thing that is wrong with a text."""
     for use in uses:
@@ -97,7 +100,7 @@ class Output:
 
 
 def checked_output(
-    uses: Sequence[Use], text: str, schema: Json = None, about: About = About()
+    uses: Sequence[Use], text: str, schema: Json = None, about: About = _NOTHING
 ) -> Output:
     """An agent's answer after its guardrails, as JSON where a schema is given."""
     problem = problem_in(uses, "output", text, about)

@@ -1,0 +1,205 @@
+"""Shadow runs: past messages planned again by another planner, on what was known then; nothing is changed or recorded."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from steward.agents.context import Contexts
+from steward.agents.plan import Plan, Planned
+from steward.agents.planner import Planner, Rules, Task
+from steward.agents.planning.prompt import Recipe
+from steward.agents.threads import PROGRAM
+from steward.core.errors import StewardError
+from steward.models import Asking, Message, ModelAnswer, ModelDesk, Request, Role, ToolSpec, Usage
+from steward.runs import Json, Run, Runs, StepFailed
+from steward.store import Scope
+
+_PAGE: Final = 100
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One task: the plan that ran, and the one that would have."""
+
+    run_id: str
+    message: str
+    before: Json
+    after: Json
+    made_by: str
+    same_tools: bool
+    same_steps: bool
+    same_arguments: bool
+    problems: list[str]
+    seconds: float
+    usd: str | None
+    tokens: int
+    differences: list[str]
+
+
+@dataclass(frozen=True)
+class ShadowReport:
+    tasks: list[Compared] = field(default_factory=list)
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        count = len(self.tasks)
+
+        def share(part: int) -> float | None:
+            return round(part / count, 4) if count else None
+
+        usd = sum((Decimal(task.usd) for task in self.tasks if task.usd is not None), Decimal(0))
+        return {
+            "tasks": count,
+            "same_tools": share(sum(task.same_tools for task in self.tasks)),
+            "same_steps": share(sum(task.same_steps for task in self.tasks)),
+            "same_arguments": share(sum(task.same_arguments for task in self.tasks)),
+            "valid_at_once": share(sum(not task.problems for task in self.tasks)),
+            "usd": format(usd, "f"),
+            "tokens": sum(task.tokens for task in self.tasks),
+            "seconds": round(sum(task.seconds for task in self.tasks), 3),
+        }
+
+    def to_json(self) -> Json:
+        return {"totals": self.totals, "tasks": [asdict(task) for task in self.tasks]}
+
+
+class Shadow:
+    def __init__(self, runs: Runs, contexts: Contexts, rules: Rules) -> None:
+        self._runs = runs
+        self._contexts = contexts
+        self._rules = rules
+
+    async def against(
+        self,
+        scope: Scope,
+        runs: Sequence[Run],
+        desk: ModelDesk | None,
+        recipe: Recipe | None = None,
+        tell: Callable[[Compared], None] = lambda _: None,
+    ) -> ShadowReport:
+        """Plans each run's task again; without a desk, by rules."""
+        report = ShadowReport()
+        for run in runs:
+            found = await self._compared(scope, run, desk, recipe)
+            if found is not None:
+                report.tasks.append(found)
+                tell(found)
+        return report
+
+    def latest(self, scope: Scope, count: int) -> list[Run]:
+        """The latest chat turns that got as far as a plan, newest first."""
+        return [run for run in self._chats(scope) if self._recorded(scope, run)][:count]
+
+    def _chats(self, scope: Scope) -> Iterator[Run]:
+        before: str | None = None
+        while True:
+            page = self._runs.records.listed(scope, before=before, limit=_PAGE)
+            yield from (run for run in page if run.program == PROGRAM)
+            if len(page) < _PAGE:
+                return
+            before = page[-1].id
+
+    def _recorded(self, scope: Scope, run: Run) -> dict[str, Any] | None:
+        known = {entry.key: entry for entry in self._runs.journal.entries(scope, run.id)}
+        wanted = ("moment", "context", "plan/1")
+        if any(key not in known or "result" not in known[key].data for key in wanted):
+            return None
+        return {key: self._runs.payload(known[key].data["result"]) for key in wanted}
+
+    async def _compared(
+        self, scope: Scope, run: Run, desk: ModelDesk | None, recipe: Recipe | None
+    ) -> Compared | None:
+        recorded = self._recorded(scope, run)
+        if recorded is None:
+            return None
+        request = self._runs.request(scope, run.id)
+        moment = datetime.fromisoformat(recorded["moment"])
+        task = Task.of(request.document, recorded["context"], today=moment.date(), nonce="shadow")
+        catalogue = self._contexts.catalogue(recorded["context"], request.grant)
+        asked = _Unrecorded(scope, desk)
+        began = time.perf_counter()
+        after = await Planner(asked, self._rules, recipe).plan(None, "plan", task, catalogue)
+        spent = time.perf_counter() - began
+        before = Planned.model_validate(recorded["plan/1"])
+        return _difference(run, task, before, after, spent, asked.usage)
+
+
+class _Unrecorded:
+    """A desk for planning outside a run."""
+
+    def __init__(self, scope: Scope, desk: ModelDesk | None) -> None:
+        self._scope = scope
+        self._desk = desk
+        self.usage = Usage()
+
+    def configured(self, role: Role) -> bool:
+        return self._desk is not None and self._desk.configured(role)
+
+    async def request(
+        self,
+        execution: Any,  # noqa: ARG002
+        key: str,
+        role: Role,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec] = (),
+        asking: Asking | None = None,
+    ) -> ModelAnswer:
+        assert self._desk is not None  # noqa: S101
+        request = Request(role.value, tuple(messages), tuple(tools), asking or Asking())
+        try:
+            answer = await self._desk.answer(self._scope, request)
+        except StewardError as problem:
+            # As a run would see it.
+            raise StepFailed(key, problem.specific_code, problem.message) from None
+        self.usage = self.usage + answer.usage
+        return answer
+
+
+def _difference(
+    run: Run, task: Task, before: Planned, after: Planned, seconds: float, usage: Usage
+) -> Compared:
+    old, new = before.plan, after.plan
+    return Compared(
+        run_id=run.id,
+        message=task.message,
+        before=old.to_json(),
+        after=new.to_json(),
+        made_by=after.made_by,
+        same_tools=set(old.tools) == set(new.tools),
+        same_steps=_shape(old) == _shape(new),
+        same_arguments=_shape(old, arguments=True) == _shape(new, arguments=True),
+        problems=list(after.problems),
+        seconds=round(seconds, 4),
+        usd=None if usage.cost is None else format(usage.cost, "f"),
+        tokens=usage.input_tokens + usage.output_tokens,
+        differences=list(_told(old, new)),
+    )
+
+
+def _shape(plan: Plan, *, arguments: bool = False) -> list[Any]:
+    return [(step.agent, tuple(step.tools), step.arguments if arguments else None) for step in plan]
+
+
+def _told(old: Plan, new: Plan) -> Iterator[str]:
+    for number in range(max(len(old.steps), len(new.steps))):
+        before = old.steps[number] if number < len(old.steps) else None
+        after = new.steps[number] if number < len(new.steps) else None
+        if before is None and after is not None:
+            yield f"step {number + 1} is new: {after.agent} with {', '.join(after.tools) or 'no tools'}"
+        elif after is None and before is not None:
+            yield f"step {number + 1} is gone: {before.agent} with {', '.join(before.tools)}"
+        elif before is not None and after is not None:
+            if before.agent != after.agent:
+                yield f"step {number + 1}: {after.agent} instead of {before.agent}"
+            if before.tools != after.tools:
+                yield f"step {number + 1}: {', '.join(after.tools)} instead of {', '.join(before.tools)}"
+            elif before.arguments != after.arguments:
+                names = sorted(
+                    name
+                    for name in {*before.arguments, *after.arguments}
+                    if before.arguments.get(name) != after.arguments.get(name)
+                )
+                yield f"step {number + 1}: other {', '.join(names)}"

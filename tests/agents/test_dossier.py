@@ -1,0 +1,119 @@
+"""Dossiers, measures and shadow runs: what planning leaves to look at."""
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import Any
+
+from steward.agents.dossier import as_markdown, dossier
+from steward.runs import Run
+from steward.testing.models import ScriptedModel, calls, scripted_desk
+from tests.agents.conftest import Chat, plan_text
+
+LIST = {
+    "id": "look",
+    "title": "List the datasets",
+    "agent": "data-analyst",
+    "tools": ["list_datasets"],
+}
+PREVIEW = {
+    "id": "show",
+    "title": "Show customers",
+    "agent": "data-analyst",
+    "tools": ["preview"],
+    "fallback_tools": ["list_datasets"],
+}
+
+
+def _dossier(chat: Chat, run: Run) -> dict[str, Any]:
+    return dossier(run, chat.entries(run), chat.steward.runs.payload)
+
+
+def test_a_dossier_tells_what_was_planned_tried_and_found(chat: Chat) -> None:
+    chat.models.play(
+        ScriptedModel(
+            [
+                "no plan at all",
+                plan_text(LIST, PREVIEW),
+                calls("execute_sql", sql="SELECT 1"),
+                calls("preview", dataset="crm_customers", limit=2),
+                "Two customers.",
+                "There are 999 datasets.",
+            ]
+        )
+    )
+    run = chat.say("What is there?")
+
+    found = _dossier(chat, run)
+
+    assert json.dumps(found) == json.dumps(_dossier(chat, run)), "the same bytes each time"
+    (plan,) = found["plans"]
+    assert plan["made_by"] == "model"
+    assert plan["repaired"]
+    assert plan["problems"]
+    tried = found["tried"]
+    assert [each["tool"] for each in tried] == ["list_datasets", "preview"]
+    assert [each["kind"] for each in found["deviations"]] == ["outside-plan"]
+    assert found["adherence"] == 1.0
+    assert found["outcome"]["status"] == "done"
+    text = as_markdown(found)
+    assert "## What was tried" in text
+    assert "999: no source" in text
+
+
+def test_a_dossier_is_text_whatever_it_quotes(chat: Chat) -> None:
+    run = chat.say("<img src=x onerror=alert(1)> [link](http://evil) `list` the datasets")
+    text = as_markdown(_dossier(chat, run))
+    assert "<img" not in text.replace("\\<", "")
+    assert "](http" not in text.replace("\\]", "")
+
+
+def test_measures_count_plans_and_deviations(chat: Chat) -> None:
+    chat.models.play(
+        ScriptedModel(
+            [
+                plan_text(PREVIEW),
+                calls("transform", target="x", code="SELECT 1"),
+                calls("preview", dataset="crm_customers"),
+                "Done.",
+                "nothing",
+                "nothing either",
+                "There are three datasets.",
+            ]
+        )
+    )
+    chat.say("Show customers")
+    chat.say("Which datasets are there?")
+
+    since = chat.clock.now() - timedelta(days=1)
+    found = chat.steward.planning.measures.since(chat.access.scope, since)
+
+    assert found.turns == 2
+    assert found.deviations == {"outside-plan": 1}
+    assert found.validation_failures == 1
+    assert found.fallback_rate == 0.5
+    assert found.adherence_rate == 1.0
+    assert found.completion_rate == 1.0
+    metrics = chat.steward.metrics.exposition().decode()
+    assert 'steward_plans_total{made_by="fallback"} 1.0' in metrics
+    assert 'steward_plan_deviations_total{kind="outside-plan"} 1.0' in metrics
+
+
+def test_a_shadow_run_compares_and_changes_nothing(chat: Chat) -> None:
+    chat.models.play(ScriptedModel([plan_text(LIST), "Listed."]))
+    run = chat.say("Which datasets are there?")
+    before = chat.keys(run)
+    runs = chat.steward.planning.shadow.latest(chat.access.scope, 10)
+
+    other = scripted_desk(ScriptedModel([plan_text(PREVIEW)]))
+    report = asyncio.run(chat.steward.planning.shadow.against(chat.access.scope, runs, other))
+    by_rules = asyncio.run(chat.steward.planning.shadow.against(chat.access.scope, runs, None))
+
+    assert report.totals["tasks"] == 1
+    assert report.totals["same_tools"] == 0.0
+    assert report.tasks[0].differences == ["step 1: preview instead of list_datasets"]
+    assert report.tasks[0].tokens > 0
+    assert by_rules.totals["same_tools"] == 1.0
+    assert by_rules.tasks[0].made_by == "rules"
+    assert chat.keys(run) == before
+    assert len(chat.steward.runs.records.listed(chat.access.scope, limit=50)) == 1
