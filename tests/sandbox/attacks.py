@@ -149,6 +149,14 @@ _PROCESSES = [
         "spawn by multiprocessing",
         "__import__('multiprocessing').Process(target=print).start() is None",
     ),
+    _tries(
+        "run a program by way of subclasses",
+        "[c for c in object.__subclasses__() if c.__name__ == 'Popen'][0](['/bin/true']).wait() == 0",
+    ),
+    _tries(
+        "unpickle a call",
+        "__import__('pickle').loads(b\"cposix\\nsystem\\n(S'/bin/true'\\ntR.\") == 0",
+    ),
     _tries("spawn by posix_spawn", "os.posix_spawn('/bin/true', ['true'], {}) > 0"),
     _tries("daemon left behind", "os.fork() == 0 and os.setsid() > 0"),
     _tries("leave the session", "os.setsid() > 0"),

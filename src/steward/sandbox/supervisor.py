@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from steward.sandbox.cgroups import Cgroup
 from steward.sandbox.collect import Collected, collect, used
 from steward.sandbox.contract import Answer, Envelope, Limits, Response, Status, Tier, Timings
 
@@ -56,6 +57,7 @@ class Child:
     capped: bool = True
     """Whether the file system itself caps scratch."""
     cleaned: Callable[[], None] = lambda: None
+    cgroup: Cgroup | None = None
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -204,7 +206,7 @@ class Supervision:
     def _over(self) -> tuple[Status, str] | None:
         """The watchdog, for what no limit of the kernel covers: memory in use, threads, scratch."""
         if self._pid is None:
-            self._pid = _pid_of(self._child.process)
+            self._pid = pid_of(self._child.process)
         memory, threads = _usage(self._pid)
         self._memory_peak = max(self._memory_peak, memory)
         if memory > self._limits.memory_bytes + (512 << 20):
@@ -262,6 +264,8 @@ class Supervision:
         fatal = ("memory allocation of", "bad_alloc", "MemoryError", "Cannot allocate memory")
         if any(word in words for word in fatal):
             return "out_of_memory", _memory_message(self._limits)
+        if self._child.cgroup is not None and self._child.cgroup.ran_out():
+            return "out_of_memory", _memory_message(self._limits)
         if ended == -signal.SIGKILL:
             limit = self._limits.cpu_seconds
             return "timeout", f"It used more than {limit} seconds of processor time, or was killed."
@@ -278,7 +282,7 @@ def _memory_message(limits: Limits) -> str:
     return f"It needed more than the {limits.memory_bytes >> 20} MB of memory it may use."
 
 
-def _pid_of(handle: int) -> int:
+def pid_of(handle: int) -> int:
     """The process's number here, whatever it is called in its own namespace."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines():

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from steward.core.errors import Unavailable
+from steward.sandbox import cgroups
+from steward.sandbox.cgroups import Cgroup
 from steward.sandbox.contract import Tier
-from steward.sandbox.supervisor import Child
+from steward.sandbox.supervisor import Child, pid_of
 
 _MODULE: Final = "steward.sandbox.runner.zygote"
 _START_SECONDS: Final = 60.0
@@ -49,6 +51,7 @@ class Order:
     scratch_inodes: int
     folder: str = ""
     clean: Callable[[], None] = lambda: None
+    cgroup: Cgroup | None = None
 
 
 class Spawned:
@@ -61,11 +64,22 @@ class Spawned:
         self._over = threading.Event()
         self._status: int | None = None
         self._handles: list[int] = []
-        self._child: Child | None = None
+        self._capped = False
 
     def arrive(self, handles: list[int]) -> None:
         self._handles = handles
+        # Here, because joining takes longer than many a request: nobody waits for it yet.
+        self._capped = self._join()
         self._arrived.set()
+
+    def _join(self) -> bool:
+        if self._order.cgroup is None or not self._handles:
+            return False
+        try:
+            self._order.cgroup.join(pid_of(self._handles[0]))
+        except OSError:
+            return False
+        return True
 
     def end(self, status: int | None) -> None:
         self._status = status
@@ -92,8 +106,9 @@ class Spawned:
             stderr=err,
             scratch=scratch,
             tier=self._tier,
-            walls=said.get("walls", []),
+            walls=[*said.get("walls", []), *[cgroups.WALL] * self._capped],
             ended=self._ended,
+            cgroup=self._order.cgroup if self._capped else None,
             path=self._order.folder or "/scratch",
             capped=self._tier == "ns",
             cleaned=self._order.clean,

@@ -8,12 +8,13 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
 from steward.core.errors import Misconfigured, Unavailable
+from steward.sandbox.cgroups import Cgroups, delegated
 from steward.sandbox.contract import Envelope, Limits, Request, Response, Tier
 from steward.sandbox.providers import PROVIDERS
 from steward.sandbox.runner.probe import program
@@ -43,6 +44,7 @@ class Embedded:
         ready: int = 3,
         limits: Limits | None = None,
         tiers: Sequence[Tier] = _TIERS,
+        cgroups: Callable[[], Cgroups | None] = delegated,
     ) -> None:
         self._roots = [str(root.resolve()) for root in data_roots]
         self._scratch = scratch
@@ -53,6 +55,8 @@ class Embedded:
         self._starting = threading.Lock()
         self._after = ThreadPoolExecutor(1, thread_name_prefix="sandbox-after")
         self._closing = threading.Event()
+        self._find_cgroups = cgroups
+        self._cgroups: Cgroups | None = None
         self._waiting: deque[Spawned] = deque()
         self._zygote: Zygote | None = None
         self._walls: Walls | None = None
@@ -61,6 +65,7 @@ class Embedded:
         """Starts the strongest tier whose walls hold against a program that tries to get out."""
         with self._starting:
             if self._walls is None:
+                self._cgroups = self._find_cgroups()
                 self._walls = self._choose()
             return self._walls
 
@@ -72,6 +77,9 @@ class Embedded:
         waited = (time.monotonic() - started) * 1000
         placed = envelope.model_copy(update={"scratch": child.path})
         try:
+            if child.cgroup is not None and envelope.request.limits != self._limits:
+                with contextlib.suppress(OSError):
+                    child.cgroup.limit(envelope.request.limits)
             return Supervision(child, placed, cancelled, waited).run()
         finally:
             # The process is killed; burying it takes longer than running it did.
@@ -104,6 +112,9 @@ class Embedded:
                 self._waiting.clear()
                 self._zygote.close()
                 self._zygote = None
+            if self._cgroups is not None:
+                self._cgroups.close()
+                self._cgroups = None
             self._walls = None
 
     def _take(self, limits: Limits) -> Spawned:
@@ -189,18 +200,21 @@ class Embedded:
         )
 
     def _order(self, tier: Tier, limits: Limits) -> Order:
+        cgroup = self._cgroups.make(limits) if self._cgroups is not None else None
+        remove = cgroup.remove if cgroup is not None else lambda: None
         if tier == "ns":
-            return Order(limits.scratch_bytes, limits.scratch_inodes)
+            return Order(limits.scratch_bytes, limits.scratch_inodes, clean=remove, cgroup=cgroup)
         folder = tempfile.mkdtemp(prefix="steward-scratch-", dir=self._scratch)
         uid, gid = _ids(self._roots)
         if uid is not None and gid is not None:
             os.chown(folder, uid, gid)
 
         def clean() -> None:
+            remove()
             with contextlib.suppress(OSError):
                 shutil.rmtree(folder)
 
-        return Order(limits.scratch_bytes, limits.scratch_inodes, folder, clean)
+        return Order(limits.scratch_bytes, limits.scratch_inodes, folder, clean, cgroup)
 
     def _check_files(self, request: Request) -> None:
         for dataset in request.datasets:
