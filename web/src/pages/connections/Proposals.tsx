@@ -1,0 +1,153 @@
+/** What is configured on this machine already: shown with its secrets masked, used only once accepted. */
+import { Alert, Button, Code, Group, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import {
+  type Connection,
+  type Proposal,
+  proposalsQuery,
+  useAcceptProposal,
+  useBringBackProposal,
+  useDismissProposal,
+  useLookForConnections,
+} from '@/api/connections';
+import { Section } from '@/components/Section';
+import { offerUndo, showDone, showFailure } from '@/components/undo';
+import classes from './connections.module.css';
+
+interface Props {
+  projectId: string;
+  onAccepted: (connection: Connection) => void;
+}
+
+export function Proposals({ projectId, onAccepted }: Props) {
+  const query = useQuery(proposalsQuery(projectId));
+  const look = useLookForConnections(projectId);
+  // To everybody but those who run the installation the answer is no, and there is nothing to show.
+  if (query.data === undefined) return null;
+  const again = (
+    <Button
+      variant="default"
+      size="compact-sm"
+      leftSection={<RotateCw size={13} aria-hidden />}
+      loading={look.isPending}
+      onClick={() => look.mutate(undefined, { onError: showFailure })}
+    >
+      Look again
+    </Button>
+  );
+  return (
+    <Section
+      title="Found on this machine"
+      description="In the environment and in other programs’ settings. Only you see this, and nothing of it is used before you accept it."
+      actions={again}
+      framed
+    >
+      {query.data.length === 0 ? (
+        <Text size="sm" c="dimmed" p="md">
+          Nothing that is not connected already.
+        </Text>
+      ) : (
+        <ul className={classes.proposals}>
+          {query.data.map((proposal) => (
+            <Found key={proposal.id} {...{ projectId, proposal, onAccepted }} />
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function Found({ projectId, proposal, onAccepted }: Props & { proposal: Proposal }) {
+  const accept = useAcceptProposal(projectId);
+  const dismiss = useDismissProposal(projectId);
+  const bringBack = useBringBackProposal(projectId);
+  const [given, setGiven] = useState<Record<string, string>>({});
+  const { id, name, title, found_in, settings, masked, missing, note, refused, kind } = proposal;
+  const shown = Object.entries({ ...settings, ...masked }).map(
+    ([key, value]) => `${key} ${Array.isArray(value) ? value.join(' ') : String(value)}`,
+  );
+  const incomplete = missing.some((field) => (given[field] ?? '').trim() === '');
+  const onAccept = () =>
+    accept.mutate(
+      { id, settings: given },
+      {
+        onSuccess: (made) => {
+          showDone(`${made.name} added`);
+          onAccepted(made);
+        },
+        onError: showFailure,
+      },
+    );
+  const onDismiss = () =>
+    dismiss.mutate(id, {
+      onSuccess: () =>
+        offerUndo({
+          message: `${name} dismissed`,
+          undo: () => bringBack.mutateAsync(id),
+          undone: `${name} is back`,
+        }),
+      onError: showFailure,
+    });
+  return (
+    <li className={classes.proposal}>
+      <div className={classes.about}>
+        <Text size="sm" fw={500}>
+          {title}: {name}
+        </Text>
+        <Text size="xs" c="dimmed" className={classes.place}>
+          From {found_in}
+        </Text>
+        {shown.length > 0 && (
+          <Code block fz="xs" mt={4} className={classes.place} style={{ whiteSpace: 'pre-wrap' }}>
+            {shown.join('\n')}
+          </Code>
+        )}
+        {note !== '' && (
+          <Text size="xs" mt={4} className={classes.place}>
+            {note}
+          </Text>
+        )}
+        {refused !== '' && (
+          <Alert color="yellow" mt={6} p="xs">
+            <Text size="xs">{refused}</Text>
+          </Alert>
+        )}
+        {missing.map((field) => (
+          <TextInput
+            key={field}
+            mt={6}
+            size="xs"
+            maw="18rem"
+            label={`Say the ${field}`}
+            value={given[field] ?? ''}
+            onChange={({ currentTarget }) => setGiven({ ...given, [field]: currentTarget.value })}
+          />
+        ))}
+      </div>
+      <Group gap="xs">
+        {kind !== 'model' && refused === '' && (
+          <Button
+            size="compact-sm"
+            aria-label={`Accept ${name}`}
+            disabled={incomplete}
+            loading={accept.isPending}
+            onClick={onAccept}
+          >
+            Accept
+          </Button>
+        )}
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color="gray"
+          aria-label={`Dismiss ${name}`}
+          onClick={onDismiss}
+        >
+          Dismiss
+        </Button>
+      </Group>
+    </li>
+  );
+}

@@ -1,0 +1,219 @@
+/** Tools of an MCP server: what it says of them, what was accepted, and how risky an admin judges them. */
+import { Alert, Button, Code, Drawer, Group, Select, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Check, CircleDashed, CircleOff, RotateCw, TriangleAlert, Wrench } from 'lucide-react';
+import {
+  type Connection,
+  type ServerTool,
+  serverToolsQuery,
+  useAcceptProgram,
+  useAcceptTools,
+  useLookAtTools,
+  useSetToolRisk,
+  useWithdrawTool,
+} from '@/api/connections';
+import { useMay } from '@/app/project';
+import { Chip } from '@/components/Chip';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorState } from '@/components/ErrorState';
+import { JsonTree } from '@/components/JsonTree';
+import { RiskChip, riskWord } from '@/components/RiskChip';
+import { offerUndo, showDone, showFailure } from '@/components/undo';
+import classes from './connections.module.css';
+
+const STATES = {
+  new: { word: 'Not accepted', icon: CircleDashed, tone: 'neutral' },
+  accepted: { word: 'Accepted', icon: Check, tone: 'good' },
+  changed: { word: 'Changed since', icon: TriangleAlert, tone: 'bad' },
+  gone: { word: 'No longer offered', icon: CircleOff, tone: 'neutral' },
+} as const;
+const RISKS = ['read', 'compute', 'write', 'external_send', 'destructive', 'admin', 'secret'];
+
+interface Props {
+  projectId: string;
+  connection: Connection | null;
+  onClose: () => void;
+}
+
+export function ServerTools({ projectId, connection, onClose }: Props) {
+  return (
+    <Drawer
+      opened={connection !== null}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title={connection ? `Tools of ${connection.name}` : ''}
+    >
+      {connection && <Tools projectId={projectId} connection={connection} />}
+    </Drawer>
+  );
+}
+
+function Tools({ projectId, connection }: { projectId: string; connection: Connection }) {
+  const query = useQuery(serverToolsQuery(projectId, connection.id));
+  const look = useLookAtTools(projectId);
+  const accept = useAcceptTools(projectId);
+  const mayManage = useMay('admin');
+  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  const tools = query.data ?? [];
+  const waiting = tools.filter(({ state }) => state === 'new' || state === 'changed');
+  const blocked = connection.program !== null && !connection.program.accepted;
+  const onAccept = (accepted: ServerTool[]) =>
+    accept.mutate({ id: connection.id, tools: accepted }, { onError: showFailure });
+  const ask = mayManage && !blocked && (
+    <Button
+      variant="default"
+      size="compact-sm"
+      leftSection={<RotateCw size={13} aria-hidden />}
+      loading={look.isPending}
+      onClick={() => look.mutate(connection.id, { onError: showFailure })}
+    >
+      Ask the server
+    </Button>
+  );
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        Agents may call a tool once it is accepted. What the server writes about a tool is its own
+        word; if it changes, the tool must be accepted again.
+      </Text>
+      <Program projectId={projectId} connection={connection} />
+      <Group gap="xs">
+        {ask}
+        {mayManage && waiting.length > 1 && (
+          <Button size="compact-sm" loading={accept.isPending} onClick={() => onAccept(waiting)}>
+            Accept all {waiting.length}
+          </Button>
+        )}
+      </Group>
+      {!query.isPending && tools.length === 0 ? (
+        <EmptyState icon={Wrench} title="No tools seen yet">
+          {blocked ? 'The program must be accepted first.' : 'Ask the server what it offers.'}
+        </EmptyState>
+      ) : (
+        <div>
+          {tools.map((tool) => (
+            <Tool
+              key={tool.name}
+              {...{ projectId, connection, tool }}
+              onAccept={() => onAccept([tool])}
+            />
+          ))}
+        </div>
+      )}
+    </Stack>
+  );
+}
+
+/** The program that the connection starts on the machine, and whether somebody allowed it. */
+function Program({ projectId, connection }: { projectId: string; connection: Connection }) {
+  const accept = useAcceptProgram(projectId);
+  const { program, id } = connection;
+  if (program === null || program.accepted) return null;
+  const onAccept = () =>
+    accept.mutate(
+      { id, hash: program.hash },
+      { onSuccess: () => showDone('Program accepted'), onError: showFailure },
+    );
+  return (
+    <Alert color="yellow" title="This connection starts a program on the machine">
+      <Stack gap="xs" align="flex-start">
+        <Code block className={classes.place} style={{ whiteSpace: 'pre-wrap' }} w="100%">
+          {program.command.join('\n')}
+        </Code>
+        <Text size="sm">
+          It runs with Steward’s own rights. Somebody who runs this installation can accept exactly
+          these words; every change of them asks again.
+        </Text>
+        <Button size="compact-sm" color="yellow" loading={accept.isPending} onClick={onAccept}>
+          Accept this program
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}
+
+interface ToolProps {
+  projectId: string;
+  connection: Connection;
+  tool: ServerTool;
+  onAccept: () => void;
+}
+
+function Tool({ projectId, connection, tool, onAccept }: ToolProps) {
+  const mayManage = useMay('admin');
+  const withdraw = useWithdrawTool(projectId);
+  const accept = useAcceptTools(projectId);
+  const setRisk = useSetToolRisk(projectId);
+  const { name, state, description, accepted_description } = tool;
+  const onWithdraw = () =>
+    withdraw.mutate(
+      { id: connection.id, name },
+      {
+        onSuccess: () =>
+          offerUndo({
+            message: `${name} can no longer be called`,
+            undo: () => accept.mutateAsync({ id: connection.id, tools: [tool] }),
+            undone: `${name} is accepted again`,
+          }),
+        onError: showFailure,
+      },
+    );
+  const onRisk = (next: string | null) =>
+    setRisk.mutate(
+      { id: connection.id, name, risk: next as ServerTool['chosen_risk'] },
+      { onError: showFailure },
+    );
+  return (
+    <section className={classes.tool} aria-label={tool.title}>
+      <Group gap="xs" justify="space-between">
+        <Group gap="xs">
+          <Text size="sm" fw={600}>
+            {tool.title}
+          </Text>
+          <Chip {...STATES[state]} />
+          <RiskChip risk={tool.risk} />
+        </Group>
+        {mayManage && (state === 'new' || state === 'changed') && (
+          <Button size="compact-sm" aria-label={`Accept ${name}`} onClick={onAccept}>
+            {state === 'changed' ? 'Accept the change' : 'Accept'}
+          </Button>
+        )}
+        {mayManage && state === 'accepted' && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            color="gray"
+            aria-label={`Withdraw ${name}`}
+            onClick={onWithdraw}
+          >
+            Withdraw
+          </Button>
+        )}
+      </Group>
+      <Code fz="xs">{tool.tool}</Code>
+      {accepted_description !== null && (
+        <Text size="sm" c="dimmed" className={classes.foreign}>
+          Accepted as: {accepted_description || 'no description'}
+        </Text>
+      )}
+      <Text size="sm" className={classes.foreign}>
+        {description === '' ? 'The server does not describe it.' : description}
+      </Text>
+      <JsonTree value={tool.arguments} label="Arguments" />
+      {mayManage && (
+        <Select
+          size="xs"
+          maw="20rem"
+          label={`Risk of ${name}`}
+          description="What a call can do at worst. The server’s hints only ever raise it."
+          placeholder={`As the hints have it: ${riskWord(tool.risk)}`}
+          data={RISKS.map((risk) => ({ value: risk, label: riskWord(risk) }))}
+          value={tool.chosen_risk}
+          clearable
+          onChange={onRisk}
+        />
+      )}
+    </section>
+  );
+}
