@@ -17,6 +17,7 @@ from steward.agents.provenance import (
     MADE_UP,
     as_form,
     is_free_text,
+    is_link,
     is_narrow,
     is_recipient,
     is_target,
@@ -150,14 +151,21 @@ def _somewhere_else(
     labels: Mapping[str, Labels],
 ) -> str | None:
     if risk.at_most(Risk.compute):
-        return None
+        # Reading changes nothing, but an address that was put together carries out what was put into it.
+        made_up = [
+            name
+            for name in _holes(step, arguments, labels)
+            if is_link(name) and MADE_UP in labels[name].sources
+        ]
+        return f"{tool} would open {made_up[0]}, which stands nowhere." if made_up else None
     fixed = any(is_recipient(name) for name in step.arguments)
     for name in _holes(step, arguments, labels):
         if not is_target(name) or _is_bound(step, labels[name]):
             if fixed and is_recipient(name):
                 return f"The plan says where {tool} goes; {name} is not part of it."
             continue
-        if risk is Risk.write and MADE_UP in labels[name].sources:
+        is_new = MADE_UP in labels[name].sources and not is_recipient(name)
+        if risk is Risk.write and is_new:
             continue  # A new name for something new; what exists has been seen.
         return (
             f"Nobody named {name} of {tool}, and it is not from a step whose result this step works on. "

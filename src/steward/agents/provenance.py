@@ -50,9 +50,11 @@ _ADDRESS: Final = re.compile(
 _GLUED: Final = re.compile(r"(\S+\.(?:com|org|net|edu|gov|io|de|fr|uk|ch|eu))[.!?][A-Z][a-z]+")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
 
-_RECIPIENTS: Final = frozenset(
+_LINKS: Final = frozenset(
+    {"url", "urls", "uri", "link", "endpoint", "host", "domain", "server", "webhook", "callback"}
+)
+_RECIPIENTS: Final = _LINKS | frozenset(
     {"to", "cc", "bcc", "recipient", "recipients", "receiver", "email", "emails", "mail", "phone"}
-    | {"url", "urls", "uri", "link", "endpoint", "host", "domain", "server", "webhook", "callback"}
     | {"channel", "channels", "room", "participant", "participants", "attendee", "attendees"}
     | {"invitees", "account", "iban", "wallet", "destination", "bucket", "topic", "queue"}
 )
@@ -68,6 +70,11 @@ _FREE_TEXT: Final = frozenset(
 _AMOUNTS: Final = frozenset(
     {"amount", "amounts", "price", "sum", "total", "usd", "eur", "budget", "quantity"}
 )
+
+
+def is_link(name: str) -> bool:
+    """Whether an argument is an address that is opened."""
+    return bool(_words(name) & _LINKS)
 
 
 def is_recipient(name: str) -> bool:
@@ -126,14 +133,15 @@ def label_arguments(
     has their labels, and so has what only fills a form from them that a person gave. Everything else is made up after
     all that was seen, and has the labels of all of it.
     """
-    properties = (schema or {}).get("properties", {})
+    whole = schema or {}
+    properties, shared = whole.get("properties", {}), whole.get("$defs", {})
     told = [_Text(text) for text in trusted]
     shown = [(_Text(text), _as_argument(labels)) for text, labels in seen]
     everything = joined(labels for _, labels in shown)
     return {
         name: _together(
             _label(name, leaf, told, shown, everything)
-            for leaf in _leaves(value, properties.get(name, {}))
+            for leaf in _leaves(value, properties.get(name, {}), shared)
         )
         for name, value in arguments.items()
     }
@@ -221,30 +229,38 @@ def _is_harmless(name: str, leaf: Json) -> bool:
     return False
 
 
-def _leaves(value: Json, schema: Mapping[str, Any]) -> Iterator[Json]:
+def _leaves(value: Json, schema: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterator[Json]:
     """Every value inside, and every name that the tool did not declare: both can carry a message."""
+    schema = _followed(schema, shared)
     match value:
         case dict():
             declared = schema.get("properties", {})
             for key, item in value.items():
                 if key not in declared:
                     yield key
-                yield from _leaves(item, declared.get(key, {}))
+                yield from _leaves(item, declared.get(key, {}), shared)
         case list():
             items = schema.get("items", {})
             for item in value:
-                yield from _leaves(item, items if isinstance(items, dict) else {})
-        case _ if isinstance(value, str) and value in _choices(schema):
+                yield from _leaves(item, items if isinstance(items, dict) else {}, shared)
+        case _ if isinstance(value, str) and value in _choices(schema, shared):
             return
         case _:
             yield value
 
 
-def _choices(schema: Mapping[str, Any]) -> list[Any]:
+def _choices(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> list[Any]:
+    """The values that a tool's author listed."""
     if "const" in schema:
         return [schema["const"]]
-    inner = [choice for part in schema.get("anyOf", ()) for choice in _choices(part)]
-    return [*schema.get("enum", ()), *inner]
+    parts = (_followed(part, shared) for part in schema.get("anyOf", ()))
+    return [*schema.get("enum", ()), *(choice for part in parts for choice in _choices(part, {}))]
+
+
+def _followed(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    found = shared.get(name, {}) if name else schema
+    return found if isinstance(found, Mapping) else {}
 
 
 class _Text:
