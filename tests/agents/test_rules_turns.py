@@ -1,0 +1,42 @@
+"""Whole turns without a model: rules plan, tools run in the sandbox, and follow-ups build on what was there."""
+
+from tests.agents.conftest import Chat
+
+
+def test_a_figure_over_time_comes_with_a_chart_and_can_be_followed_up(chat: Chat) -> None:
+    first = chat.say("total net by month in 2025 of billing_invoices")
+    output = chat.output(first)
+    assert first.status.value == "done", output
+    assert [step["status"] for step in output["steps"]] == ["done", "done"], output
+    assert [each["media_type"] for each in output["artifacts"]] == [
+        "application/vnd.vegalite.v6+json"
+    ]
+
+    second = chat.say("those again but by product")
+    output = chat.output(second)
+    assert second.status.value == "done"
+    plan = output["plan"]["plan"]["steps"][0]["arguments"]["plan"]
+    assert plan["group"] == ["product"]
+    assert plan["filters"], "the year still holds"
+    assert output["plan"]["made_by"] == "rules"
+    chat.replays(second)
+
+
+def test_what_is_not_understood_says_so_and_only_looks(chat: Chat) -> None:
+    run = chat.say("sing me a song")
+    output = chat.output(run)
+    assert run.status.value == "done"
+    assert "could not tell what you want" in output["plan"]["said"]
+    assert [step["id"] for step in output["steps"]] == ["look"]
+
+
+def test_undo_takes_back_what_this_thread_did(chat: Chat) -> None:
+    chat.settings(review="never")
+    before = chat.steward.workbench.datasets.workspace(chat.access.scope, chat.access.user_id)
+    version = before.dataset("support_tickets", "main").version
+    cleaned = chat.say("trim spaces in the tickets")
+    assert cleaned.status.value == "done", chat.output(cleaned)
+    assert before.dataset("support_tickets", "main").version != version
+    undone = chat.say("undo that")
+    assert undone.status.value == "done", chat.output(undone)
+    assert before.dataset("support_tickets", "main").version == version
