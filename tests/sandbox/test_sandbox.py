@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
+import psutil
 import pytest
 
 from steward.core.errors import Misconfigured
@@ -189,6 +190,19 @@ def test_too_much_ends_in_time_and_is_called_what_it_was(run: Run, case: str) ->
     if expected:
         assert done.status == expected, done.message
         assert done.message
+
+
+def test_what_was_ended_leaves_no_process_and_no_memory(run: Run, provider: Embedded) -> None:
+    hog = "x = bytearray(400 << 20)\nfor at in range(0, len(x), 4096):\n    x[at] = 1\nwhile True:\n    pass"
+    assert provider._zygote is not None
+    zygote = psutil.Process(provider._zygote._process.pid)
+    assert run("python", hog, wall_seconds=1).status == "timeout"
+    # The burial of the last one is over when the thread that does it is free again.
+    provider._after.submit(lambda: None).result()
+    left = zygote.children(recursive=True)
+    # Those that are ready, and with namespaces the first process of the zygote's own.
+    assert len(left) <= provider._ready + 1
+    assert max(process.memory_info().rss for process in left) < 400 * MIB
 
 
 def test_processor_time_is_limited(run: Run) -> None:
