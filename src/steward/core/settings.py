@@ -200,7 +200,7 @@ class RunsSettings(_Section):
         True,
         description="Drive runs inside the server; off where `steward worker` processes do it.",
     )
-    concurrency: int = Field(16, gt=0, le=1000, description="Runs one process drives at a time.")
+    concurrency: int = Field(64, gt=0, le=1000, description="Runs one process drives at a time.")
     lease: timedelta = Field(
         timedelta(seconds=6),
         description="How long a run stays with a worker that gives no sign of life.",
