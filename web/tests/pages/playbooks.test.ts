@@ -1,5 +1,6 @@
 /** The small rules of the library. */
 import { describe, expect, it } from 'vitest';
+import { inputFields, inputValues } from '@/pages/playbooks/inputs';
 import { foldersOf, lineOf } from '@/pages/playbooks/states';
 
 describe('foldersOf', () => {
@@ -25,5 +26,25 @@ describe('lineOf', () => {
 
   it('says nothing of lines where there is none', () => {
     expect(lineOf('is not known')).toEqual({ text: 'is not known' });
+  });
+});
+
+describe('the form of a playbook', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      dataset: { type: 'string', default: 'orders' },
+      limit: { type: 'integer', title: 'How many at most', default: 5 },
+    },
+    required: ['dataset'],
+  };
+
+  it('calls fields as their author does', () => {
+    const labels = inputFields(schema).map(({ field }) => field.label);
+    expect(labels).toEqual(['Dataset', 'How many at most']);
+  });
+
+  it('begins with the values of the author', () => {
+    expect(inputValues(schema)).toEqual({ dataset: 'orders', limit: 5 });
   });
 });

@@ -11,7 +11,7 @@ import classes from './playbooks.module.css';
 import { STATES } from './states';
 
 export function PlaybookCard({ playbook, projectId }: { playbook: Playbook; projectId: string }) {
-  const nameOf = usePersonName(projectId);
+  const owner = usePersonName(projectId)(playbook.owner);
   const { allowed } = playbook;
   const isShared = allowed.everyone || allowed.users.length + allowed.groups.length > 0;
   const isAhead = playbook.deployed !== null && playbook.deployed !== playbook.head;
@@ -34,8 +34,7 @@ export function PlaybookCard({ playbook, projectId }: { playbook: Playbook; proj
         {playbook.goal === '' ? 'No goal is written down.' : playbook.goal}
       </Text>
       <Text size="xs" c="dimmed" className={classes.cardBottom ?? ''}>
-        {nameOf(playbook.owner) ?? 'Somebody who left'} · changed{' '}
-        <RelativeTime value={playbook.updated_at} />
+        {owner !== null && `${owner} · `}changed <RelativeTime value={playbook.updated_at} />
         {isAhead && ` · revision ${playbook.deployed} of ${playbook.head} deployed`}
         {isShared && (
           <span className={classes.shared}>

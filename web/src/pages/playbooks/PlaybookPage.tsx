@@ -1,10 +1,10 @@
 /** One playbook: run it, what ran, when it runs by itself, its versions, its text, and who may do what. */
 import { Skeleton, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { usePersonName } from '@/api/members';
 import { type PlaybookDetail, playbookQuery } from '@/api/playbooks';
-import { useNavigate } from '@tanstack/react-router';
 import { projectPath, useProject } from '@/app/project';
 import { Chip } from '@/components/Chip';
 import { ErrorState } from '@/components/ErrorState';
@@ -78,16 +78,19 @@ export default function PlaybookPage() {
 }
 
 function Facts({ playbook, projectId }: { playbook: PlaybookDetail; projectId: string }) {
-  const nameOf = usePersonName(projectId);
+  const owner = usePersonName(projectId)(playbook.owner);
+  const facts = [
+    owner === null ? '' : `Owned by ${owner}`,
+    playbook.folder,
+    playbook.deployed === null
+      ? 'nothing deployed yet'
+      : `revision ${playbook.deployed} of ${playbook.head} deployed`,
+  ];
   return (
     <>
       {playbook.goal}
       {playbook.goal !== '' && <br />}
-      Owned by {nameOf(playbook.owner) ?? 'somebody who left'}
-      {playbook.folder !== '' && ` · ${playbook.folder}`}
-      {playbook.deployed === null
-        ? ' · nothing deployed yet'
-        : ` · revision ${playbook.deployed} of ${playbook.head} deployed`}
+      {facts.filter(Boolean).join(' · ')}
     </>
   );
 }

@@ -9,8 +9,9 @@ import { type PlaybookDetail, runPlaybook } from '@/api/playbooks';
 import { projectPath, useProject } from '@/app/project';
 import { EmptyState } from '@/components/EmptyState';
 import { FormError } from '@/components/FormError';
-import { toolArguments, toolFieldsOf, toolValues } from '@/components/tool-form';
+import { toolArguments } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
+import { inputFields, inputValues } from './inputs';
 
 export default function RunTab({ playbook }: { playbook: PlaybookDetail }) {
   if (!playbook.may_run) {
@@ -29,8 +30,8 @@ export default function RunTab({ playbook }: { playbook: PlaybookDetail }) {
 function InputsForm({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
   const navigate = useNavigate();
-  const fields = toolFieldsOf(playbook.inputs, false);
-  const [values, setValues] = useState(() => toolValues(fields));
+  const fields = inputFields(playbook.inputs);
+  const [values, setValues] = useState(() => inputValues(playbook.inputs));
   const [problems, setProblems] = useState<Record<string, string>>({});
   const start = useMutation({
     mutationFn: (inputs: Record<string, unknown>) => runPlaybook(project.id, playbook.id, inputs),

@@ -18,9 +18,10 @@ import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
 import { FormattedDate } from '@/components/Moment';
 import { Section } from '@/components/Section';
-import { toolArguments, toolFieldsOf, toolValues } from '@/components/tool-form';
+import { toolArguments } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
 import { showDone, showFailure } from '@/components/undo';
+import { inputFields, inputValues } from './inputs';
 import classes from './playbooks.module.css';
 
 const NAME = 'schedule';
@@ -113,10 +114,10 @@ const MOMENTS = [
 function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
   const set = useSetTrigger(project.id);
-  const fields = toolFieldsOf(playbook.inputs, false);
+  const fields = inputFields(playbook.inputs);
   const [cron, setCron] = useState('0 8 * * 1-5');
   const [zone, setZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
-  const [values, setValues] = useState(() => toolValues(fields));
+  const [values, setValues] = useState(() => inputValues(playbook.inputs));
   const [problems, setProblems] = useState<Record<string, string>>({});
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
