@@ -182,6 +182,11 @@ def open_steward(
         runs,
         settings.home.resolve(),
     )
+    playbooks.names |= {
+        "agents": lambda _scope: [agent.name for agent in roster],
+        "connections": lambda scope: [each.name for each in connections.documents.listed(scope)],
+        "skills": lambda scope: [each.name for each in skills.catalogue(scope)],
+    }
     services["playbooks"] = playbooks
     threads = Threads(
         database,
