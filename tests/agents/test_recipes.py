@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from steward.agents.checking import Catalogue, DatasetFacts, facts_from, is_complete
+from steward.agents.checking import Catalogue, DatasetFacts, facts_from, is_complete, relations_from
 from steward.agents.recipes import (
     Recipe,
     builtin_recipes,
@@ -250,6 +250,20 @@ def test_suggestions_are_understood_without_a_model_and_few(chat: Chat) -> None:
     only = suggestions(known, TODAY, dataset="support_tickets")
     assert only
     assert {each.dataset for each in only} == {"support_tickets"}
+
+
+def test_keys_that_were_found_are_known_to_planning(chat: Chat) -> None:
+    scope, author = chat.access.scope, chat.access.user_id
+    bench = chat.steward.workbench
+    assert relations_from(bench, scope, author) == ()
+    started = bench.insights.relations(scope, author)
+    assert not isinstance(started, dict)
+    bench.tasks.wait(started.id)
+    found = {
+        (each.dataset, each.column, each.other_dataset)
+        for each in relations_from(bench, scope, author)
+    }
+    assert ("billing_invoices", "crm_id", "crm_customers") in found
 
 
 def test_nothing_is_suggested_where_nothing_may_be_done() -> None:

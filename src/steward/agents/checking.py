@@ -10,7 +10,13 @@ from pydantic import ValidationError
 from steward.agents.plan import Plan, PlanStep
 from steward.agents.planning.bounds import too_much
 from steward.agents.planning.data_checks import Known, data_problems
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts, facts_from
+from steward.agents.planning.facts import (
+    ColumnFacts,
+    DatasetFacts,
+    Relation,
+    facts_from,
+    relations_from,
+)
 from steward.agents.roster import Roster
 from steward.broker.schemas import problems_of
 from steward.broker.tool import Arguments, Risk, Tool
@@ -26,6 +32,7 @@ __all__ = [
     "check",
     "facts_from",
     "is_complete",
+    "relations_from",
 ]
 
 MOST_PROBLEMS: Final = 40
@@ -47,18 +54,6 @@ class ToolFacts:
     @classmethod
     def of(cls, tool: Tool[Any]) -> "ToolFacts":
         return cls(tool.title, tool.description, tool.risk, tool.schema(), tool.arguments)
-
-
-@dataclass(frozen=True)
-class Relation:
-    """Two columns of two datasets that go together."""
-
-    dataset: str
-    column: str
-    other_dataset: str
-    other_column: str
-    coverage: float = 1.0
-    """Share of the first column's values that the other one has."""
 
 
 @dataclass(frozen=True)

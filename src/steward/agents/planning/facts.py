@@ -9,6 +9,8 @@ from steward.data.workbench import Workbench
 from steward.store import Scope
 
 Kind = Literal["number", "text", "boolean", "date", "moment", "other"]
+_COVERED: Final = 0.5
+"""Of a column's rows, the share that must find a partner before it is taken for a reference."""
 _MOST_TOP: Final = 30
 _LONGEST_VALUE: Final = 60
 _NUMBERS: Final = (
@@ -92,6 +94,21 @@ class DatasetFacts:
         return cls(**{**data, **tuples, "columns": columns})
 
 
+@dataclass(frozen=True)
+class Relation:
+    """A column of one dataset whose values another one has."""
+
+    dataset: str
+    column: str
+    other_dataset: str
+    other_column: str
+    coverage: float = 1.0
+    """Share of the first column's rows whose value the other one has."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
 def kind_of(type_name: str) -> Kind:
     """What a type of the database is to a person."""
     plain = type_name.upper().partition("(")[0].strip()
@@ -173,3 +190,23 @@ def facts_from(
         profile = workbench.insights.known_profile(scope, dataset.version)
         found[dataset.name] = facts if profile is None else with_profile(facts, profile)
     return found
+
+
+def relations_from(
+    workbench: Workbench, scope: Scope, author: str, branch: str = MAIN
+) -> tuple[Relation, ...]:
+    """Keys between datasets, where they were computed for the branch as it is; starts no computation. Blocking."""
+    found = workbench.insights.known_relations(scope, author, branch) or {}
+    return tuple(
+        Relation(
+            each["table"],
+            each["columns"][0],
+            each["referenced_table"],
+            each["referenced_columns"][0],
+            float(each["coverage"]),
+        )
+        for each in found.get("relationships", ())
+        if len(each["columns"]) == 1
+        and each["kind"] != "shared values"
+        and each["coverage"] >= _COVERED
+    )

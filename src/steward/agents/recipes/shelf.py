@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from steward.agents.checking import Catalogue, ToolFacts
-from steward.agents.planning.facts import DatasetFacts, facts_from
+from steward.agents.planning.facts import DatasetFacts, facts_from, relations_from
 from steward.agents.recipes.compiling import Compiled, compiled
 from steward.agents.recipes.model import Recipe, Stage, recipe_from_yaml
 from steward.agents.recipes.preflight import Coverage, Preflight, preflight
@@ -62,6 +62,7 @@ class RecipeShelf:
             tools={tool.name: ToolFacts.of(tool) for tool in self._tools.listed(scope)},
             agents=self._roster,
             datasets=facts_from(self._workbench, scope, author, branch),
+            relations=relations_from(self._workbench, scope, author, branch),
         )
 
     def preflight(

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from steward.core.clock import Clock
 from steward.data.engine import session
-from steward.data.versions import MAIN, Versions
+from steward.data.versions import MAIN, Dataset, Versions
 from steward.data.workbench._tables import analyses
 from steward.data.workbench.coverage import KeyCoverage, key_coverage
 from steward.data.workbench.tasks import Report, Task, Tasks
@@ -64,13 +64,7 @@ class Insights:
         self, scope: Scope, author: str, names: Sequence[str] | None = None, branch: str = MAIN
     ) -> Document | Task:
         """Keys and foreign keys across the datasets of a branch."""
-        workspace = self._versions.workspace(scope, author)
-        chosen = [
-            dataset
-            for dataset in workspace.datasets(branch)
-            if (names is None and not dataset.name.endswith(" (rejects)"))
-            or (names is not None and dataset.name in names)
-        ]
+        chosen = self._related(scope, author, names, branch)
         subject = [f"{dataset.name}\n{dataset.version}" for dataset in chosen]
 
         def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
@@ -81,6 +75,22 @@ class Insights:
 
         title = f"Relate {len(chosen)} datasets"
         return self._known_or_started(scope, author, "relations", title, subject, compute)
+
+    def known_relations(self, scope: Scope, author: str, branch: str = MAIN) -> Document | None:
+        """The relations of all datasets of a branch if they were computed before; starts nothing."""
+        chosen = self._related(scope, author, None, branch)
+        subject = _subject([f"{dataset.name}\n{dataset.version}" for dataset in chosen])
+        return self._known(scope, "relations", subject)
+
+    def _related(
+        self, scope: Scope, author: str, names: Sequence[str] | None, branch: str
+    ) -> list[Dataset]:
+        return [
+            dataset
+            for dataset in self._versions.workspace(scope, author).datasets(branch)
+            if (names is None and not dataset.name.endswith(" (rejects)"))
+            or (names is not None and dataset.name in names)
+        ]
 
     def suggestions(self, scope: Scope, author: str, name: str, version: str) -> Document | Task:
         """Cleaning operations worth a look, with how many cells each would change."""
