@@ -19,10 +19,12 @@ export function Answer({ turn, live, onSource }: Props) {
   const { answer, figures } = turn;
   const find = useMemo(() => figureFinder(figures), [figures]);
   const drawText = useCallback(
-    (text: string) =>
+    (text: string, isCell: boolean) =>
       find(text).map((piece, index) => {
         if (typeof piece === 'string') return piece;
         const { source } = piece;
+        // A table of links would be a long way for the keyboard.
+        if (isCell && source !== null) return piece.text;
         return source === null ? (
           <span key={index} className={classes.unsourced} title="No result has this figure">
             {piece.text}

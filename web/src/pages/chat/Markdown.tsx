@@ -7,8 +7,8 @@ import type { Inline } from './inline-markdown';
 import { type Block, blocksOf } from './markdown';
 import classes from './markdown.module.css';
 
-/** Draws plain text, such as with its figures marked. */
-type DrawText = (text: string) => ReactNode;
+/** Draws plain text, such as with its figures marked; of a table, more quietly. */
+export type DrawText = (text: string, isCell: boolean) => ReactNode;
 const asItIs: DrawText = (text) => text;
 
 interface Props {
@@ -77,7 +77,8 @@ function List({ block: { ordered, start, items }, drawText }: Of<'list'>) {
   return ordered ? <ol start={start}>{inside}</ol> : <ul>{inside}</ul>;
 }
 
-function Table({ block: { head, align, rows }, drawText }: Of<'table'>) {
+function Table({ block: { head, align, rows }, drawText: drawAny }: Of<'table'>) {
+  const drawText: DrawText = (text) => drawAny(text, true);
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
     <div className={classes.scroller} role="group" aria-label="Table" tabIndex={0}>
@@ -118,7 +119,7 @@ function Parts({ parts, drawText }: { parts: Inline[]; drawText: DrawText }) {
 function Part({ part, drawText }: { part: Inline; drawText: DrawText }) {
   switch (part.kind) {
     case 'text':
-      return drawText(part.text);
+      return drawText(part.text, false);
     case 'code':
       return <Code>{part.text}</Code>;
     case 'break':

@@ -18,7 +18,7 @@ export function Opening({ onSay }: { onSay: (message: string) => void }) {
   const datasets = useInfiniteQuery(datasetsQuery(project.id));
   const suggestions = useQuery(suggestionsQuery(project.id));
   const tables = itemsOf(datasets.data);
-  const isLoading = datasets.isPending || suggestions.isPending;
+  const isLoading = datasets.isPending;
   const offered = [...examplesOf(tables), ...(suggestions.data ?? [])];
   const shown = offered.filter(
     ({ message }, index) => offered.findIndex((other) => other.message === message) === index,

@@ -1,5 +1,5 @@
 /** The plan of a turn: goal, steps with who does what and why, how far it is, and its review. */
-import { Alert, Progress, SegmentedControl, Text, UnstyledButton } from '@mantine/core';
+import { Progress, SegmentedControl, Text, UnstyledButton } from '@mantine/core';
 import { ChevronRight, GitBranch, Info } from 'lucide-react';
 import { useState } from 'react';
 import type { Turn, TurnPlan } from '@/api/chat-types';
@@ -131,17 +131,14 @@ function Branches({ plans, shown, onShow }: BranchesProps) {
 
 /** What the planner has to say about it, and what was wrong with what a model proposed. */
 function PlanWords({ plan }: { plan: TurnPlan }) {
-  const { said, problems, repaired, made_by, plan: document } = plan;
+  const { said, problems, repaired, plan: document } = plan;
   return (
     <>
       {said !== '' && (
-        <Alert
-          color={made_by === 'rules' ? 'blue' : 'gray'}
-          variant="light"
-          icon={<Info size={16} aria-hidden />}
-        >
-          {said}
-        </Alert>
+        <Text size="xs" c="dimmed" className={classes.said}>
+          <Info size={14} aria-hidden />
+          <span>{said}</span>
+        </Text>
       )}
       {document.notes !== '' && document.notes !== said && <Text size="sm">{document.notes}</Text>}
       {problems.length > 0 && (

@@ -1,18 +1,22 @@
 /** Charts, rows and files of a turn, below its answer. */
-import { Skeleton, Text } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Turn } from '@/api/chat-types';
 import { artifactAddress } from '@/api/runs';
 import { useProject } from '@/app/project';
 import { useFormats } from '@/components/format';
-import { SmallTable } from '@/components/ValueView';
 import { ChartArtifact } from '@/pages/console/ChartArtifact';
 import { Artifacts } from '@/pages/run/Artifacts';
 import classes from './chat.module.css';
+import { blocksOf } from './markdown';
 import { shownOf } from './results';
+import { RowsTable } from './RowsTable';
 
 const VegaChart = lazy(() => import('@/pages/dataset/charts/VegaChart'));
 const ignore = () => undefined;
+
+const hasTable = (answer: string | null) =>
+  blocksOf(answer ?? '').some(({ kind }) => kind === 'table');
 
 export function Results({ turn }: { turn: Turn }) {
   const project = useProject();
@@ -33,15 +37,15 @@ export function Results({ turn }: { turn: Turn }) {
         </div>
       ))}
       {table && (
-        <div>
-          <SmallTable label={`Rows: ${table.title}`} table={table.table} />
-          {table.rowsInAll > table.table.rows.length && (
-            <Text size="xs" c="dimmed" mt={4}>
-              The first {formats.number(table.table.rows.length)} of{' '}
-              {formats.number(table.rowsInAll)} rows
-            </Text>
-          )}
-        </div>
+        // An answer that shows rows already does not need them twice.
+        <details open={!hasTable(turn.answer)} className={classes.rows}>
+          <summary>
+            {formats.number(table.rowsInAll)} {table.rowsInAll === 1 ? 'row' : 'rows'}
+            {table.rowsInAll > table.table.rows.length &&
+              `, the first ${formats.number(table.table.rows.length)} here`}
+          </summary>
+          <RowsTable label={`Rows: ${table.title}`} table={table.table} />
+        </details>
       )}
       {files.length > 0 && <Artifacts runId={turn.run_id} artifacts={files} />}
     </>

@@ -11,7 +11,11 @@ export function figureFinder(figures: Figure[]): (text: string) => Piece[] {
   const texts = [...known.keys()].filter(Boolean).sort((a, b) => b.length - a.length);
   if (texts.length === 0) return (text) => [text];
   const choice = texts.map(escaped).join('|');
-  const pattern = new RegExp(String.raw`(?<![\p{L}\d]|\d[.,])(${choice})(?!\d|[.,]\d)`, 'gu');
+  // Parts of dates and times are no figures either.
+  const pattern = new RegExp(
+    String.raw`(?<![\p{L}\d]|\d[.,:/T-])(${choice})(?!\d|[.,:/T-]\d)`,
+    'gu',
+  );
   return (text) =>
     text
       .split(pattern)

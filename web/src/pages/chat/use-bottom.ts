@@ -19,8 +19,12 @@ export function useBottom() {
     if (!content) return;
     toBottom();
     let stays = true;
+    let before = window.scrollY;
     const onScroll = () => {
-      stays = isAtBottom();
+      // Only who goes up leaves: the page may have grown since it was last brought to its end.
+      if (window.scrollY < before) stays = false;
+      if (isAtBottom()) stays = true;
+      before = window.scrollY;
       setAway(!stays);
     };
     const grown = new ResizeObserver(() => {
