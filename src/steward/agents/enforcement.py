@@ -12,6 +12,7 @@ from typing import Any, Final
 from steward.agents.plan import PlanStep
 from steward.agents.provenance import (
     ADDRESS,
+    ELSEWHERE,
     FORM,
     FROM,
     MADE_UP,
@@ -160,7 +161,9 @@ def _somewhere_else(
         return f"{tool} would open {made_up[0]}, which stands nowhere." if made_up else None
     fixed = any(is_recipient(name) for name in step.arguments)
     for name in _holes(step, arguments, labels):
-        if not is_target(name) or _is_bound(step, labels[name]):
+        # What exists is changed only where somebody named it: foreign text can name all there is.
+        exists = risk is Risk.write and ELSEWHERE in labels[name].sources
+        if not is_target(name) or (_is_bound(step, labels[name]) and not exists):
             if fixed and is_recipient(name):
                 return f"The plan says where {tool} goes; {name} is not part of it."
             continue

@@ -21,6 +21,8 @@ MADE_UP: Final = "model"
 """Source of what stands nowhere: a model's own words."""
 FORM: Final = "form"
 """Source of what fills a form that a person gave, such as 'Dinner at {restaurant}'."""
+ELSEWHERE: Final = "elsewhere"
+"""Source of what also stands in a text that is no step's result, such as the names of the project's data."""
 ADDRESS: Final = "address"
 """Source of text that carries an address which no person named, such as a link."""
 STEP: Final = "step:"
@@ -171,6 +173,8 @@ def _label(
     marked = Labels((ADDRESS,)) if _carries_address(leaf, told) else Labels()
     quoted = [labels for text, labels in shown if not is_odd and text.holds(leaf)]
     if quoted:
+        if any(not any(s.startswith(FROM) for s in labels.sources) for labels in quoted):
+            marked = marked.joined(Labels((ELSEWHERE,)))
         return joined([*quoted, marked])
     filled = None if is_odd else _filled(leaf, told, shown)
     if filled is not None:
@@ -197,7 +201,7 @@ def _as_argument(labels: Labels) -> Labels:
 def _bare(labels: Labels) -> Iterator[str]:
     """Sources without what was found out about the arguments of an earlier call."""
     for source in labels.sources:
-        if source not in {MADE_UP, FORM, ADDRESS} and not source.startswith(FROM):
+        if source not in {MADE_UP, FORM, ADDRESS, ELSEWHERE} and not source.startswith(FROM):
             yield source
 
 
