@@ -1,6 +1,8 @@
 """Arguments that a JSON Schema declares instead of a class: of scripts in skills, of tools on other servers."""
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Self
 
 from pydantic import ConfigDict, ValidationError
@@ -13,7 +15,18 @@ from steward.core.errors import Invalid
 
 def arguments_of(schema: Mapping[str, Any], owner: str) -> type[Arguments]:
     """A class of arguments that takes exactly what the schema takes; Invalid when it is not one for an object."""
-    wrong = schema_problem(dict(schema))
+    try:
+        text = json.dumps(schema)
+    except (TypeError, ValueError):
+        raise Invalid(f"The arguments of {owner} are declared in more than JSON can say.") from None
+    return _declared(text, owner)
+
+
+@lru_cache(maxsize=1_000)
+def _declared(text: str, owner: str) -> type[Arguments]:
+    # Remembered: checking a schema takes far longer than checking arguments with it.
+    schema: dict[str, Any] = json.loads(text)
+    wrong = schema_problem(schema)
     if wrong is None and schema.get("type") != "object":
         wrong = "it must be of type object"
     if wrong is not None:

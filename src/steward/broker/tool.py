@@ -1,10 +1,12 @@
 """What a tool is: a function with a schema, a risk class, effects, and what makes it safe to undo and repeat."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -150,7 +152,15 @@ class Tool(Generic[A]):
     """Names the exact version of a tool that a project can change; None for installed tools."""
 
     def schema(self) -> dict[str, Any]:
-        return self.arguments.model_json_schema()
+        """JSON Schema of the arguments; the caller's to change."""
+        found: dict[str, Any] = json.loads(_schema_text(self.arguments))
+        return found
+
+
+@lru_cache(maxsize=1_000)
+def _schema_text(arguments: type[Arguments]) -> str:
+    # Every plan and every chat looks at all schemas, and making one takes milliseconds.
+    return json.dumps(arguments.model_json_schema())
 
 
 TOOLS: Registry[Tool[Any]] = Registry("tool")
