@@ -27,7 +27,7 @@ class McpSettings(ConnectorSettings):
     transport: Literal["http", "stdio"] = Field(
         "http",
         title="Reached by",
-        description="`http`: an address (Streamable HTTP). `stdio`: a program started on this machine.",
+        description="“http”: an address (Streamable HTTP). “stdio”: a program started on this machine.",
     )
     url: str | None = Field(
         None, max_length=1000, title="Address", description="Such as https://mcp.example.com/mcp."
@@ -36,7 +36,7 @@ class McpSettings(ConnectorSettings):
         {}, max_length=20, title="Headers", description="Further headers that are no secrets."
     )
     command: str | None = Field(
-        None, max_length=500, title="Program", description="For `stdio`: what is started."
+        None, max_length=500, title="Program", description="For “stdio”: what is started."
     )
     args: list[str] = Field([], max_length=50, title="Arguments of the program")
     env: dict[str, str] = Field(

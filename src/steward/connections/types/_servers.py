@@ -22,6 +22,7 @@ class ServerSettings(ConnectorSettings):
     host: str = Field(
         min_length=1, max_length=300, description="Name or address of the server.", title="Host"
     )
+    port: int = Field(0, ge=1, le=65535, title="Port")
     database: str = Field(
         min_length=1, max_length=200, description="Name of the database.", title="Database"
     )
@@ -29,7 +30,7 @@ class ServerSettings(ConnectorSettings):
     tls: Tls = Field(
         "prefer",
         title="Encryption",
-        description="`require` refuses unencrypted connections; `verify-full` also checks the server's name.",
+        description="“require” refuses unencrypted connections; “verify-full” also checks the server's name.",
     )
 
 

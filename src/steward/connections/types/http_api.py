@@ -26,13 +26,13 @@ class HttpApiSettings(ConnectorSettings):
     authentication: Literal["none", "bearer", "header"] = Field(
         "none",
         title="Authentication",
-        description="`bearer` sends the secret as a bearer token, `header` as it is.",
+        description="“bearer” sends the secret as a bearer token, “header” as it is.",
     )
     header: str = Field(
         "X-API-Key",
         pattern=r"^[A-Za-z][A-Za-z0-9-]{0,60}$",
         title="Header",
-        description="Where the secret goes, with `header`.",
+        description="Where the secret goes, with “header”.",
     )
     check_path: str = Field(
         "",

@@ -24,7 +24,7 @@ import { FormError } from '@/components/FormError';
 import { SchemaForm } from '@/components/SchemaForm';
 import { initialValues, missingFields } from '@/components/schema-form';
 import { showDone } from '@/components/undo';
-import { documentOf, meaningful, messagesByField, settingsFields } from './settings-form';
+import { documentOf, meaningful, settingsFields } from './settings-form';
 
 interface Props {
   projectId: string;
@@ -109,7 +109,7 @@ function ConnectionForm({
   const needed = tried
     ? Object.fromEntries(missing.map((field) => [field, 'This is needed.']))
     : {};
-  const errors = { ...needed, ...messagesByField(fieldMessages(save.error)) };
+  const errors = { ...needed, ...fieldMessages(save.error) };
   const nameError = tried && name.trim() === '' ? 'Give it a name.' : errors.name;
   return (
     <form onSubmit={submit} autoComplete="off" noValidate>

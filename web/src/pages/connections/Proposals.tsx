@@ -30,6 +30,7 @@ export function Proposals({ projectId, onAccepted }: Props) {
     <Button
       variant="default"
       size="compact-sm"
+      flex="none"
       leftSection={<RotateCw size={13} aria-hidden />}
       loading={look.isPending}
       onClick={() => look.mutate(undefined, { onError: showFailure })}
@@ -69,27 +70,20 @@ function Found({ projectId, proposal, onAccepted }: Props & { proposal: Proposal
     ([key, value]) => `${key} ${Array.isArray(value) ? value.join(' ') : String(value)}`,
   );
   const incomplete = missing.some((field) => (given[field] ?? '').trim() === '');
+  // An accepted or dismissed proposal leaves the list, and callbacks of what has left are not called: promises are.
   const onAccept = () =>
-    accept.mutate(
-      { id, settings: given },
-      {
-        onSuccess: (made) => {
-          showDone(`${made.name} added`);
-          onAccepted(made);
-        },
-        onError: showFailure,
-      },
-    );
+    void accept.mutateAsync({ id, settings: given }).then((made) => {
+      showDone(`${made.name} added`);
+      onAccepted(made);
+    }, showFailure);
   const onDismiss = () =>
-    dismiss.mutate(id, {
-      onSuccess: () =>
-        offerUndo({
-          message: `${name} dismissed`,
-          undo: () => bringBack.mutateAsync(id),
-          undone: `${name} is back`,
-        }),
-      onError: showFailure,
-    });
+    void dismiss.mutateAsync(id).then(() => {
+      offerUndo({
+        message: `${name} dismissed`,
+        undo: () => bringBack.mutateAsync(id),
+        undone: `${name} is back`,
+      });
+    }, showFailure);
   return (
     <li className={classes.proposal}>
       <div className={classes.about}>

@@ -50,13 +50,3 @@ export function documentOf(
     scope_hint: written.hint.trim(),
   };
 }
-
-/** `/settings/host` is the field host. */
-export function messagesByField(messages: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(messages).map(([path, message]) => [
-      path.replace(/^\/?(settings|values|secrets)[./]/, '').replace(/^\//, ''),
-      message,
-    ]),
-  );
-}
