@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from steward.agents.checking import PlanRefused, check
 from steward.agents.plan import Plan
-from steward.agents.planner import Planner
+from steward.agents.planner import Last, Planner
 from steward.agents.planning.answers import found_in
 from steward.agents.rules.deciding import RulePlanner
 from steward.testing.models import ScriptedModel, scripted_desk
-from tests.agents.planning_kit import Memory, catalogue, task
+from tests.agents.planning_kit import Memory, catalogue, dataset, task
 
 KNOWN = catalogue()
 MUTATED = 700
@@ -300,6 +300,137 @@ def test_whatever_a_model_says_twice_there_is_a_valid_plan() -> None:
 
     made = asyncio.run(main())
     assert set(made) == {"model", "fallback"}
+
+
+SAID = [
+    *(
+        "total",
+        "average",
+        "how many",
+        "by",
+        "per",
+        "month",
+        "where",
+        "is",
+        "not",
+        "and",
+        "or",
+        "top",
+        "10",
+        "over",
+    ),
+    *(
+        "1000",
+        "5k",
+        "last year",
+        "in",
+        "2025",
+        "Q1",
+        "since",
+        "between",
+        "sorted by",
+        "descending",
+        "country",
+    ),
+    *(
+        "amount",
+        "product",
+        "Desk",
+        "Germany",
+        "customers",
+        "orders",
+        "with",
+        "without",
+        "more than",
+        "as a bar chart",
+    ),
+    *(
+        "pie",
+        "show",
+        "first",
+        "list",
+        "clean",
+        "dates",
+        "join",
+        "on",
+        "duplicate",
+        "report",
+        "export",
+        "undo",
+    ),
+    *(
+        "those again",
+        "only",
+        "also",
+        "'",
+        '"x y"',
+        "@",
+        "1e99",
+        "9" * 30,
+        "-5",
+        "may",
+        "q",
+        "2025-13-45",
+        "9999-12-31",
+    ),
+    *(
+        "last 999 years",
+        "\ud800",
+        "\0",
+        ">=",
+        "each",
+        "which",
+        "most",
+        "has",
+        "snapshot called",
+        "mask",
+        "histogram of",
+    ),
+    *(
+        'a"b',
+        "Größe",
+        "from",
+        "select",
+        "x" * 300,
+        "\u202e",
+        "yesterday",
+        "grouped by",
+        "is empty",
+        "€",
+    ),
+]
+ODD = dataset(
+    'Ümläute & "quotes"',
+    {
+        'a"b': "VARCHAR",
+        "Größe (m²)": "DOUBLE",
+        "": "VARCHAR",
+        "12": "BIGINT",
+        "from": "DATE",
+        " ": "VARCHAR",
+        "x" * 300: "VARCHAR",
+    },
+    "12",
+)
+LASTS = [
+    None,
+    Last("execute_query_plan", {"plan": VALID[0]["steps"][0]["arguments"]["plan"]}),
+    Last("execute_query_plan", {"plan": {"source": "orders", "select": ["amount"]}}),
+    Last("execute_query_plan", {"plan": "source: ["}),
+    Last("execute_query_plan", {"plan": {"source": "gone"}}),
+    Last("preview", {"dataset": "customers"}),
+]
+
+
+def test_rules_plan_whatever_is_said() -> None:
+    odd = catalogue(datasets={**KNOWN.datasets, ODD.name: ODD})
+    for seed in range(600):
+        dice = random.Random(seed)
+        message = " ".join(dice.choice(SAID) for _ in range(dice.randint(0, 12)))
+        known = dice.choice([KNOWN, odd, catalogue(datasets={})])
+        plan, _ = RulePlanner().plan(task(message, last=dice.choice(LASTS)), known)
+        assert check(plan.to_json(), known) == plan
+        within_policy(plan)
 
 
 @pytest.mark.parametrize("tool", HOSTILE_TOOLS)

@@ -97,7 +97,7 @@ def _day(ask: Ask, at: int) -> Period | None:
     if text in {"today", "yesterday"}:
         day = ask.task.today - timedelta(days=text == "yesterday")
         return Period(day, day + timedelta(days=1), at, at + 1)
-    if len(text) != 10:
+    if len(text) != 10 or not _YEAR.match(text):
         return None
     try:
         day = date.fromisoformat(text)
