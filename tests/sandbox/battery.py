@@ -36,6 +36,7 @@ TIGHT = Limits(
     scratch_inodes=512,
     files_bytes=MIB,
 )
+_PATIENT = TIGHT.model_copy(update={"wall_seconds": 30.0})
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,9 @@ def strike(provider: Provider, attack: Attack, aim: Ground) -> Response:
         code = code.replace(f"@{name}@", value)
     request = Request(kind="python", code=code)
     if not attack.plain:
-        request = Request(kind="python", code=code, datasets=[aim.dataset], limits=TIGHT)
+        # What another wall must end has time to get there on a busy machine.
+        limits = TIGHT if "timeout" in attack.ends else _PATIENT
+        request = Request(kind="python", code=code, datasets=[aim.dataset], limits=limits)
     never, bell = os.pipe()
     try:
         return provider.run(Envelope(request=request, scratch="", guarded=False), never)
@@ -118,9 +121,11 @@ def strike(provider: Provider, attack: Attack, aim: Ground) -> Response:
 
 def verdict(attack: Attack, response: Response) -> str | None:
     """What got through, or how it ended otherwise than it should; None when the walls held."""
-    if response.result is True or (attack.name == "together" and response.result != []):
+    many = attack.name == "together"
+    if response.result is True or (many and response.result):
         return f"{attack.name}: got through: {response.result} {response.message}"
-    if response.status not in attack.ends:
+    # Without its list, attempts were left out.
+    if response.status not in attack.ends or (many and response.result != []):
         return f"{attack.name}: ended as {response.status}: {response.message} {response.stderr[-300:]}"
     return None
 
