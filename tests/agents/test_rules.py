@@ -14,6 +14,7 @@ import pytest
 
 from steward.agents.checking import Catalogue, Relation, ToolFacts, check, facts_from, is_complete
 from steward.agents.plan import Plan
+from steward.agents.planning.facts import plain_facts
 from steward.agents.planning.task import Last, Task
 from steward.agents.roster import builtin_roster
 from steward.agents.rules.deciding import RulePlanner
@@ -533,6 +534,60 @@ def test_what_is_not_understood_is_said_and_nothing_is_changed(demo: Demo) -> No
     assert said.startswith("I could not tell what you want.")
     tools = demo.catalogue.tools
     assert all(tools[tool].risk.at_most(tools["profile"].risk) for tool in plan.tools)
+
+
+def bare(demo: Demo) -> Demo:
+    """The same data before anybody profiled it."""
+    datasets = {
+        name: plain_facts(name, facts.rows, [(each.name, each.type) for each in facts.columns])
+        for name, facts in demo.catalogue.datasets.items()
+    }
+    return Demo(replace(demo.catalogue, datasets=datasets), demo.connection)
+
+
+@pytest.mark.parametrize(
+    ("message", "sql"),
+    [
+        (
+            "total net by country",
+            "SELECT billing_country, sum(net) FROM billing_invoices GROUP BY 1",
+        ),
+        (
+            "invoices per month in 2025",
+            f"SELECT date_trunc('month', {DAY}), count(*) FROM billing_invoices WHERE year({DAY}) = 2025 GROUP BY 1",
+        ),
+        (
+            "how many invoices in Germany",
+            "SELECT count(*) FROM billing_invoices WHERE billing_country = 'DE'",
+        ),
+    ],
+)
+def test_without_profiles_names_and_types_go_far(demo: Demo, message: str, sql: str) -> None:
+    plan, said = bare(demo).plan(message)
+    assert said == ""
+    assert sorted(demo.rows(plan.steps[0].arguments["plan"])) == sorted(demo.select(sql))
+
+
+@pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        ("open invoices", "open"),
+        ("how many urgent tickets per product", "urgent"),
+        ("show happy customers", "happy"),
+    ],
+)
+def test_words_that_were_not_used_are_said(demo: Demo, message: str, word: str) -> None:
+    _, said = bare(demo).plan(message)
+    assert f'"{word}"' in said
+    assert "Not taken into account" in said
+    assert '"Profile ' in said
+
+
+def test_nothing_is_said_where_every_word_was_used(demo: Demo) -> None:
+    partly = {"which invoices are unpaid since 2025 and over 1000"}
+    for message, _ in [*FIGURES, *REQUESTS]:
+        _, said = demo.plan(message)
+        assert ("Not taken into account" in said) is (message in partly), (message, said)
 
 
 def test_relations_that_were_found_serve_as_keys(demo: Demo) -> None:

@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any, Final
 
 from steward.agents.planning.facts import ColumnFacts
+from steward.agents.rules.asking import name_words
 from steward.agents.rules.periods import Period
 from steward.data.clean.countries import country_of
 
@@ -84,7 +85,7 @@ def equal(facts: ColumnFacts, wanted: Sequence[Any], *, negate: bool = False) ->
     if facts.kind in {"number", "boolean"}:
         return _among(column(facts.name), list(wanted), negate)
     texts = [str(each) for each in wanted]
-    if "country" in facts.meanings:
+    if "country" in facts.meanings or "country" in name_words(facts.name):
         texts = [spelling for text in texts for spelling in _spellings(facts, text)]
     known = set(facts.values)
     if facts.spellings == 0 and all(text in known for text in texts):
@@ -97,7 +98,9 @@ def _spellings(facts: ColumnFacts, text: str) -> list[str]:
     wanted = country_of(text)
     if wanted is None:
         return [text]
-    return [each for each in facts.values if country_of(each) == wanted] or [text]
+    known = [each for each in facts.values if country_of(each) == wanted]
+    # Of a column that nobody profiled no value is known: any way to write the country will do.
+    return known or [wanted.alpha2, wanted.alpha3, wanted.name, *wanted.others]
 
 
 def _among(left: Piece, wanted: list[Any], negate: bool) -> Piece:

@@ -42,6 +42,8 @@ class Query:
     function: str
     measure: ColumnFacts | None
     sure: float
+    used: frozenset[int]
+    """Tokens that it was made from."""
 
 
 def query_in(ask: Ask, dataset: DatasetFacts) -> Query | None:
@@ -70,7 +72,20 @@ def query_in(ask: Ask, dataset: DatasetFacts) -> Query | None:
     if function is None or not _fits(function, measure):
         return None
     made = document_of(dataset, grouping.dimensions, function, measure, conditions, ranking)
-    return Query(dataset, made, tuple(grouping.dimensions), function, measure, _sure(ask, dataset))
+    used = (
+        taken
+        | conditions.used
+        | {n for each in columns_in(ask, dataset) for n in range(each.start, each.end)}
+    )
+    return Query(
+        dataset,
+        made,
+        tuple(grouping.dimensions),
+        function,
+        measure,
+        _sure(ask, dataset),
+        frozenset(used),
+    )
 
 
 def _fits(function: str, measure: ColumnFacts | None) -> bool:

@@ -4,6 +4,7 @@ from steward.agents.planning.facts import ColumnFacts
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.drawing import add_chart, kind_in
+from steward.agents.rules.leftovers import remark
 from steward.agents.rules.naming import best_dataset, columns_in, query_dataset
 from steward.agents.rules.querying import Query, function_in, measure_in, query_in
 
@@ -15,7 +16,8 @@ def plan(ask: Ask) -> Draft | None:
     query = query_in(ask, dataset)
     if query is None:
         return _not_numbers(ask)
-    draft = Draft(goal_of(ask), notes=remarks(query))
+    missed = remark(ask, dataset, query.used)
+    draft = Draft(goal_of(ask), notes=remarks(query), said=missed)
     if not draft.add(
         ask,
         "query",
@@ -23,7 +25,7 @@ def plan(ask: Ask) -> Draft | None:
         "execute_query_plan",
         {"plan": query.document},
         reason=f"{query.function} over {dataset.name}",
-        confidence=query.sure,
+        confidence=query.sure - 0.3 * bool(missed),
     ):
         return None
     kind = kind_in(ask)

@@ -5,6 +5,7 @@ from typing import Any, Final
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.conditions import conditions_in
 from steward.agents.rules.drafting import Draft, goal_of
+from steward.agents.rules.leftovers import remark
 from steward.agents.rules.naming import best_dataset, columns_in, datasets_in
 from steward.agents.rules.ordering import order_in
 
@@ -25,10 +26,12 @@ def plan(ask: Ask) -> Draft | None:
     if not wanted and not (conditions.filters and datasets_in(ask)) and not _only_named(ask):
         return None
     limit = limit_in(ask) or (_USUAL if not conditions.filters else _MOST)
-    draft = Draft(goal_of(ask))
+    columns = columns_in(ask, dataset, least=1.5)
+    named = {n for each in columns_in(ask, dataset) for n in range(each.start, each.end)}
+    draft = Draft(goal_of(ask), said=remark(ask, dataset, conditions.used | taken | named))
     chosen = [
         each.column.name
-        for each in columns_in(ask, dataset, least=1.5)
+        for each in columns
         if not (conditions.used | taken) & set(range(each.start, each.end))
     ]
     if not conditions.filters and not chosen:
