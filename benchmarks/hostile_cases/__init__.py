@@ -1,0 +1,1 @@
+"""Cases in which a model does what hostile text says."""
