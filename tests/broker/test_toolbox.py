@@ -23,7 +23,7 @@ SCHEMA = {
 
 
 class Echoes:
-    """A provider whose one tool, `skill.echo`, comes in versions and belongs to one project."""
+    """A provider whose one tool, `test.echo`, comes in versions and belongs to one project."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -32,12 +32,12 @@ class Echoes:
         self.ran: list[tuple[int, Json]] = []
 
     def find(self, scope: Scope, name: str, pin: Json = None) -> Tool[Any]:
-        if scope != self.scope or name != "skill.echo" or not self.versions:
+        if scope != self.scope or name != "test.echo" or not self.versions:
             raise NotFound(f"There is no tool {name!r} here.")
         return self._tool(pin["version"] if pin else self.versions[-1])
 
     def listed(self, scope: Scope) -> Iterable[Tool[Any]]:
-        return [self.find(scope, "skill.echo")] if scope == self.scope and self.versions else []
+        return [self.find(scope, "test.echo")] if scope == self.scope and self.versions else []
 
     def _tool(self, version: int) -> Tool[Any]:
         async def run(_: ToolContext, arguments: Arguments) -> Outcome:
@@ -46,10 +46,10 @@ class Echoes:
             return Outcome(f"{version}: {given['text'] * given['times']}", "Echoed")
 
         return Tool(
-            name="skill.echo",
+            name="test.echo",
             title="Echo",
             description="Says it again.",
-            arguments=arguments_of(SCHEMA, "skill.echo"),
+            arguments=arguments_of(SCHEMA, "test.echo"),
             risk=self.risk,
             run=run,
             effects=Effects(reads=True),
@@ -61,14 +61,14 @@ class Echoes:
 @pytest.fixture
 def echoes(desk: Desk) -> Echoes:
     made = Echoes(desk.access.scope)
-    desk.steward.governing.broker.tools.provide("skill", made)
+    desk.steward.governing.broker.tools.provide("test", made)
     return made
 
 
 def test_a_project_s_own_tool_is_called_with_defaults_and_replays_when_it_is_gone(
     desk: Desk, echoes: Echoes
 ) -> None:
-    run = desk.call("skill.echo", text="ha")
+    run = desk.call("test.echo", text="ha")
     desk.drive()
     assert desk.outcome(run)["output"] == "1: haha"
     echoes.versions = []
@@ -80,9 +80,9 @@ def test_another_project_has_no_such_tool(desk: Desk, echoes: Echoes) -> None:
     tools = desk.steward.governing.broker.tools
     other = replace(desk.access.scope, project_id="prj_other")
     with pytest.raises(NotFound):
-        tools.get(other, "skill.echo")
-    assert "skill.echo" in {tool.name for tool in tools.listed(desk.access.scope)}
-    assert "skill.echo" not in {tool.name for tool in tools.listed(other)}
+        tools.get(other, "test.echo")
+    assert "test.echo" in {tool.name for tool in tools.listed(desk.access.scope)}
+    assert "test.echo" not in {tool.name for tool in tools.listed(other)}
 
 
 def test_what_was_approved_runs_in_the_version_that_was_approved(
@@ -90,7 +90,7 @@ def test_what_was_approved_runs_in_the_version_that_was_approved(
 ) -> None:
     echoes.risk = Risk.destructive
     run = desk.start(
-        {"id": "call", "type": "tool", "tool": "skill.echo", "arguments": {"text": "x"}},
+        {"id": "call", "type": "tool", "tool": "test.echo", "arguments": {"text": "x"}},
         highest_risk=Risk.destructive,
     )
     desk.drive()
@@ -105,7 +105,7 @@ def test_what_was_approved_runs_in_the_version_that_was_approved(
 def test_a_tool_that_became_riskier_since_the_plan_is_refused(desk: Desk, echoes: Echoes) -> None:
     echoes.risk = Risk.destructive
     run = desk.start(
-        {"id": "call", "type": "tool", "tool": "skill.echo", "arguments": {"text": "x"}},
+        {"id": "call", "type": "tool", "tool": "test.echo", "arguments": {"text": "x"}},
         highest_risk=Risk.secret,
     )
     desk.drive()
@@ -118,7 +118,7 @@ def test_a_tool_that_became_riskier_since_the_plan_is_refused(desk: Desk, echoes
 
 def test_a_finished_call_is_recalled_though_its_tool_is_gone(desk: Desk, echoes: Echoes) -> None:
     run = desk.start(
-        {"id": "first", "type": "tool", "tool": "skill.echo", "arguments": {"text": "x"}},
+        {"id": "first", "type": "tool", "tool": "test.echo", "arguments": {"text": "x"}},
         {
             "id": "second",
             "type": "tool",
@@ -135,7 +135,7 @@ def test_a_finished_call_is_recalled_though_its_tool_is_gone(desk: Desk, echoes:
 
 
 def test_arguments_declared_by_a_schema_are_checked_by_place(desk: Desk, echoes: Echoes) -> None:
-    tool = echoes.find(desk.access.scope, "skill.echo")
+    tool = echoes.find(desk.access.scope, "test.echo")
     with pytest.raises(Invalid) as wrong:
         validated(tool, {"times": "many", "more": 1})
     assert {(each.pointer, each.message) for each in wrong.value.problems} == {
@@ -148,11 +148,11 @@ def test_arguments_declared_by_a_schema_are_checked_by_place(desk: Desk, echoes:
 
 
 def test_a_policy_may_name_a_tool_that_a_project_brings(desk: Desk, echoes: Echoes) -> None:
-    rule = '@id("no-echo") forbid (principal, action == Action::"skill.echo", resource);'
+    rule = '@id("no-echo") forbid (principal, action == Action::"test.echo", resource);'
     rulebook = desk.steward.governing.rulebook
     rulebook.save(desk.access, "project", PRESETS["trusted"] + rule, 0)
-    run = desk.call("skill.echo", text="x")
+    run = desk.call("test.echo", text="x")
     desk.drive()
     assert desk.outcome(run)["error"]["code"] == "denied"
     with pytest.raises(Invalid):
-        rulebook.save(desk.access, "project", rule.replace("skill.echo", "no_such"), 1)
+        rulebook.save(desk.access, "project", rule.replace("test.echo", "no_such"), 1)

@@ -27,7 +27,7 @@ PRESETS: Final[Mapping[str, str]] = {
     "trusted": _text("trusted.cedar"),
 }
 DEFAULT_PRESET: Final = "supervised"
-_DOTTED = re.compile(r'Action::"((?:skill|mcp)\.[A-Za-z0-9_.\-]{1,92})"')
+_DOTTED = re.compile(r'Action::"([a-z]+\.[A-Za-z0-9_.\-]{1,92})"')
 
 
 def preset(name: str) -> str:

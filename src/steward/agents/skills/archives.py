@@ -57,7 +57,6 @@ def unpack(content: bytes) -> dict[str, bytes]:
         OSError,
         RuntimeError,
         ValueError,
-        NotImplementedError,
     ) as problem:
         raise Invalid(
             "This is not a zip archive, or it is damaged. Make it again.", code="skill-archive"
@@ -136,7 +135,7 @@ def _is_member(info: zipfile.ZipInfo) -> bool:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
         raise Invalid("The archive holds a link or a device; it is refused.", code="skill-path")
-    if info.orig_filename != info.filename or "\0" in info.orig_filename:
+    if not info.filename or info.orig_filename != info.filename:
         raise Invalid(
             "The archive holds a name with tricks in it; it is refused.", code="skill-path"
         )
