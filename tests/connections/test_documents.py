@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
-from steward.connections import Connection, Desk, Draft
+from steward.connections import Connection, Desk, Draft, load_connectors
 from steward.connections.documents import as_draft
 from steward.connections.health import KEPT
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, Stale
@@ -163,3 +164,17 @@ def test_a_missing_secret_is_said_by_its_name(installation: Installation) -> Non
     check = run(desk.health.check(installation.scope, made.id, installation.owner.user.id))
     assert (check.worked, check.code) == (False, "misconfigured")
     assert "'gone'" in check.words
+
+
+def test_a_careless_check_does_not_tell_a_secret(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def careless(_around: Any, _settings: Any, secrets: Any) -> str:
+        raise Invalid(f"Refused: {secrets['token']} and {quote(secrets['token'], safe='')}.")
+
+    known = load_connectors()
+    monkeypatch.setitem(known._items, "http_api", replace(known.get("http_api"), check=careless))
+    made = _made(installation, values={"token": "t0p/secret value"})
+    desk, user = _desk(installation), installation.owner.user.id
+    check = run(desk.health.check(installation.scope, made.id, user))
+    assert check.words == "Refused: … and …."

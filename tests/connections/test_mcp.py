@@ -29,7 +29,7 @@ from steward.core.errors import (
 from steward.identity import Role
 from steward.store import Scope
 from tests.broker.conftest import Desk, desk
-from tests.connections.outside import ok, serving
+from tests.connections.outside import Detour, Names, ok, serving
 from tests.tools.room import run
 
 __all__ = ["desk"]
@@ -154,6 +154,23 @@ def test_an_older_server_is_met_with_the_older_handshake() -> None:
 def test_what_may_not_be_reached_is_not_reached(address: str) -> None:
     with pytest.raises(Denied, match="loopback"):
         run(list_tools(Http(), McpSettings(url=address), {}))
+
+
+def test_the_address_that_was_checked_is_the_one_that_is_called() -> None:
+    """A name that answers differently the next time gains nothing: each request goes where it was looked up."""
+
+    async def work() -> None:
+        async with serving(lambda _: ok(b"", status="404 Not Found")) as server:
+            detour = Detour(server.port)
+            names = Names(mcp_example_com=[["93.184.216.34"], ["127.0.0.1"]])
+            http = Http(resolve=names, transport=detour)
+            settings = McpSettings(url="http://mcp.example.com/mcp")
+            with pytest.raises(Denied, match="loopback"):
+                await list_tools(http, settings, {})
+            assert detour.meant == ["93.184.216.34"]
+            assert server.heard[0].headers["host"] == "mcp.example.com"
+
+    run(work())
 
 
 def test_a_redirect_to_another_host_is_not_followed() -> None:
