@@ -43,21 +43,21 @@ class Deploying:
         if card.state is State.archived:
             raise Conflict("An archived playbook is not deployed; bring it back first.")
         chosen = number or card.head
-        history = [*self._history(card), chosen][-_MOST_HISTORY:]
+        history = [*card.history, chosen][-_MOST_HISTORY:]
         return self._activate(access, card, chosen, history)
 
     def roll_back(self, access: Access, named: str) -> Card:
         """Goes back to the revision that was deployed before this one."""
         access.require(Role.editor)
         card = self._library.get(access, named)
-        history = self._history(card)
-        while history and history[-1] == card.deployed:
-            history.pop()
-        if card.state is not State.active or not history:
+        if card.previous is None:
             raise Conflict(
                 "There is no revision that was deployed before; deploy one by its number."
             )
-        return self._activate(access, card, history[-1], history)
+        history = card.history
+        while history[-1] == card.deployed:
+            history.pop()
+        return self._activate(access, card, card.previous, history)
 
     def archive(self, access: Access, named: str) -> Card:
         """The first step of deleting: it does not run any more, and nothing is lost."""
@@ -79,7 +79,7 @@ class Deploying:
         draft = self._library.mark(access, card, State.draft, card.armed)
         if card.deployed is None:
             return draft
-        return self._activate(access, draft, card.deployed, self._history(card))
+        return self._activate(access, draft, card.deployed, card.history)
 
     def triggers(self, access: Access, named: str) -> list[Armed]:
         """The triggers of the deployed revision, with their next moments."""
@@ -176,9 +176,6 @@ class Deploying:
             self._runs,
             lambda inputs: self._running.request(access.scope, viewer, card, revision, inputs),
         )
-
-    def _history(self, card: Card) -> list[int]:
-        return list(card.armed.get("history", ()))
 
 
 def _name(trigger: Mapping[str, Any]) -> str:

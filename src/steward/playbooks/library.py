@@ -60,6 +60,18 @@ class Card:
     def title(self) -> str:
         return self.name or self.slug
 
+    @property
+    def history(self) -> list[int]:
+        """Revisions in the order in which they were deployed, those that were rolled back left out."""
+        return list(self.armed.get("history", ()))
+
+    @property
+    def previous(self) -> int | None:
+        """What was deployed before what is deployed now."""
+        if self.state is not State.active:
+            return None
+        return next((each for each in reversed(self.history) if each != self.deployed), None)
+
 
 @dataclass(frozen=True)
 class Revision:

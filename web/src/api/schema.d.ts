@@ -5354,6 +5354,11 @@ export interface components {
             name: string;
             /** Owner */
             owner: string;
+            /**
+             * Previous
+             * @description The revision that rolling back would deploy.
+             */
+            previous: number | null;
             /** Slug */
             slug: string;
             /**
@@ -5400,6 +5405,11 @@ export interface components {
             name: string;
             /** Owner */
             owner: string;
+            /**
+             * Previous
+             * @description The revision that rolling back would deploy.
+             */
+            previous: number | null;
             /** Slug */
             slug: string;
             /**

@@ -73,6 +73,7 @@ class PlaybookOut(Output):
     state: StateName
     head: int
     deployed: int | None
+    previous: int | None = Field(description="The revision that rolling back would deploy.")
     owner: str
     allowed: SharingOut
     created_by: str

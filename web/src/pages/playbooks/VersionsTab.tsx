@@ -38,7 +38,7 @@ export default function VersionsTab({ playbook }: { playbook: PlaybookDetail }) 
     });
   return (
     <Stack>
-      {playbook.may_edit && playbook.deployed !== null && (
+      {playbook.may_edit && playbook.previous !== null && (
         <Group>
           <Button
             variant="default"
@@ -46,7 +46,7 @@ export default function VersionsTab({ playbook }: { playbook: PlaybookDetail }) 
             loading={back.isPending}
             onClick={rollBack}
           >
-            Roll back to what was deployed before
+            Roll back to revision {playbook.previous}
           </Button>
         </Group>
       )}
