@@ -118,6 +118,7 @@ class _Walk:
             risk_of(call.function),
             call.arguments,
             labels,
+            plan_is_trusted=True,
             spends=spends(call.function),
         )
         broker = self.desk.steward.governing.broker

@@ -55,7 +55,9 @@ def _why(
 
 def _asked_for(step: PlanStep, *, spends: bool = False, **arguments: Any) -> bool:
     labels = _labels(arguments)
-    return is_asked_for(step, Risk.external_send, arguments, labels, spends=spends)
+    return is_asked_for(
+        step, Risk.external_send, arguments, labels, plan_is_trusted=True, spends=spends
+    )
 
 
 SEND = Risk.external_send
@@ -160,7 +162,21 @@ def test_what_a_person_asked_for() -> None:
     assert not _asked_for(_step("send", arguments={}), to="eve@other.example")
     for risk in (Risk.destructive, Risk.admin, Risk.secret):
         arguments = {"to": "ann@example.com"}
-        assert not is_asked_for(step, risk, arguments, _labels(arguments))
+        labels = _labels(arguments)
+        assert not is_asked_for(step, risk, arguments, labels, plan_is_trusted=True)
+
+
+def test_a_plan_that_nobody_approved_speaks_for_nobody() -> None:
+    step = _step("send", arguments={"to": "mallory@evil.example"})
+    for arguments, trusted, asked_for in (
+        ({"to": "mallory@evil.example", "body": "x"}, True, True),
+        ({"to": "mallory@evil.example", "body": "x"}, False, False),
+        ({"to": "bob@news.example"}, False, False),
+        ({"to": "ann@example.com", "body": "x"}, False, True),
+    ):
+        labels = _labels(arguments)
+        found = is_asked_for(step, SEND, arguments, labels, plan_is_trusted=trusted)
+        assert found is asked_for, (arguments, trusted)
 
 
 pieces = st.sampled_from([*PAGE.split(), *OWN.split(), "ann@example.com", "x", "?", "/", "@"])

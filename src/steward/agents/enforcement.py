@@ -75,14 +75,18 @@ def is_asked_for(
     arguments: Mapping[str, Any],
     labels: Mapping[str, Labels],
     *,
+    plan_is_trusted: bool,
     spends: bool = False,
 ) -> bool:
-    """Whether a call that was not refused does no more than what the plan says, whatever was read since.
+    """Whether a call that was not refused does no more than what a person wants, whatever was read since.
 
     Either a person or the plan named where it goes: then what was read may be its content. Or the plan says whose
     result names where it goes: then nothing else in it may come from there, and no money goes to who is named there.
     A call of which neither said anything is nothing that anybody asked for, and links are not passed on unasked.
+    A plan speaks for a person only when one approved it or rules made it; a model's plan is a model's word.
     """
+    if not plan_is_trusted:
+        step = step.model_copy(update={"arguments": {}, "needs": []})
     if not risk.at_most(Risk.external_send) or _passes_address_on(step, arguments, labels):
         return False
     holes = _holes(step, arguments, labels)
