@@ -2,7 +2,8 @@
 
 A real server process is asked by fifty HTTP clients; a small model server on loopback plans and writes answers word by
 word. What happened is dated where it happened: an entry of the journal by its own time, a token when the model server
-sent it. It has arrived when the client has read its event. All run on one machine, so they read one clock.
+sent it. It has arrived when the client has read its event. All run on one machine, so they read one clock. The chats
+begin within ten seconds and are answered for ten seconds or more each, so that all of them are open at once.
 
     .venv/bin/python benchmarks/chat.py            about a minute
     .venv/bin/python benchmarks/chat.py --quick    five chats, for a smoke test
@@ -42,7 +43,7 @@ from steward.identity import Principal, Role, Via
 
 STEWARD = Path(sys.executable).parent / "steward"
 TARGET_MS = 100
-WORDS = 100
+WORDS = 200
 WORD_SECONDS = 0.05
 _SENT = re.compile(r"@([0-9]+\.[0-9]+)")
 _EXPLAINS = "You explain to a person"
@@ -255,7 +256,7 @@ def _date(site: Site, heard: Heard) -> None:
 
 async def _all(site: Site, chats: int) -> list[Heard]:
     dice = random.Random(7)
-    return await asyncio.gather(*(chat(site, dice.random() * chats / 10) for _ in range(chats)))
+    return await asyncio.gather(*(chat(site, dice.random() * chats / 5) for _ in range(chats)))
 
 
 def _p(delays: list[float], part: float) -> float:
