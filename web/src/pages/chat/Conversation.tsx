@@ -1,13 +1,14 @@
 /** The turns of a conversation, newest at the bottom; of a long one only the end is drawn at first. */
 import { Button, Skeleton, Stack, VisuallyHidden } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { ArrowDown } from 'lucide-react';
+import { ArrowDown, Info } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Turn } from '@/api/chat-types';
 import { isFinal } from '@/api/runs';
 import { useProject } from '@/app/project';
 import classes from './chat.module.css';
 import { follow, leave } from './following';
+import { Markdown } from './Markdown';
 import { Opening } from './Opening';
 import { spokenOf } from './spoken';
 import { type TurnActions, TurnView } from './TurnView';
@@ -28,7 +29,7 @@ interface Props {
 
 export function Conversation({ path, earlier, isLoading, onSay, actions }: Props) {
   const [count, setCount] = useState(SHOWN_AT_FIRST);
-  const { content, isAway, toBottom } = useBottom();
+  const { content, isAway, toBottom } = useBottom(path.at(-1)?.run_id);
   const hidden = Math.max(0, path.length - count);
   useFollowed(path);
   const showMore = () => {
@@ -61,6 +62,7 @@ export function Conversation({ path, earlier, isLoading, onSay, actions }: Props
           />
         ))}
       </div>
+      <WithoutModel turn={path.at(-1)} />
       <Spoken turn={path.at(-1)} />
       {isAway && (
         <div className={classes.latest}>
@@ -76,6 +78,18 @@ export function Conversation({ path, earlier, isLoading, onSay, actions }: Props
         </div>
       )}
     </>
+  );
+}
+
+/** What works by rules alone, and how to add a model. */
+function WithoutModel({ turn }: { turn: Turn | undefined }) {
+  const plan = turn?.plans.at(-1);
+  if (plan?.made_by !== 'rules' || plan.said === '') return null;
+  return (
+    <div className={classes.note} role="note" aria-label="Without a model">
+      <Info size={14} aria-hidden />
+      <Markdown text={plan.said} />
+    </div>
   );
 }
 

@@ -129,12 +129,12 @@ function Branches({ plans, shown, onShow }: BranchesProps) {
   );
 }
 
-/** What the planner has to say about it, and what was wrong with what a model proposed. */
+/** What the planner has to say about it (that there is no model is said for all turns at once), and what was wrong with what a model proposed. */
 function PlanWords({ plan }: { plan: TurnPlan }) {
-  const { said, problems, repaired, plan: document } = plan;
+  const { said, problems, repaired, made_by, plan: document } = plan;
   return (
     <>
-      {said !== '' && (
+      {said !== '' && made_by !== 'rules' && (
         <Text size="xs" c="dimmed" className={classes.said}>
           <Info size={14} aria-hidden />
           <span>{said}</span>

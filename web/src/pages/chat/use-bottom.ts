@@ -12,7 +12,8 @@ export function toBottom(): void {
   window.scrollTo({ top: document.documentElement.scrollHeight });
 }
 
-export function useBottom() {
+/** `newest` names what was added last: a new one is brought into view wherever the reader is. */
+export function useBottom(newest: string | undefined) {
   const [content, setContent] = useState<HTMLElement | null>(null);
   const [isAway, setAway] = useState(false);
   useEffect(() => {
@@ -38,6 +39,9 @@ export function useBottom() {
       window.removeEventListener('scroll', onScroll);
     };
   }, [content]);
+  useEffect(() => {
+    if (newest !== undefined) toBottom();
+  }, [newest]);
   const attach = useCallback((element: HTMLElement | null) => setContent(element), []);
   return { content: attach, isAway, toBottom };
 }

@@ -38,7 +38,8 @@ export function useSend(projectId: string, turns: Turns | undefined) {
     void client.invalidateQueries({ queryKey: turnsKey(projectId, threadId) });
     void client.invalidateQueries({ queryKey: threadsKey(projectId) });
     void (async () => {
-      await navigate({ to: projectPath(projectId, 'chat', threadId), search: {} });
+      const to = projectPath(projectId, 'chat', threadId);
+      await navigate({ to, search: {}, resetScroll: false });
       // Navigation moves the focus to the title; whoever writes goes on writing.
       requestAnimationFrame(() => document.getElementById(COMPOSER_ID)?.focus());
     })();
