@@ -492,6 +492,22 @@ def test_a_follow_up_replaces_the_condition_on_the_same_column(demo: Demo) -> No
     assert sorted(demo.rows(second.steps[0].arguments["plan"])) == sorted(expected)
 
 
+@pytest.mark.parametrize(
+    "message", ["total net by country", "total net by month in 2025", "count invoices by status"]
+)
+def test_a_follow_up_to_a_chart_changes_the_query_behind_it(demo: Demo, message: str) -> None:
+    """Query and chart run side by side, and either may be the last call that worked."""
+    plan, _ = demo.plan(message)
+    query, chart = plan.steps
+    after_query, _ = demo.plan("by product instead", last=Last(query.tools[0], query.arguments))
+    after_chart, _ = demo.plan("by product instead", last=Last(chart.tools[0], chart.arguments))
+    first, second = (
+        demo.rows(each.steps[0].arguments["plan"]) for each in (after_query, after_chart)
+    )
+    assert first
+    assert sorted(first) == sorted(second)
+
+
 def test_a_follow_up_that_names_other_data_starts_anew(demo: Demo) -> None:
     plan, _ = demo.plan("and the tickets by channel", last=Last(QUERY, {"plan": LAST}))
     assert plan.steps[0].arguments["plan"]["source"] == "support_tickets"

@@ -1,10 +1,13 @@
 """Charts of queries: drawn by the chart tool where a dataset alone will do, from the query's rows otherwise."""
 
+import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from steward.agents.planning.facts import DatasetFacts
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft
+from steward.agents.rules.vocabulary import FUNCTION_NAMES
 from steward.core.errors import Invalid
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.query_plan import QueryPlan
@@ -29,6 +32,7 @@ _AGGREGATES: Final = {
     "min": "min",
     "max": "max",
 }
+_GROUPED: Final = ("bar", "line", "area", "pie")
 CODE: Final = """rows = con.execute(parameters["sql"]).fetchall()
 names = [parameters["x"]] + ([parameters["colour"]] if parameters["colour"] else []) + [parameters["y"]]
 values = []
@@ -54,6 +58,28 @@ chart = {
 }
 result = len(values)
 """
+
+
+def drawn_plan(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | str | None:
+    """The query behind a chart that `add_chart` planned; None for any other call."""
+    if tool == "execute_python" and arguments.get("code") == CODE:
+        plan = arguments.get("parameters", {}).get("plan")
+        return plan if isinstance(plan, str) else None
+    chart = arguments.get("chart")
+    if tool != "chart" or not isinstance(chart, Mapping) or chart.get("kind") not in _GROUPED:
+        return None
+    measure = chart.get("y")
+    wanted = chart.get("aggregate") or ("count" if measure is None else "sum")
+    function = next((each for each, name in _AGGREGATES.items() if name == wanted), "count")
+    name = f"{FUNCTION_NAMES[function]}_{measure}" if measure else FUNCTION_NAMES[function]
+    aggregate = {"name": name, "function": function, **({"column": measure} if measure else {})}
+    group = [each for each in (chart.get("x"), chart.get("colour")) if each]
+    return {
+        "source": arguments.get("dataset"),
+        "group": group,
+        "aggregate": [aggregate],
+        "order": [{"column": name, "direction": "descending"}],
+    }
 
 
 def kind_in(ask: Ask) -> str | None:
@@ -133,6 +159,8 @@ def _from_rows(ask: Ask, draft: Draft, document: dict[str, Any], kind: str) -> b
         "colour": group[1] if len(group) > 1 else "",
         "scale": scale if kind in {"line", "area"} or scale == "nominal" else "ordinal",
         "title": title,
+        # Not for the code: a follow-up to a chart changes the query behind it.
+        "plan": json.dumps(document),
     }
     names = [document["source"], *(each["dataset"] for each in document.get("joins", []))]
     arguments = {"datasets": names, "code": CODE, "parameters": parameters, "limit": 1}

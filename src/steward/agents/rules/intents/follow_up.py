@@ -5,7 +5,7 @@ from typing import Any, Final
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.changing import Changed, changed
 from steward.agents.rules.drafting import Draft, goal_of
-from steward.agents.rules.drawing import add_chart, kind_in
+from steward.agents.rules.drawing import add_chart, drawn_plan, kind_in
 from steward.agents.rules.naming import datasets_in
 from steward.core.errors import Invalid
 from steward.sandbox.query_plan import QueryPlan
@@ -80,9 +80,13 @@ def plan(ask: Ask) -> Draft | None:
 def last_plan(ask: Ask) -> dict[str, Any] | None:
     """The last query as a plan's document; None when it was none, as with SQL."""
     last = ask.task.last
-    if last is None or last.tool != "execute_query_plan":
+    if last is None:
         return None
-    given = last.arguments.get("plan")
+    if last.tool == "execute_query_plan":
+        given = last.arguments.get("plan")
+    else:
+        # The query and its chart run side by side; either may have ended last.
+        given = drawn_plan(last.tool, last.arguments)
     try:
         if isinstance(given, str):
             plan = QueryPlan.parse(given)
