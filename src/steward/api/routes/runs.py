@@ -409,7 +409,7 @@ async def _stream(context: ApiContext, access: Access, run_id: str, seq: int) ->
 
 
 _LOOK_SECONDS = 2.0
-"""Entries do not ring; a stream looks by itself this often while a run is under way."""
+"""Entries that another process writes may not ring here; a stream looks by itself this often."""
 
 
 def _frame(kind: str, document: Any, seq: int | None) -> str:
