@@ -231,7 +231,7 @@ def test_an_agent_with_a_skill_reads_its_files_on_demand(chat: Chat) -> None:
     model = ScriptedModel(
         [
             plan_text({**OPEN, "skill": "variance-analysis"}),
-            calls("read_skill_file", skill="variance-analysis", path=path),
+            calls("skill.read", skill="variance-analysis", path=path),
             calls("execute_sql", sql="SELECT count(*) AS n FROM crm_customers"),
             "Counted.",
         ]
@@ -243,7 +243,7 @@ def test_an_agent_with_a_skill_reads_its_files_on_demand(chat: Chat) -> None:
     assert run.status.value == "done"
     opening = model.requests[1].messages[0].to_json()["text"]
     assert skill.body[:100] in opening
-    assert "read_skill_file" in [tool.name for tool in model.requests[1].tools]
+    assert "skill.read" in [tool.name for tool in model.requests[1].tools]
     assert chat.output(run)["steps"][0]["calls"] == ["p1/look/call/2"]
     assert chat.output(run)["deviations"] == []
     chat.replays(run)

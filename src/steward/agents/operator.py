@@ -45,7 +45,7 @@ _ENDING: Final = frozenset(
 _TALK: Final = 6
 """Requests to a model beyond one for each call: for the answer, a repair and a nudge."""
 _ERROR_SOURCE: Final = "error of a tool"
-READ_SKILL: Final = "read_skill_file"
+READ_SKILL: Final = "skill.read"
 """Whoever follows a skill may read its files; it is no part of a plan."""
 VIOLATION: Final = "plan-violation"
 

@@ -151,7 +151,6 @@ def open_steward(
     toolbox = Toolbox(TOOLS)
     skills = Skills(database, blobs, events, clock, toolbox.names)
     toolbox.provide("skill", ScriptTools(skills))
-    services["skills"] = skills
     toolbox.provide("mcp", McpTools(connections))
     live, roster = Live(database, bus, clock), builtin_roster()
     desk = ModelDesk(models or ConfiguredModels(settings.models, secrets), conceal=scrubbing)
