@@ -22,10 +22,10 @@ export default defineConfig({
           groups: [
             // Changes rarely, so an upgrade of Steward leaves it in the browser's cache.
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
-            // What most pages show travels as one file instead of twenty small ones.
+            // What most pages show travels as one file instead of twenty small ones; what single pages ask for, with them.
             {
               name: 'page',
-              test: /src\/components\/(Page|Section|DataTable|EmptyState|ErrorState|Moment|format|undo|toasts)|src\/api\//,
+              test: /src\/components\/(Page|Section|DataTable|EmptyState|ErrorState|Moment|format|undo|toasts)|src\/api\/(?!chat|threads|recipes|playbooks|connections|skills|resolve|servers|reports|insights)/,
             },
           ],
         },
