@@ -7,10 +7,11 @@ that the project brings. No row of data is read for it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final, Protocol
 
-from steward.agents.checking import Catalogue, ToolFacts
-from steward.agents.planning.facts import DatasetFacts, facts_from
+from steward.agents.checking import Catalogue, Relation, ToolFacts
+from steward.agents.planning.facts import DatasetFacts, facts_from, relations_from
 from steward.agents.roster import Roster
 from steward.agents.threads import Threads
 from steward.broker.broker import Broker
@@ -28,14 +29,8 @@ WINDOW: Final = 8
 _LONGEST_MESSAGE: Final = 1_000
 _LONGEST_ANSWER: Final = 600
 _MOST_COMMITS: Final = 20
-_RESULTS: Final = (
-    "execute_query_plan",
-    "execute_sql",
-    "query",
-    "execute_python",
-    "preview",
-    "chart",
-)
+_QUERIES: Final = ("execute_query_plan", "execute_sql", "query")
+_RESULTS: Final = (*_QUERIES, "execute_python", "preview", "chart")
 
 
 class Card(Protocol):
@@ -81,6 +76,10 @@ class Contexts:
         shelf = self._skills.catalogue(scope) if self._skills is not None else ()
         return {
             "datasets": [each.to_json() for each in datasets.values()],
+            "relations": [
+                asdict(each)
+                for each in relations_from(self._workbench, scope, run.created_by, branch)
+            ],
             "history": [said for _, said, _ in past],
             "last": _last(calls),
             "commits": self._commits(scope, run.created_by, branch, calls),
@@ -106,6 +105,7 @@ class Contexts:
             skills=context["skills"],
             forbidden=frozenset(context["forbidden"]),
             highest_risk=known.highest_risk,
+            relations=tuple(Relation(**each) for each in context["relations"]),
         )
 
     def _project_tools(self, scope: Scope) -> Json:
@@ -162,14 +162,18 @@ class Contexts:
 
 
 def _last(calls: Sequence[tuple[str, Call]]) -> Json:
-    for run_id, call in reversed(calls):
-        if call.tool in _RESULTS and call.state == "done":
-            value: dict[str, Any] = call.value if isinstance(call.value, dict) else {}
-            return {
-                "run_id": run_id,
-                "tool": call.tool,
-                "arguments": call.arguments,
-                "columns": value.get("columns") or [],
-                "sql": value.get("compiled_sql") or value.get("sql"),
-            }
-    return None
+    """Of the last turn that found something its query, else whatever it looked at."""
+    found = [each for each in calls if each[1].tool in _RESULTS and each[1].state == "done"]
+    if not found:
+        return None
+    run_id = found[-1][0]
+    latest = [call for run, call in found if run == run_id]
+    call = ([call for call in latest if call.tool in _QUERIES] or latest)[-1]
+    value: dict[str, Any] = call.value if isinstance(call.value, dict) else {}
+    return {
+        "run_id": run_id,
+        "tool": call.tool,
+        "arguments": call.arguments,
+        "columns": value.get("columns") or [],
+        "sql": value.get("compiled_sql") or value.get("sql"),
+    }
