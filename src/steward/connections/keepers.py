@@ -1,6 +1,6 @@
 """Who keeps this installation: the people to whom its machine, its environment and its home folder belong."""
 
-from steward.core.errors import Denied
+from steward.core.errors import Denied, NotFound
 from steward.identity import Access, Identity, Role
 
 
@@ -27,5 +27,14 @@ class Keepers:
         if not self.include(access):
             raise Denied(
                 f"Only an owner of the organisation that runs this installation may {what}.",
+                code="not-a-keeper",
+            )
+
+    def require_sight(self, access: Access) -> None:
+        """To all others there is nothing of the machine to see."""
+        if not self.include(access):
+            raise NotFound(
+                "There is nothing here, or it is not open to you: what is configured on this machine is shown to "
+                "owners of the organisation that runs this installation.",
                 code="not-a-keeper",
             )

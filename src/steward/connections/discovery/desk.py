@@ -72,7 +72,7 @@ class Discovery:
 
     def proposals(self, access: Access, *, again: bool = False) -> list[Proposal]:
         """What was found and is neither connected nor dismissed in this project."""
-        self._keepers.require(access, "see what is configured on this machine")
+        self._keepers.require_sight(access)
         found = self._found if self._found is not None and not again else self.look()
         with self._database.read(access.scope) as tx:
             rows = tx.rows(sa.select(tables.dismissals.c.proposal_id))
@@ -130,7 +130,7 @@ class Discovery:
             self._events.append(tx, "connection.proposal_dismissed", proposal_id, data)
 
     def bring_back(self, access: Access, proposal_id: str) -> Proposal:
-        self._keepers.require(access, "see what is configured on this machine")
+        self._keepers.require_sight(access)
         with self._database.write(access.scope) as tx:
             gone = tx.execute(
                 sa.delete(tables.dismissals).where(tables.dismissals.c.proposal_id == proposal_id)
