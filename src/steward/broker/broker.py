@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from steward.broker.approvals import UNDO_WINDOW, Approvals
@@ -33,7 +34,15 @@ from steward.broker.plans import (
     cost_to_json,
     validated,
 )
-from steward.broker.policy import Amounts, Asker, Origin, Question, Resource, decide
+from steward.broker.policy import (
+    Amounts,
+    Asker,
+    Origin,
+    PolicySet,
+    Question,
+    Resource,
+    decide,
+)
 from steward.broker.policy_text import Verdict
 from steward.broker.rulebook import Rulebook
 from steward.broker.spending import Spending
@@ -138,7 +147,7 @@ class Broker:
     def forbidden(self, run: Run, grant: Json) -> frozenset[str]:
         """Tools that policy refuses this run whatever the arguments; a plan need not name them."""
         given = Grant.from_json(grant)
-        policies = self._rulebook.in_force(run.scope, given.playbook)
+        policies = self._rulebook.in_force(run.scope, given.playbook, given.policies)
         asker, safe_mode = self._asker(run), self._rulebook.settings(run.scope).safe_mode
         refused = set()
         for tool in self.tools.listed(run.scope):
@@ -156,7 +165,7 @@ class Broker:
                 origin=Origin(False, False, ()),
                 amounts=Amounts(0, 0, Decimal(0)),
             )
-            if decide(policies, question).verdict is Verdict.deny:
+            if _verdict(policies, question) is Verdict.deny:
                 refused.add(tool.name)
         return frozenset(refused)
 
@@ -471,6 +480,12 @@ def _origin(
     sources = sorted({source for label in provenance.values() for source in label.sources})
     untrusted = any(not label.trusted for label in provenance.values())
     return Origin(untrusted, read_untrusted, tuple(sources), asked_for)
+
+
+@lru_cache(maxsize=4_096)
+def _verdict(policies: PolicySet, question: Question) -> Verdict:
+    """The same question about the same texts has the same answer; planning asks for every tool, every time."""
+    return decide(policies, question).verdict
 
 
 def _as_told(value: Json) -> Json:

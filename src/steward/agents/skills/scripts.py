@@ -66,11 +66,11 @@ class ScriptTools:
         raise NotFound(f"The skill {skill_name!r} has no tool {name!r}. It has: {known}.")
 
     def listed(self, scope: Scope) -> Iterator[Tool[Any]]:
-        cards = self._skills.catalogue(scope)
-        if cards:
+        enabled = [each for each in self._skills.listed(scope) if each.enabled]
+        if enabled:
             yield self._reading()
-        for card in cards:
-            skill = self._skills.get(scope, card.name)
+        for each in enabled:
+            skill = self._skills.get(scope, each.name, each.version)
             for script in skill.document.scripts:
                 yield script_tool(skill, script)
 
