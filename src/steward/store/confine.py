@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from sqlalchemy.schema import Table
+from sqlalchemy.schema import Column, Table
 from sqlalchemy.sql import visitors
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import Delete, Insert, Update, UpdateBase
-from sqlalchemy.sql.elements import ColumnClause, TextClause
+from sqlalchemy.sql.elements import BindParameter, ColumnClause, TextClause
 from sqlalchemy.sql.selectable import (
     AliasedReturnsRows,
     FromClause,
@@ -87,6 +87,14 @@ def _survey(statement: Executable) -> list[FromClause]:
     pending: list[Any] = [statement]
     while pending:
         element = pending.pop()
+        kind = type(element)
+        # Most of a statement: declared columns and values, which hide nothing.
+        if kind is BindParameter or (kind is Table and element in found):
+            continue
+        if kind is Column and element.table is not None:
+            if element.table not in found:
+                pending.append(element.table)
+            continue
         _refuse_raw(element)
         if element is not statement and isinstance(element, SelectBase | UpdateBase):
             _refuse_nested(element)
