@@ -129,6 +129,8 @@ def test_existing_data_is_changed_only_where_somebody_named_it() -> None:
     assert "Nobody named" in str(_why(step, Risk.write, dataset="crm_customers"))
     assert _why(step, Risk.write, dataset="clean_news") is None, "a new name is something new"
     assert "Nobody named" in str(_why(step, Risk.write, url="https://made.example/up?d=1"))
+    assert "Nobody named" in str(_why(_step("undo"), Risk.write, commit="cmt_01abc"))
+    assert "Nobody named" in str(_why(_step("edit"), Risk.write, path="originals/a.csv"))
     assert _why(step, Risk.read, dataset="crm_customers") is None
 
 

@@ -17,6 +17,7 @@ from steward.agents.provenance import (
     FROM,
     MADE_UP,
     as_form,
+    can_be_new,
     is_free_text,
     is_link,
     is_narrow,
@@ -171,8 +172,7 @@ def _somewhere_else(
             if fixed and is_recipient(name):
                 return f"The plan says where {tool} goes; {name} is not part of it."
             continue
-        is_new = MADE_UP in labels[name].sources and not is_recipient(name)
-        if risk is Risk.write and is_new:
+        if risk is Risk.write and can_be_new(name) and MADE_UP in labels[name].sources:
             continue  # A new name for something new; what exists has been seen.
         return (
             f"Nobody named {name} of {tool}, and it is not from a step whose result this step works on. "

@@ -65,6 +65,7 @@ _OBJECTS: Final = frozenset(
     | {"dataset", "datasets", "target", "table", "branch", "commit", "connection"}
     | {"playbook", "repository", "digest", "upload"}
 )
+_NEW: Final = frozenset({"dataset", "target", "table", "branch", "filename"})
 _FREE_TEXT: Final = frozenset(
     {"body", "text", "message", "content", "subject", "title", "description", "note", "comment"}
     | {"html", "summary", "reason", "data", "payload", "attachments", "headers"}
@@ -87,6 +88,11 @@ def is_recipient(name: str) -> bool:
 def is_target(name: str) -> bool:
     """Whether an argument says where something goes or to what something happens."""
     return bool(_words(name) & (_RECIPIENTS | _OBJECTS))
+
+
+def can_be_new(name: str) -> bool:
+    """Whether a name that stands nowhere can only be of something new: all names of data are shown beforehand."""
+    return bool(_words(name) & _NEW)
 
 
 def is_free_text(name: str) -> bool:
