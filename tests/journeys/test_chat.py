@@ -326,7 +326,7 @@ def start_a_recipe(page: Page) -> None:
     box.press_sequentially("/profile")
     page.get_by_role("listbox", name="Recipes").get_by_role("option").first.click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Datasets").first.click()
+    dialog.get_by_role("combobox", name="Datasets").click(force=True)
     page.get_by_role("option", name="support_tickets", exact=True).click()
     page.keyboard.press("Escape")
     check_accessible(page)

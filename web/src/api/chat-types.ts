@@ -79,7 +79,8 @@ type OpenInTurns =
 /** A message and everything that came of it; each is a run. */
 export type Turn = Omit<Schemas['TurnOut'], OpenInTurns> & {
   status: RunStatus;
-  waits: Wait[];
+  /** One for a review says at greater length why somebody is asked. */
+  waits: (Wait & { request?: { reason?: string } })[];
   plans: TurnPlan[];
   steps: TurnStep[];
   figures: Figure[];

@@ -228,6 +228,13 @@ describe('examples', () => {
     expect(examplesOf([{ name: 'orders', columns }])[0]?.message).toBe(
       'Total amount by country in orders',
     );
+    const scored = [
+      { name: 'score', type: 'DOUBLE' },
+      { name: 'product', type: 'VARCHAR' },
+    ];
+    expect(examplesOf([{ name: 'tickets', columns: scored }])[0]?.message).toBe(
+      'Average score by product in tickets',
+    );
     expect(examplesOf([{ name: 'notes', columns: [] }])[0]?.message).toBe('Profile notes');
   });
 });

@@ -150,7 +150,8 @@ describe('the chat', () => {
     renderApp('/p/prj_1/chat/thr_1');
     const card = await screen.findByRole('region', { name: 'Plan' });
     expect(within(card).getByText('Planned by rules')).toBeVisible();
-    expect(within(card).getByText('No model is configured.')).toBeVisible();
+    const note = screen.getByRole('note', { name: 'Without a model' });
+    expect(note).toHaveTextContent('No model is configured.');
     await userEvent.click(within(card).getByRole('switch', { name: 'Do it: Do clean' }));
     await userEvent.click(within(card).getByRole('button', { name: 'Approve without 1 step' }));
     await waitFor(() =>

@@ -21,7 +21,8 @@ export function Opening({ onSay }: { onSay: (message: string) => void }) {
   const isLoading = datasets.isPending;
   const offered = [...examplesOf(tables), ...(suggestions.data ?? [])];
   const shown = offered.filter(
-    ({ message }, index) => offered.findIndex((other) => other.message === message) === index,
+    ({ message }, index) =>
+      offered.findIndex((other) => other.message.toLowerCase() === message.toLowerCase()) === index,
   );
   return (
     <div className={classes.opening}>
@@ -51,7 +52,7 @@ export function Opening({ onSay }: { onSay: (message: string) => void }) {
             <li key={message}>
               <UnstyledButton onClick={() => onSay(message)}>
                 <span>{title}</span>
-                {title !== message && (
+                {title.toLowerCase() !== message.toLowerCase() && (
                   <Text span size="xs" c="dimmed">
                     {message}
                   </Text>

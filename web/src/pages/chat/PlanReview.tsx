@@ -53,7 +53,7 @@ export function PlanReview({ turn, plan, skipped, hasKeys }: Props) {
   }
   return (
     <div className={classes.review}>
-      <Text size="sm">{wait?.reason ?? 'Shall this be done?'}</Text>
+      <Text size="sm">{wait?.request?.reason ?? wait?.reason ?? 'Shall this be done?'}</Text>
       <FormError error={error} />
       <div className={classes.buttons}>
         <Button

@@ -25,6 +25,8 @@ interface Props {
 
 export function StepItem(props: Props) {
   const { step, planned, turn, waiting, live, hasKeys, shownCall, isSkipped, onSkip } = props;
+  // Waits have entries of their own, which are shown with the call that waits.
+  const calls = step.calls.filter(({ tool }) => tool !== null);
   const state = step.status === 'rolled_back' ? 'undone' : step.status;
   return (
     <li className={classes.step} data-skipped={isSkipped ?? false}>
@@ -57,9 +59,9 @@ export function StepItem(props: Props) {
           {live}
         </Text>
       )}
-      {step.calls.length > 0 && (
+      {calls.length > 0 && (
         <div className={classes.calls}>
-          {step.calls.map((call) => (
+          {calls.map((call) => (
             <CallCard
               key={call.key}
               call={call}

@@ -19,17 +19,21 @@ export function Timeline({ turn }: { turn: Turn }) {
     return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   }
   if (!query.data) return <Skeleton height={60} aria-busy />;
+  const happened = query.data.flatMap((call) => {
+    const phase = phaseOf(call.key, call.tool, turn);
+    return phase === null ? [] : [{ call, phase }];
+  });
   return (
     <ol className={classes.timeline} aria-label="Timeline">
       <li>
         <time dateTime={turn.created_at}>{formats.time(turn.created_at)}</time>
         <Text size="xs">Asked</Text>
       </li>
-      {query.data.map((call) => (
+      {happened.map(({ call, phase }) => (
         <li key={call.key}>
           <time dateTime={call.began_at}>{formats.time(call.began_at)}</time>
           <Text size="xs">
-            {phaseOf(call.key, call.tool, turn)}
+            {phase}
             <Text span size="xs" c="dimmed">
               {' '}
               <Elapsed start={call.began_at} end={call.ended_at ?? call.began_at} />

@@ -11,6 +11,8 @@ const DATE = /DATE|TIMESTAMP/i;
 const KEY = /(^|_)(id|no|nr|number|key|code|zip|postcode|phone|year)$/i;
 const CATEGORY =
   /(country|city|state|region|category|type|status|segment|currency|product|channel)/i;
+/** What is averaged where others are summed. */
+const MEAN = /(rating|score|satisfaction|rate|price|age|share|percent|duration|hours|days)/i;
 const MOST = 4;
 
 const words = (name: string) => name.replaceAll('_', ' ');
@@ -24,9 +26,11 @@ function exampleOf({ name, columns }: Table, index: number): Suggestion {
   const measure = columns.find(({ name: column, type }) => NUMBER.test(type) && !KEY.test(column));
   const group = columns.find(({ name: column }) => CATEGORY.test(column));
   const date = columns.find(({ type }) => DATE.test(type));
-  if (measure && group)
-    return ask(`total ${words(measure.name)} by ${words(group.name)} in ${name}`);
-  if (measure && date) return ask(`total ${words(measure.name)} by month in ${name}`);
+  const how = measure && MEAN.test(measure.name) ? 'average' : 'total';
+  if (measure && group) {
+    return ask(`${how} ${words(measure.name)} by ${words(group.name)} in ${name}`);
+  }
+  if (measure && date) return ask(`${how} ${words(measure.name)} by month in ${name}`);
   if (group && index % 2 === 0) return ask(`how many ${words(name)} by ${words(group.name)}`);
   return ask(`profile ${name}`);
 }

@@ -9,15 +9,18 @@ const PHASES: [RegExp, string][] = [
   [/^plan\/\d+\/request/, 'Asked the planner'],
   [/^plan\/1$/, 'Planned'],
   [/^plan\/\d+$/, 'Planned again'],
-  [/^answer/, 'Put the answer into words'],
+  [/^answer\/request/, 'Asked a model for the answer'],
+  [/^answer$/, 'Put the answer into words'],
   [/\/model\/\d+/, 'Asked a model'],
   [/\/deviation\/\d+/, 'Deviation'],
 ];
 
-export function phaseOf(key: string, tool: string | null, { steps }: Turn): string {
+/** Null for what only keeps the books. */
+export function phaseOf(key: string, tool: string | null, { steps }: Turn): string | null {
   const where = stepOf(key);
   const step = steps.find(({ branch, id }) => branch === where?.branch && id === where.id);
   const known = PHASES.find(([pattern]) => pattern.test(key))?.[1];
-  const what = tool ?? known ?? key;
+  const what = tool ?? known;
+  if (what === undefined) return null;
   return step ? `${step.title}: ${what}` : what;
 }
