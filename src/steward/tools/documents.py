@@ -41,6 +41,11 @@ class WriteReport(Arguments):
 
 class RenderXlsx(Arguments):
     dataset: str = Field(max_length=200, description="Name of the dataset.")
+    also: list[str] = Field(
+        default_factory=list,
+        max_length=20,
+        description="Further datasets, each on a sheet of its own.",
+    )
     name: str | None = Field(
         None,
         min_length=1,
@@ -98,7 +103,11 @@ def _path(arguments: RenderXlsx) -> str:
 
 
 async def preview_xlsx(context: ToolContext, arguments: RenderXlsx) -> Preview:
-    return await _preview(context, [arguments.dataset], [_path(arguments)], "a workbook")
+    return await _preview(context, _datasets(arguments), [_path(arguments)], "a workbook")
+
+
+def _datasets(arguments: RenderXlsx) -> list[str]:
+    return list(dict.fromkeys([arguments.dataset, *arguments.also]))
 
 
 async def run_xlsx(context: ToolContext, arguments: RenderXlsx) -> Outcome:
@@ -107,18 +116,22 @@ async def run_xlsx(context: ToolContext, arguments: RenderXlsx) -> Outcome:
 
 def _render(context: ToolContext, arguments: RenderXlsx) -> Commit:
     base_as_agreed(context, None)
-    found = inputs(context, [arguments.dataset])[0]
+    found = inputs(context, _datasets(arguments))
     place, shelf = workspace(context), bench(context)
+    sheets = [(each.name, each.version) for each in found]
     with (
-        shelf.outputs.export(context.scope, found.name, found.version, "xlsx") as exported,
-        exported.path.open("rb") as file,
+        shelf.outputs.workbook(context.scope, sheets) as path,
+        path.open("rb") as file,
     ):
         chunks = iter(lambda: file.read(_CHUNK), b"")
         entry = shelf.versions.put_file(context.scope, _path(arguments), chunks)
     draft = Draft(
-        message=f"Render {found.name} as {entry.path}",
+        message=f"Render {listed([each.name for each in found])} as {entry.path}",
         operation="render_xlsx",
-        arguments={"datasets": [found.name], "version": found.version},
+        arguments={
+            "datasets": [each.name for each in found],
+            "versions": [each.version for each in found],
+        },
         files={entry.path: entry.digest},
     )
     return place.commit(draft, context.branch)
@@ -169,13 +182,13 @@ TOOLS.add(
     Tool(
         name="render_xlsx",
         title="Render a workbook",
-        description="Writes a dataset as an Excel workbook into the project's files, with its provenance.",
+        description="Writes datasets as the sheets of an Excel workbook into the project's files, with provenance.",
         arguments=RenderXlsx,
         risk=Risk.write,
         run=run_xlsx,
         effects=Effects(reads=True, writes=True),
         dry_run=preview_xlsx,
         reconcile=reconciling(written),
-        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
+        estimate=lambda context, arguments: reading_cost(context, _datasets(arguments)),
     ),
 )

@@ -1,7 +1,7 @@
 """Showing and handing out: charts, files for spreadsheets, Parquet and Delta."""
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,9 +79,40 @@ class Outputs:
             self._write(scope, name, version, kind, path)
             yield Exported(path, filename, _MEDIA[kind])
 
+    @contextmanager
+    def workbook(self, scope: Scope, sheets: Sequence[tuple[str, str]]) -> Iterator[Path]:
+        """A workbook with a sheet for each name and version; it is gone when the block ends."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=self._folder) as folder:
+            path = Path(folder) / "workbook.xlsx"
+            self._write_workbook(scope, sheets, path)
+            yield path
+
+    def _write_workbook(self, scope: Scope, sheets: Sequence[tuple[str, str]], path: Path) -> None:
+        from steward.data.show.reports import Provenance, SourceVersion
+        from steward.data.show.xlsx import Sheet, write_xlsx
+
+        tables = [self._versions.table(scope, version, name) for name, version in sheets]
+        sources = tuple(
+            SourceVersion(dataset=name, version=version, rows=table.rows)
+            for (name, version), table in zip(sheets, tables, strict=True)
+        )
+        with session() as connection:
+            write_xlsx(
+                path,
+                connection,
+                [Sheet(name, table) for (name, _), table in zip(sheets, tables, strict=True)],
+                provenance=Provenance(sources=sources),
+                generated_at=self._clock.now(),
+                title=sheets[0][0],
+            )
+
     def _write(self, scope: Scope, name: str, version: str, kind: Format, path: Path) -> None:
         if kind == "delta":
             self._write_delta(scope, name, version, path)
+            return
+        if kind == "xlsx":
+            self._write_workbook(scope, [(name, version)], path)
             return
         table = self._versions.table(scope, version, name)
         with session() as connection:
@@ -89,23 +120,10 @@ class Outputs:
                 from steward.data.show.csv_files import write_csv
 
                 write_csv(path, connection, table, spreadsheet_safe=True)
-            elif kind == "parquet":
+            else:
                 connection.execute(
                     f"COPY (SELECT * FROM {table.source}) TO {literal(str(path))} "
                     "(FORMAT parquet, COMPRESSION zstd)"
-                )
-            else:
-                from steward.data.show.reports import Provenance, SourceVersion
-                from steward.data.show.xlsx import Sheet, write_xlsx
-
-                source = SourceVersion(dataset=name, version=version, rows=table.rows)
-                write_xlsx(
-                    path,
-                    connection,
-                    [Sheet(name, table)],
-                    provenance=Provenance(sources=(source,)),
-                    generated_at=self._clock.now(),
-                    title=name,
                 )
 
     def _write_delta(self, scope: Scope, name: str, version: str, path: Path) -> None:
