@@ -20,6 +20,7 @@ from steward.connections import Desk, Http, Mailer
 from steward.core import Clock, Ids, Settings, SystemClock
 from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
+from steward.evaluation.kept import Reports
 from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
 from steward.models import ConfiguredModels, Lineup, ModelDesk
@@ -74,6 +75,7 @@ class Steward:
     planning: Planning
     sandbox: Sandbox
     skills: Skills
+    evaluations: Reports
     metrics: Metrics
     collector: Collector | None
 
@@ -223,6 +225,7 @@ def open_steward(
         planning=planning,
         sandbox=sandbox,
         skills=skills,
+        evaluations=Reports(database, events, clock, ids),
         metrics=metrics,
         collector=collector,
     )

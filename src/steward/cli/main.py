@@ -21,6 +21,9 @@ from steward.cli import (
     users,
     worker,
 )
+from steward.cli import (
+    eval as evaluations,
+)
 from steward.cli.output import AsJson, command, show
 from steward.store import sqlite_version
 
@@ -34,6 +37,7 @@ app = typer.Typer(
 app.command("up")(up.up)
 app.command("worker")(worker.worker)
 app.command("doctor")(doctor.doctor)
+app.command("eval")(evaluations.run_suites)
 app.add_typer(users.app, name="user", help="People of this installation.")
 app.add_typer(tokens.app, name="token", help="Personal API tokens.")
 app.add_typer(data.app, name="data", help="Datasets: load, look, compare, undo, export.")

@@ -1,0 +1,139 @@
+"""Installations for evaluation: empty but for sample data, apart from everything real, gone afterwards."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from argon2 import PasswordHasher
+
+from steward.app.compose import Steward, open_steward
+from steward.core import MovableClock, Settings
+from steward.core.settings import (
+    BlobSettings,
+    ConnectionsSettings,
+    DatabaseSettings,
+    ModelsSettings,
+    RunsSettings,
+    TraceSettings,
+)
+from steward.data.samples import generate
+from steward.evaluation import Cast, Site, Suite
+from steward.identity import Access, Passwords, Principal, Role, User, Via
+from steward.store import Scope
+
+_MOMENT: Final = datetime(2026, 3, 1, tzinfo=UTC)
+"""Now, in every evaluation: plans that say "last month" come out alike."""
+
+
+class Sites:
+    """Makes one installation for each size of sample data and copies it for each suite."""
+
+    def __init__(self, settings: Settings, folder: Path, cast: Cast) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._cast = cast
+        self._made: dict[int, tuple[Path, Mapping[str, Access]]] = {}
+        self._opened = 0
+
+    @contextmanager
+    def open(self, suite: Suite) -> Iterator[Site]:
+        customers = suite.head.customers
+        template, people = self._template(customers)
+        self._opened += 1
+        home = self._folder / f"suite-{self._opened}"
+        shutil.copytree(template, home)
+        clock = MovableClock(_MOMENT)
+        steward = open_steward(self._apart(home), clock=clock, models=self._cast)
+        try:
+            for table in suite.head.data:
+                _load(steward, people["owner"], home, table.name, table.csv.encode())
+            if suite.head.tools:
+                rulebook = steward.governing.rulebook
+                rulebook.change_settings(people["owner"], 0, tools=suite.head.tools)
+            yield _site(steward, people, clock, self._cast, customers)
+        finally:
+            steward.close()
+            shutil.rmtree(home, ignore_errors=True)
+
+    def _template(self, customers: int) -> tuple[Path, Mapping[str, Access]]:
+        if customers not in self._made:
+            home = self._folder / f"samples-{customers}"
+            clock = MovableClock(_MOMENT)
+            # Nobody signs in here.
+            passwords = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+            steward = open_steward(self._apart(home), clock=clock, passwords=passwords)
+            try:
+                people = _people(steward)
+                samples = generate(customers=customers).datasets if customers else ()
+                for each in samples:
+                    _load(steward, people["owner"], home, each.name, each.content)
+            finally:
+                steward.close()
+            self._made[customers] = home, people
+        return self._made[customers]
+
+    def _apart(self, home: Path) -> Settings:
+        """The machine's sandbox and network rules, and nothing else of the real installation."""
+        return self._settings.model_copy(
+            update={
+                "home": home,
+                "database": DatabaseSettings(),
+                "blobs": BlobSettings(),
+                "runs": RunsSettings(),
+                "trace": TraceSettings(),
+                "models": ModelsSettings(),
+                "connections": ConnectionsSettings(discovery=False),
+            }
+        )
+
+
+def _people(steward: Steward) -> Mapping[str, Access]:
+    identity = steward.identity
+    owner = identity.users.create("owner@example.com", "Owner")
+    organisation = identity.projects.create_organisation("Evaluation", owner.id)
+    project = identity.projects.create(organisation.id, "Evaluation", owner.id)
+    people = {"owner": _enter(steward, owner, project)}
+    for role in (Role.viewer, Role.operator, Role.editor, Role.admin):
+        user = identity.users.create(f"{role.name}@example.com", role.name.title())
+        with steward.database.write(Scope(organisation.id, project)) as tx:
+            identity.members.add_within(tx, user.id, role)
+        people[role.name] = _enter(steward, user, project)
+    return people
+
+
+def _enter(steward: Steward, user: User, project_id: str) -> Access:
+    principal = Principal(user.id, user.email, user.name, Via.session)
+    return steward.identity.projects.enter(principal, project_id)
+
+
+def _load(steward: Steward, access: Access, home: Path, name: str, content: bytes) -> None:
+    path = home / "loading.csv"
+    path.write_bytes(content)
+    steward.workbench.bringing.load(access.scope, access.user_id, path, f"{name}.csv", name)
+    path.unlink()
+
+
+def _site(
+    steward: Steward, people: Mapping[str, Access], clock: MovableClock, cast: Cast, customers: int
+) -> Site:
+    governing = steward.governing
+    return Site(
+        access=people["owner"],
+        people=people,
+        clock=clock,
+        cast=cast,
+        runs=steward.runs,
+        threads=steward.threads,
+        workbench=steward.workbench,
+        tools=governing.broker.tools,
+        launcher=governing.launcher,
+        approvals=governing.approvals,
+        deciding=governing.deciding,
+        judging=governing.judging,
+        rulebook=governing.rulebook,
+        undoing=governing.undoing,
+        customers=customers,
+    )

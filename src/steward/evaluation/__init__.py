@@ -1,0 +1,28 @@
+"""Evaluation: suites of cases that say what planning, tools, answers, undo, policy and defence must come to."""
+
+from steward.evaluation.comparing import Comparison, compare
+from steward.evaluation.kept import KeptReport, Reports
+from steward.evaluation.report import Report, as_html, as_markdown, read_report
+from steward.evaluation.running import Progress, evaluate
+from steward.evaluation.script import Cast
+from steward.evaluation.site import Site
+from steward.evaluation.suite import Suite, load_suites, shipped, suite_schema
+
+__all__ = [
+    "Cast",
+    "Comparison",
+    "KeptReport",
+    "Progress",
+    "Report",
+    "Reports",
+    "Site",
+    "Suite",
+    "as_html",
+    "as_markdown",
+    "compare",
+    "evaluate",
+    "load_suites",
+    "read_report",
+    "shipped",
+    "suite_schema",
+]

@@ -1,0 +1,42 @@
+"""The installation in which a suite is played: made for it, with sample data, and thrown away afterwards."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from steward.agents.threads import Threads
+from steward.broker.approvals import Approvals
+from steward.broker.deciding import Deciding
+from steward.broker.judging import Judging
+from steward.broker.rulebook import Rulebook
+from steward.broker.toolbox import Toolbox
+from steward.broker.undo import Undoing
+from steward.core.clock import MovableClock
+from steward.data.workbench import Workbench
+from steward.evaluation.script import Cast
+from steward.flows.launch import Launcher
+from steward.identity import Access
+from steward.runs import Runs
+
+
+@dataclass(frozen=True)
+class Site:
+    """One attribute per thing that cases work with."""
+
+    access: Access
+    """The owner's, who speaks in every case that names nobody else."""
+    people: Mapping[str, Access]
+    """Somebody of each role, by its name."""
+    clock: MovableClock
+    cast: Cast
+    runs: Runs
+    threads: Threads
+    workbench: Workbench
+    tools: Toolbox
+    launcher: Launcher
+    approvals: Approvals
+    deciding: Deciding
+    judging: Judging
+    rulebook: Rulebook
+    undoing: Undoing
+    customers: int
+    """How many customers the samples were drawn for; 0: there are none."""
