@@ -13,6 +13,12 @@ COUNT = {
     "tools": ["execute_sql"],
     "arguments": {"sql": "SELECT count(*) AS customers FROM crm_customers"},
 }
+LOOK = {
+    "id": "look",
+    "title": "List the datasets",
+    "agent": "data-analyst",
+    "tools": ["list_datasets"],
+}
 
 
 def test_a_question_is_planned_answered_and_replayed(chat: Chat) -> None:
@@ -84,9 +90,9 @@ def test_a_plan_that_changes_something_waits_for_a_person(chat: Chat) -> None:
 
 def test_a_rejected_plan_does_nothing(chat: Chat) -> None:
     chat.settings(review="always")
-    chat.models.play(ScriptedModel([plan_text(COUNT)]))
+    chat.models.play(ScriptedModel([plan_text(LOOK)]))
 
-    run = chat.say("How many customers are there?")
+    run = chat.say("Which datasets are there?")
     run = chat.answer(run, "plan/1/review", {"decision": "reject", "by": "me"})
 
     assert run.status.value == "failed"
@@ -207,7 +213,7 @@ def test_a_model_that_fails_leaves_the_answer_to_rules(chat: Chat) -> None:
     model = ScriptedModel([fails("model-refused"), fails("model-refused")])
     chat.models.play(model)
 
-    run = chat.say("How many customers are there?")
+    run = chat.say("Which datasets are there?")
 
     output = chat.output(run)
     assert run.status.value == "done"
@@ -217,9 +223,9 @@ def test_a_model_that_fails_leaves_the_answer_to_rules(chat: Chat) -> None:
 
 
 def test_requests_are_paid_from_the_budget(chat: Chat) -> None:
-    chat.models.play(ScriptedModel([plan_text(COUNT), "There are 60 customers."]))
+    chat.models.play(ScriptedModel([plan_text(LOOK), "There are three."]))
 
-    run = chat.say("How many customers are there?")
+    run = chat.say("Which datasets are there?")
 
     status = chat.steward.governing.budgets.status(run)
     assert int(status.to_json()["tokens"]["spent"]) > 100
@@ -247,3 +253,16 @@ def test_an_agent_with_a_skill_reads_its_files_on_demand(chat: Chat) -> None:
     assert chat.output(run)["steps"][0]["calls"] == ["p1/look/call/2"]
     assert chat.output(run)["deviations"] == []
     chat.replays(run)
+
+
+def test_a_plan_waits_in_the_inbox_too(chat: Chat) -> None:
+    chat.settings(review="always")
+    chat.models.play(ScriptedModel([plan_text(LOOK), "There are three."]))
+    run = chat.say("Which datasets are there?")
+
+    inbox = chat.steward.governing.inbox
+    (item,) = inbox.waiting(chat.access)
+    assert (item.kind, item.run_id) == ("plan", run.id)
+    inbox.answer(chat.access, run.id, item.key, {"decision": "approve"})
+
+    assert chat.drive(run).status.value == "done"

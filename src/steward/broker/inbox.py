@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from steward.broker.approvals import Approval, Approvals
 from steward.broker.groups import Groups
+from steward.broker.schemas import first_problem
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
 from steward.identity import Access, Role
@@ -14,11 +15,14 @@ from steward.runs import Json, Run, Runs
 
 _MOST: Final = 200
 QUESTION, GATE, BUDGET, UNCERTAIN = "question", "approval", "budget", "uncertain"
-_ANSWERED_HERE: Final = frozenset({QUESTION, GATE, BUDGET, UNCERTAIN})
+PLAN = "plan"
+_ANSWERED_HERE: Final = frozenset({QUESTION, GATE, BUDGET, UNCERTAIN, PLAN})
 _DECISIONS: Final = {
     GATE: frozenset({"approve", "reject"}),
     BUDGET: frozenset({"raise", "abort"}),
     UNCERTAIN: frozenset({"happened", "retry", "give_up"}),
+    # To leave steps out or to change a plan, people go to where it was made.
+    PLAN: frozenset({"approve", "reject"}),
 }
 
 
@@ -140,9 +144,24 @@ def _checked(item: Waiting, answer: Json) -> dict[str, Any]:
             raise Conflict(
                 "What you saw is not what is asked now. Read it again.", code="other-payload"
             )
-        return {"decision": answer["decision"], "reason": str(answer.get("reason", ""))[:1000]}
+        given = {"decision": answer["decision"], "reason": str(answer.get("reason", ""))[:1000]}
+        return given | _edited(item.request, answer)
+    if kind == PLAN:
+        return {"decision": answer["decision"], "skip": []}
     if kind == BUDGET:
         return {"decision": answer["decision"], "limits": answer.get("limits", {})}
     # What a person tells of an effect is told, never taken for what the broker recorded.
     told = {"result": {"told": answer["result"]}} if "result" in answer else {}
     return {"decision": answer["decision"], **told}
+
+
+def _edited(request: Json, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """A payload that was changed before approving it, where the gate says what it may be."""
+    if "payload" not in answer:
+        return {}
+    if request.get("edit") is None:
+        raise Invalid("What this asks for can be approved as it is only.", code="not-editable")
+    wrong = first_problem(request["edit"], answer["payload"])
+    if wrong is not None:
+        raise Invalid(f"The changed payload does not fit: {wrong}.", code="invalid-answer")
+    return {"payload": answer["payload"]}

@@ -167,10 +167,13 @@ export interface WaitRequest {
   breach?: { limit: string; message: string; asked: string; left: string; total: string };
   tool?: string;
   request?: unknown;
+  /** Of a plan that waits to be looked at. */
+  reason?: string;
+  plan?: { steps: { id: string; title: string; agent: string; tools: string[] }[] };
 }
 
 export type Waiting = Omit<Schemas['WaitingOut'], 'request' | 'approval' | 'kind'> & {
-  kind: 'approval' | 'gate' | 'question' | 'budget' | 'uncertain';
+  kind: 'approval' | 'gate' | 'question' | 'budget' | 'uncertain' | 'plan';
   request: WaitRequest | null;
   approval: Approval | null;
 };

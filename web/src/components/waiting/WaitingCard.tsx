@@ -2,6 +2,7 @@
 import type { Waiting } from '@/api/run-types';
 import { ApprovalCard } from './ApprovalCard';
 import { BudgetCard, GateCard, UncertainCard } from './DecisionCards';
+import { PlanCard } from './PlanCard';
 import { QuestionCard } from './QuestionCard';
 
 interface Props {
@@ -17,6 +18,7 @@ export function WaitingCard({ waiting, hasKeys }: Props) {
   const props = { waiting, request, hasKeys };
   if (kind === 'question') return <QuestionCard {...props} />;
   if (kind === 'gate') return <GateCard {...props} />;
+  if (kind === 'plan') return <PlanCard {...props} />;
   return kind === 'budget' ? <BudgetCard {...props} /> : <UncertainCard {...props} />;
 }
 

@@ -5,6 +5,7 @@ import {
   CircleHelp,
   Coins,
   DoorClosed,
+  ListChecks,
   type LucideIcon,
   ShieldQuestion,
   Stamp,
@@ -25,6 +26,7 @@ const KINDS: Record<Waiting['kind'], { word: string; icon: LucideIcon }> = {
   question: { word: 'Question', icon: CircleHelp },
   budget: { word: 'Budget', icon: Coins },
   uncertain: { word: 'Uncertain effect', icon: ShieldQuestion },
+  plan: { word: 'Plan of a chat', icon: ListChecks },
 };
 
 interface Props {
