@@ -10,7 +10,7 @@ from steward.broker.groups import Groups
 from steward.broker.schemas import first_problem
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
-from steward.identity import Access, Role
+from steward.identity import Access
 from steward.runs import Json, Run, Runs
 
 _MOST: Final = 200
@@ -50,7 +50,7 @@ class Inbox:
 
     def waiting(self, access: Access) -> list[Waiting]:
         """What this person can answer now, what ends soonest first."""
-        if access.role < Role.operator:
+        if not access.role.acts:
             return []
         member_of = self._groups.of(access.scope, access.user_id)
         titles: dict[str, str] = {}
@@ -79,7 +79,7 @@ class Inbox:
 
     def answer(self, access: Access, run_id: str, key: str, answer: Json) -> None:
         """Answers a question, a gate, a budget request or an uncertain effect; the first answer counts."""
-        access.require(Role.operator)
+        access.require_acting()
         run = self._runs.get(access.scope, run_id)
         wait = next((each for each in run.waits or () if each["key"] == key), None)
         item = _waiting(run, wait) if wait is not None else None

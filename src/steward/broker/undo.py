@@ -98,7 +98,7 @@ class Undoing:
         action = self._one(scope, run_id, key)
         if action.way is not Way.version:
             return UndoPlan(action, (), ())
-        branch = self._grant(scope, run_id).branch
+        branch = self._branch(scope, run_id, action)
         workspace = self._versions.workspace(scope, "steward")
         dependants: list[Dependant] = []
         blocked: set[str] = set()
@@ -167,7 +167,7 @@ class Undoing:
         ticket: str,
         merge_rows: bool,
     ) -> list[str]:
-        branch = self._grant(access.scope, run_id).branch
+        branch = self._branch(access.scope, run_id, action)
         workspace = self._versions.workspace(access.scope, access.user_id, run_id=run_id)
         done = workspace.commits_on_ticket(ticket)
         if done:
@@ -235,6 +235,12 @@ class Undoing:
             inverse=outcome["inverse"],
             arguments=request["arguments"],
         )
+
+    def _branch(self, scope: Scope, run_id: str, action: Action) -> str:
+        """Where it was done: on the branch the call named, below the run's own, or on that."""
+        own = self._grant(scope, run_id).branch
+        named = action.arguments.get("branch") if isinstance(action.arguments, dict) else None
+        return named if isinstance(named, str) and named.startswith(f"{own}/") else own
 
     def _grant(self, scope: Scope, run_id: str) -> Grant:
         return Grant.from_json(self._runs.request(scope, run_id).grant)

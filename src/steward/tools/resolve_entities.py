@@ -16,6 +16,7 @@ from steward.broker.tool import (
     ToolContext,
 )
 from steward.data.versions import Commit
+from steward.tools._branches import BRANCH, on_branch
 from steward.tools._calls import agreed, bench, finished, listed, off_loop, source
 from steward.tools._commits import (
     base_as_agreed,
@@ -38,6 +39,7 @@ class ResolveEntities(Arguments):
         max_length=100_000,
         description="Matching rules as YAML; unset: proposed from the data and shown in the preview.",
     )
+    branch: str | None = Field(None, min_length=1, max_length=200, description=BRANCH)
 
 
 async def _judged(context: ToolContext, arguments: ResolveEntities) -> dict[str, Any]:
@@ -59,6 +61,7 @@ async def _judged(context: ToolContext, arguments: ResolveEntities) -> dict[str,
 
 
 async def dry_run(context: ToolContext, arguments: ResolveEntities) -> Preview:
+    context = on_branch(context, arguments.branch)
     promised = await off_loop(promise, context, arguments.datasets, arguments.target)
     judged = await _judged(context, arguments)
     estimate = judged["estimate"]
@@ -80,6 +83,7 @@ async def dry_run(context: ToolContext, arguments: ResolveEntities) -> Preview:
 
 
 async def run(context: ToolContext, arguments: ResolveEntities) -> Outcome:
+    context = on_branch(context, arguments.branch)
     await off_loop(base_as_agreed, context, arguments.target)
     rules = arguments.rules or agreed(context).get("rules")
     if rules is None:

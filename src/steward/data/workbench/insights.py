@@ -3,7 +3,7 @@
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from steward.core.clock import Clock
 from steward.data.engine import session
-from steward.data.versions import MAIN, Dataset, Versions
+from steward.data.versions import MAIN, Commit, Dataset, Versions, Workspace
 from steward.data.workbench._tables import analyses
 from steward.data.workbench.coverage import KeyCoverage, key_coverage
 from steward.data.workbench.tasks import Report, Task, Tasks
@@ -21,6 +21,7 @@ from steward.store import Database, Scope
 
 Document = dict[str, Any]
 Compute = Callable[[duckdb.DuckDBPyConnection, Report], Any]
+_COMMITS = 500
 
 
 class Insights:
@@ -76,9 +77,11 @@ class Insights:
         title = f"Relate {len(chosen)} datasets"
         return self._known_or_started(scope, author, "relations", title, subject, compute)
 
-    def known_relations(self, scope: Scope, author: str, branch: str = MAIN) -> Document | None:
-        """The relations of all datasets of a branch if they were computed before; starts nothing."""
-        chosen = self._related(scope, author, None, branch)
+    def known_relations(
+        self, scope: Scope, author: str, branch: str = MAIN, names: Sequence[str] | None = None
+    ) -> Document | None:
+        """The relations of datasets (unset: all of the branch) if they were computed before; starts nothing."""
+        chosen = self._related(scope, author, names, branch)
         subject = _subject([f"{dataset.name}\n{dataset.version}" for dataset in chosen])
         return self._known(scope, "relations", subject)
 
@@ -118,7 +121,7 @@ class Insights:
         nodes: dict[str, Document] = {}
         edges: list[Document] = []
         seen: set[str] = set()
-        for commit in workspace.log(branch, limit=500):
+        for commit in _with_merged(workspace, branch):
             for change in commit.changes:
                 if change.kind != "dataset" or change.name in seen or change.name not in alive:
                     continue
@@ -189,6 +192,20 @@ class Insights:
                     kind=kind, subject=key, result=document, created_at=self._clock.now()
                 )
             )
+
+
+def _with_merged(workspace: Workspace, branch: str) -> Iterator[Commit]:
+    """The commits of a branch, newest first; after a merge, those that it brought in."""
+    own = workspace.log(branch, limit=_COMMITS)
+    known = {commit.id for commit in own}
+    for commit in own:
+        yield commit
+        brought = workspace.log(commit.merged, limit=_COMMITS) if commit.merged else ()
+        for other in brought:
+            if other.id in known:
+                break
+            known.add(other.id)
+            yield other
 
 
 def _subject(parts: Sequence[str]) -> str:

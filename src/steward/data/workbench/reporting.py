@@ -22,6 +22,7 @@ FOLDER = "reports"
 Format = Literal["html", "pdf"]
 _CHARTS = 3
 _STEPS = 50
+_OVERLAPS = 30
 
 
 class Reporting:
@@ -86,6 +87,9 @@ class Reporting:
             for source in sources:
                 table = self._versions.table(scope, source.version, source.name)
                 sections.append(self._section(connection, table, locale))
+        overlap = self._overlap(scope, author, [source.name for source in sources], branch)
+        if overlap is not None:
+            sections.insert(0, overlap)
         lineage = self._lineage(scope, author, branch)
         if lineage is not None:
             sections.append(Section(heading="Lineage", parts=(lineage,)))
@@ -156,6 +160,35 @@ class Reporting:
             parts.append(ChartPart(spec=drawn.spec, caption=drawn.description[:500]))
         parts.append(table_part(connection, _narrowed(table), limit=10, caption="First rows"))
         return Section(heading=table.name, parts=tuple(parts))
+
+    def _overlap(
+        self, scope: Scope, author: str, names: Sequence[str], branch: str
+    ) -> "Section | None":
+        """How the datasets go together, where somebody had them related before."""
+        from steward.data.show.reports import Section, TableColumn, TablePart
+
+        known = self._insights.known_relations(scope, author, branch, names)
+        if len(names) < 2 or known is None or not known["relationships"]:
+            return None
+        headings = ("Column", "Found in", "Kind", "Shared %", "Rows without", "Why")
+        rows = tuple(
+            (
+                f"{each['table']}: {', '.join(each['columns'])}"[:500],
+                f"{each['referenced_table']}: {', '.join(each['referenced_columns'])}"[:500],
+                f"{each['kind']} ({each['cardinality']})",
+                round(100 * each["coverage"], 1),
+                each["orphan_rows"] + each["null_rows"],
+                each["reason"][:900],
+            )
+            for each in known["relationships"][:_OVERLAPS]
+        )
+        table = TablePart(
+            caption="Columns whose values are found elsewhere",
+            columns=tuple(TableColumn(title=name) for name in headings),
+            rows=rows,
+            total_rows=len(known["relationships"]),
+        )
+        return Section(heading="How they overlap", parts=(table,))
 
     def _lineage(self, scope: Scope, author: str, branch: str) -> "LineageMap | None":
         from steward.data.show.reports import MAX_NODES, LineageMap, MapEdge, MapNode

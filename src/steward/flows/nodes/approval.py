@@ -1,6 +1,6 @@
 """A gate: somebody approves an exact payload, or refuses it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -33,6 +33,22 @@ class ApprovalNode(Node):
     review: bool = Field(
         False, description="The run shows as `reviewing`: its results are looked at."
     )
+    shown: Template = Field(
+        None, description="What to look at before deciding, beside the payload."
+    )
+    view: str = Field(
+        "",
+        max_length=60,
+        pattern="^[a-z-]*$",
+        description="Name of the component that shows it; unset, or not known: as data.",
+    )
+    edit: JsonSchema | None = Field(
+        None, description="JSON Schema of a payload changed before approving; unset: as it is."
+    )
+
+    def schemas(self) -> Iterator[tuple[str, JsonSchema]]:
+        if self.edit is not None:
+            yield "/edit", self.edit
 
     def ports(self) -> tuple[str, ...]:
         return ("approved", "rejected")
@@ -58,6 +74,12 @@ class ApprovalNode(Node):
             "body_hash": digest(payload.value),
             "approvers": self.approvers,
         }
+        if self.shown is not None:
+            request["shown"] = at.filled(self.shown).value
+        if self.view:
+            request["view"] = self.view
+        if self.edit is not None:
+            request["edit"] = self.edit
         asked = await at.execution.now(f"{at.key}:asked")
         said = await at.execution.wait(
             at.key,

@@ -1,0 +1,97 @@
+"""Rules by which rows are the same: proposed from the data or weighed as given, with counts and the pairs in doubt."""
+
+from typing import Any, Final
+
+from pydantic import Field
+
+from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
+from steward.core.errors import Invalid
+from steward.tools._calls import bench, finished, listed, off_loop, source
+from steward.tools._commits import inputs, reading_cost
+
+_PAIRS: Final = 20
+"""Pairs that are shown: people look at the nearest to the threshold, and records stay small."""
+
+
+class ProposeRules(Arguments):
+    datasets: list[str] = Field(min_length=1, max_length=20, description="Names of the datasets.")
+    rules: str | None = Field(
+        None,
+        max_length=100_000,
+        description="Rules as YAML, to be weighed; unset: proposed from the data.",
+    )
+    threshold: float | None = Field(
+        None,
+        ge=0.05,
+        lt=1,
+        description="Pairs at least this likely are merged; unset: as the rules say.",
+    )
+
+
+async def run(context: ToolContext, arguments: ProposeRules) -> Outcome:
+    resolving = bench(context).resolving
+    who, names = (context.scope, context.author), arguments.datasets
+    found: dict[str, Any] | None = None
+    rules = arguments.rules
+    if rules is None:
+        begun = await off_loop(resolving.propose, *who, names, context.branch)
+        found = await finished(context, begun)
+        rules = str(found["rules"])
+    if arguments.threshold is not None:
+        rules, found = await off_loop(with_threshold, rules, arguments.threshold), None
+    if found is None:
+        begun = await off_loop(resolving.estimate, *who, rules, names, context.branch)
+        found = await finished(context, begun)
+    return await off_loop(_described, context, arguments, found)
+
+
+def with_threshold(rules: str, match: float) -> str:
+    """The same rules with another threshold; the band to look at always holds it."""
+    from steward.data.resolve import from_yaml, to_yaml
+
+    if not 0.05 <= match < 1:
+        raise Invalid("A threshold is a probability from 0.05 to below 1.")
+    known = from_yaml(rules)
+    band = known.thresholds
+    moved = band.model_copy(
+        update={
+            "match": match,
+            "review_from": min(band.review_from, match),
+            "review_to": max(band.review_to, match),
+        }
+    )
+    return to_yaml(known.model_copy(update={"thresholds": moved}))
+
+
+def _described(context: ToolContext, arguments: ProposeRules, found: dict[str, Any]) -> Outcome:
+    read = inputs(context, arguments.datasets)
+    estimate = found["estimate"]
+    return Outcome(
+        value={**found, "datasets": arguments.datasets, "borderline": found["borderline"][:_PAIRS]},
+        summary=(
+            f"{estimate['rows']:,} rows of {listed(arguments.datasets)} would be "
+            f"{estimate['entities']:,} entities; {estimate['borderline']:,} pairs are in doubt"
+        ),
+        sources=tuple(source(each.name, each.version) for each in read),
+        trusted=False,
+        cost=Cost(rows=sum(each.rows for each in read), bytes=sum(each.bytes for each in read)),
+    )
+
+
+TOOLS.add(
+    "propose_rules",
+    Tool(
+        name="propose_rules",
+        title="Propose or weigh matching rules",
+        description=(
+            "Finds rules by which rows of datasets are the same customer, company or thing, or weighs given "
+            "ones: estimated entities, and the pairs in doubt side by side. Nothing is written."
+        ),
+        arguments=ProposeRules,
+        risk=Risk.compute,
+        run=run,
+        effects=Effects(reads=True),
+        attempts=2,
+        estimate=lambda context, arguments: reading_cost(context, arguments.datasets),
+    ),
+)
