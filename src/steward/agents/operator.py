@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from steward.agents.enforcement import Made, refusal
+from steward.agents.enforcement import Made, is_asked_for, refusal
 from steward.agents.guardrails import checked_output
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import PlanStep
@@ -45,6 +45,8 @@ _ENDING: Final = frozenset(
 _TALK: Final = 6
 """Requests to a model beyond one for each call: for the answer, a repair and a nudge."""
 _ERROR_SOURCE: Final = "error of a tool"
+_AT_ONCE: Final = 8
+"""Calls of one answer that are looked at; a model that wants more asks again."""
 READ_SKILL: Final = "skill.read"
 """Whoever follows a skill may read its files; it is no part of a plan."""
 VIOLATION: Final = "plan-violation"
@@ -157,8 +159,10 @@ class Operator:
         tool: str,
         arguments: Json,
         labels: Mapping[str, Labels],
+        *,
+        asked_for: bool = False,
     ) -> Labelled:
-        return await self._broker.call(execution, key, tool, arguments, labels)
+        return await self._broker.call(execution, key, tool, arguments, labels, asked_for=asked_for)
 
 
 class _Work:
@@ -232,7 +236,9 @@ class _Work:
             answer = await self._request(messages)
             messages.append(answer.said)
             if answer.calls:
-                messages.extend([await self._answer(call) for call in answer.calls])
+                taken, rest = answer.calls[:_AT_ONCE], answer.calls[_AT_ONCE:]
+                messages.extend([await self._answer(call) for call in taken])
+                messages.extend(_not_now(call) for call in rest)
                 continue
             if self._step.tools and not self._done.results and not nudged:
                 nudged = True
@@ -276,7 +282,10 @@ class _Work:
 
     def _open_tools(self) -> tuple[str, ...]:
         """Fallbacks come into view once a primary has failed."""
-        failed = any(made.failed and made.tool in self._step.tools for made in self._made)
+        # What was refused was not tried: asking for nonsense opens nothing.
+        failed = any(
+            made.failed and made.was_tried and made.tool in self._step.tools for made in self._made
+        )
         open_ = self._step.allowed if failed or not self._step.tools else tuple(self._step.tools)
         return (*open_, READ_SKILL) if self._has.skill else open_
 
@@ -318,7 +327,14 @@ class _Work:
         self._called += 1
         key = f"{self._key}/call/{self._called}"
         try:
-            found = await self._operator.call(self._execution, key, tool, arguments, labels)
+            found = await self._operator.call(
+                self._execution,
+                key,
+                tool,
+                arguments,
+                labels,
+                asked_for=self._is_asked_for(tool, arguments, labels),
+            )
         except StepFailed as failure:
             if failure.code in _ENDING:
                 raise
@@ -349,6 +365,19 @@ class _Work:
         told = trusted_for(Risk(facts["risk"]), self._job.trusted, self._job.names)
         return label_arguments(arguments, told, self._seen, schema=facts["schema"])
 
+    def _is_asked_for(
+        self, tool: str, arguments: Mapping[str, Json], labels: Mapping[str, Labels]
+    ) -> bool:
+        facts = self._has.tools[tool]
+        return is_asked_for(
+            self._step,
+            Risk(facts["risk"]),
+            arguments,
+            labels,
+            plan_is_trusted=self._job.arguments_trusted,
+            spends=facts.get("spends", False),
+        )
+
     async def _refused(
         self, tool: str, arguments: Mapping[str, Json], labels: Mapping[str, Labels]
     ) -> str | None:
@@ -361,7 +390,16 @@ class _Work:
             if tool == READ_SKILL and tool not in step.allowed:
                 step = step.model_copy(update={"tools": [*step.tools, tool]})
                 agent = agent.model_copy(update={"tools": [*agent.tools, tool]})
-            why = refusal(step, agent, tool, risk, arguments, self._made, labels)
+            why = refusal(
+                step,
+                agent,
+                tool,
+                risk,
+                arguments,
+                self._made,
+                labels,
+                spends=self._has.tools[tool].get("spends", False),
+            )
         if why is not None:
             self._made.append(Made(tool, dict(arguments), failed=True, why=why, refused=True))
             await self._deviate("outside-plan", tool, why)
@@ -397,6 +435,11 @@ class _Equipment:
         return "risk" in self.tools.get(tool, {})
 
 
+def _not_now(call: Call) -> ToolResult:
+    told = f"Only {_AT_ONCE} calls are taken at once; this one was not looked at."
+    return ToolResult(call.id, call.tool, told, failed=True, rows=False)
+
+
 def _facts(tool: Tool[Any], arguments: Json) -> Json:
     try:
         validated(tool, arguments)
@@ -407,6 +450,7 @@ def _facts(tool: Tool[Any], arguments: Json) -> Json:
     return {
         "description": tool.description,
         "risk": tool.risk.value,
+        "spends": tool.effects.spends,
         "schema": tool.schema(),
         "ready": ready,
     }
