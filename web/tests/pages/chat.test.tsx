@@ -135,6 +135,11 @@ describe('the chat', () => {
     const waits = [
       { key: 'plan/1/review', kind: 'plan', reason: 'It changes data', expires_at: null },
     ];
+    const inInbox = {
+      ...{ kind: 'plan', run_id: 'run_1', run_title: 'x', key: 'plan/1/review', title: 'x' },
+      ...{ asked_at: '2026-01-01T00:00:00Z', expires_at: null, approval: null },
+      request: { kind: 'plan', reason: 'It changes data', plan: plan.plan },
+    };
     const review = { state: 'waiting' as const, by: null, skip: [] };
     const steps = plan.plan.steps.map((step) => stepOf({ ...step, status: 'pending' }));
     const waiting = turnOf({
@@ -145,6 +150,7 @@ describe('the chat', () => {
       project(() => [waiting], {
         [`GET ${TURNS}/run_1/stream`]: () => new Promise<Response>(() => undefined),
         [`POST ${TURNS}/run_1/review`]: noContent,
+        [`GET ${PATH}/inbox`]: { items: [inInbox], next_cursor: null },
       }),
     );
     renderApp('/p/prj_1/chat/thr_1');
@@ -154,6 +160,8 @@ describe('the chat', () => {
     expect(note).toHaveTextContent('No model is configured.');
     await userEvent.click(within(card).getByRole('switch', { name: 'Do it: Do clean' }));
     await userEvent.click(within(card).getByRole('button', { name: 'Approve without 1 step' }));
+    // The inbox has it too; here it is asked once, with its steps.
+    expect(screen.queryByRole('button', { name: /Let it run/ })).toBeNull();
     await waitFor(() =>
       expect(sent.find(({ path }) => path.endsWith('/review'))?.body).toEqual({
         ...{ decision: 'approve', skip: ['clean'] },

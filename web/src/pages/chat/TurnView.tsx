@@ -84,11 +84,13 @@ export const TurnView = memo(function TurnView({ turn, isLast, actions }: Props)
   );
 });
 
-/** What of the turn waits for the reader. */
+/** What of the turn waits for the reader; a plan is reviewed on its own card. */
 function useWaiting({ run_id, status }: Turn): Waiting[] {
   const project = useProject();
   const { data = [] } = useQuery({ ...inboxQuery(project.id), enabled: !isFinal(status) });
-  return isFinal(status) ? [] : data.filter((item) => item.run_id === run_id);
+  return isFinal(status)
+    ? []
+    : data.filter(({ run_id: of, kind }) => of === run_id && kind !== 'plan');
 }
 
 function Failed({ error }: { error: { code: string; message: string } }) {
