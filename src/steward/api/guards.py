@@ -57,18 +57,26 @@ class SignedIn(Guard):
 class InProject(Guard):
     role: Role
     session_only: bool = False
+    runner: bool = False
+    """Whether runners may call it too, for what is theirs; everything else is closed to them."""
 
     def __call__(self, request: Request, project_id: str) -> Access:
         principal = identify(request, session_only=self.session_only)
         if not is_id(project_id, "prj"):
             raise NotFound("There is no such project, or it is not open to you.")
         access = steward_of(request).identity.projects.enter(principal, project_id)
-        access.require(self.role)
+        if not (self.runner and access.role is Role.runner):
+            access.require(self.role)
         _refuse_hidden(request, access)
         return access
 
     def as_dict(self) -> dict[str, Any]:
-        return {"kind": "project", "role": self.role.name, "session_only": self.session_only}
+        return {
+            "kind": "project",
+            "role": self.role.name,
+            "session_only": self.session_only,
+            "runner": self.runner,
+        }
 
 
 AsViewer = Annotated[Access, Depends(InProject(Role.viewer))]
@@ -77,6 +85,8 @@ AsEditor = Annotated[Access, Depends(InProject(Role.editor))]
 AsAdmin = Annotated[Access, Depends(InProject(Role.admin))]
 AsOwner = Annotated[Access, Depends(InProject(Role.owner))]
 AsViewerInPerson = Annotated[Access, Depends(InProject(Role.viewer, session_only=True))]
+AsViewerOrRunner = Annotated[Access, Depends(InProject(Role.viewer, runner=True))]
+AsOperatorOrRunner = Annotated[Access, Depends(InProject(Role.operator, runner=True))]
 AsAnyone = Depends(Public())
 AsSignedIn = Annotated[Principal, Depends(SignedIn())]
 AsPerson = Annotated[Principal, Depends(SignedIn(session_only=True))]

@@ -1,4 +1,7 @@
-"""What of runs, schedules, approvals and events a caller sees: nothing that belongs to a playbook hidden from them."""
+"""What of runs, schedules, approvals and events a caller sees: nothing that belongs to a playbook hidden from them.
+
+Runners see of runs their own alone, and of the rest what these are about.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -9,7 +12,7 @@ from steward.broker.approvals import Approval
 from steward.core import Event
 from steward.core.errors import NotFound
 from steward.core.ids import is_id
-from steward.identity import Access
+from steward.identity import Access, Role
 from steward.playbooks import subject_of
 from steward.runs import Schedule
 
@@ -23,6 +26,7 @@ class Seeing:
     def __init__(self, steward: Steward, access: Access) -> None:
         self._steward = steward
         self._access = access
+        self._is_runner = access.role is Role.runner
         self.sight = steward.playbooks.people.sight(access)
         self._run = lru_cache(maxsize=1_000)(self._shows_run)
 
@@ -31,7 +35,7 @@ class Seeing:
         return self.sight.everything or self._run(run_id)
 
     def schedule(self, schedule: Schedule) -> bool:
-        return self.sight.shows(schedule.request.subject)
+        return not self._is_runner and self.sight.shows(schedule.request.subject)
 
     def approval(self, approval: Approval) -> bool:
         """Those of runs the caller sees, and those that were put to them by name or by group."""
@@ -48,6 +52,8 @@ class Seeing:
         subject, scope = event.subject, self._access.scope
         if is_id(subject, "pbk"):
             return self.sight.shows(subject_of(subject))
+        if self._is_runner and event.data.get("user") == self._access.user_id:
+            return event.type == "notification.created"
         try:
             if is_id(subject, "run"):
                 return self.run(subject)
@@ -58,7 +64,7 @@ class Seeing:
         except NotFound:
             # Of what is gone nobody can say any more whose it was.
             return False
-        return True
+        return not self._is_runner
 
     def refuse_hidden(
         self, *, runs: Sequence[str] = (), schedule: str | None = None, approval: str | None = None
@@ -79,10 +85,11 @@ class Seeing:
 
     def _shows_run(self, run_id: str) -> bool:
         try:
-            subject = self._steward.runs.get(self._access.scope, run_id).subject
+            run = self._steward.runs.get(self._access.scope, run_id)
         except NotFound:
             return True
-        return self.sight.shows(subject)
+        mine = not self._is_runner or run.created_by == self._access.user_id
+        return mine and self.sight.shows(run.subject)
 
 
 def kept(fetch: Fetch[T], keep: Callable[[T], bool], key: Callable[[T], str]) -> Fetch[T]:

@@ -7,7 +7,7 @@ from pydantic import StringConstraints
 
 from steward.identity import Role
 
-RoleName = Literal["viewer", "operator", "editor", "admin", "owner"]
+RoleName = Literal["runner", "viewer", "operator", "editor", "admin", "owner"]
 
 
 def role_name(role: Role) -> RoleName:

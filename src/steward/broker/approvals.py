@@ -13,7 +13,7 @@ from steward.broker.groups import Groups
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
 from steward.core.ids import Ids
-from steward.identity import Access, Role
+from steward.identity import Access
 from steward.runs import Json, Runs, digest
 from steward.store import Database, EventLog, Scope, Transaction
 
@@ -243,7 +243,7 @@ class Approvals:
             if not _may_decide(access, found, self._groups.of_within(tx, access.user_id)):
                 raise _not_yours(found)
             role = self._groups.role_within(tx, user_id)
-            if role is None or role < Role.operator:
+            if role is None or not role.acts:
                 raise NotFound("There is nobody in this project by that id who may approve.")
             tx.execute(
                 sa.update(tables.approvals)
@@ -257,7 +257,7 @@ class Approvals:
 
     def take_back(self, access: Access, run_id: str, key: str) -> None:
         """Stops an external send within its undo window."""
-        access.require(Role.operator)
+        access.require_acting()
         self._runs.records.signal(
             access.scope, run_id, f"{key}/window", {"decision": "undone", "by": access.user_id}
         )
@@ -361,7 +361,7 @@ def _extent(found: Approval, verdict: Verdict) -> Extent:
 
 
 def _may_decide(access: Access, approval: Approval, member_of: frozenset[str]) -> bool:
-    if access.role < Role.operator:
+    if not access.role.acts:
         return False
     if approval.delegated_to is not None:
         return approval.delegated_to == access.user_id

@@ -262,11 +262,13 @@ def _resource_uid(question: Question) -> dict[str, str]:
 
 def _entities(question: Question) -> Iterator[dict[str, Any]]:
     asker, scope = question.asker, question.scope
-    roles = list(Role)
+    roles = [role for role in Role if role is not Role.runner]
     # An owner is in Role::"admin" too: `principal in Role::"editor"` reads "an editor at least".
     for lower, higher in zip([None, *roles], roles, strict=False):
         parents = [] if lower is None else [_uid("Role", lower.name)]
         yield _entity(_uid("Role", higher.name), parents)
+    # A runner starts nothing but playbooks that were deployed and shared: what these do is judged as an operator's.
+    yield _entity(_uid("Role", Role.runner.name), [_uid("Role", Role.operator.name)])
     groups = sorted(asker.groups)
     yield from (_entity(_uid("Group", group)) for group in groups)
     yield _entity(

@@ -59,6 +59,11 @@ class Access:
                 "Ask an admin of the project."
             )
 
+    def require_acting(self) -> None:
+        """For starting and answering runs; which of them are a runner's own is looked at where they are named."""
+        if not self.role.acts:
+            self.require(Role.operator)
+
     def may_grant(self, role: Role) -> None:
-        if role > self.role:
+        if role > self.role or (role.acts and not self.role.acts):
             raise Denied(f"You can give roles up to your own ({self.role.name}), not {role.name}.")

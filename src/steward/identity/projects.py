@@ -17,7 +17,7 @@ from steward.identity._tables import (
     projects,
 )
 from steward.identity.principals import Access, Principal
-from steward.identity.roles import Role
+from steward.identity.roles import Role, within
 from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
 
 UNDO_WINDOW = timedelta(days=30)
@@ -235,17 +235,20 @@ class Projects:
         if after is not None:
             statement = statement.where(projects.c.id > after)
         with self._database.read(EVERYWHERE) as tx:
-            return [_project(row, principal) for row in tx.rows(statement)]
+            found = [_project(row, principal) for row in tx.rows(statement)]
+        return [project for project in found if project is not None]
 
 
 def highest(*names: str | None) -> Role:
     return max(Role[name] for name in names if name)
 
 
-def _project(row: sa.Row[Any], principal: Principal) -> Project:
-    role = highest(row.org_role, row.project_role)
-    if principal.limits is not None:
-        role = min(role, principal.limits.role)
+def _project(row: sa.Row[Any], principal: Principal) -> Project | None:
+    role: Role | None = highest(row.org_role, row.project_role)
+    if role is not None and principal.limits is not None:
+        role = within(role, principal.limits.role)
+    if role is None:
+        return None
     return Project(
         id=row.id,
         name=row.name,

@@ -29,6 +29,8 @@ class Viewer:
 
     def sees(self, row: Any) -> bool:
         """Whether a row of playbooks is there for this person."""
+        if self.role is Role.runner and row.deployed is None:
+            return False
         if self.role >= Role.admin or self.user_id in {row.owner, row.created_by}:
             return True
         allowed: Mapping[str, Any] = row.allowed
@@ -78,7 +80,9 @@ class People:
         if access.role >= Role.admin:
             return Sight(everything=True)
         viewer = self.viewer(access)
-        wanted = sa.select(_COLUMNS.id, _COLUMNS.owner, _COLUMNS.created_by, _COLUMNS.allowed)
+        wanted = sa.select(
+            _COLUMNS.id, _COLUMNS.owner, _COLUMNS.created_by, _COLUMNS.allowed, _COLUMNS.deployed
+        )
         with self._database.read(access.scope) as tx:
             rows = tx.rows(wanted)
         return Sight(False, frozenset(subject_of(row.id) for row in rows if viewer.sees(row)))

@@ -11,6 +11,7 @@ from steward.broker.rulebook import Rulebook
 from steward.broker.story import story
 from steward.broker.tool import Artifact, Outcome, Preview, Risk, ToolContext
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
+from steward.data.versions import MAIN
 from steward.flows import Flow, dump_flow, pinned
 from steward.flows.launch import Launcher, Start
 from steward.identity import Access, Role
@@ -51,7 +52,9 @@ class Running:
         branch: str = "main",
     ) -> Run:
         """Runs the deployed revision; an editor may try another one, as of a draft."""
-        access.require(Role.operator)
+        access.require_acting()
+        if access.role is Role.runner and branch != MAIN:
+            raise Denied("Runners run playbooks on the branch main.")
         viewer = self._people.viewer(access)
         card = self._library.get(access, named)
         if card.state is State.archived:
@@ -160,7 +163,7 @@ class Running:
         self, context: ToolContext, parent: Run, named: str, inputs: Json
     ) -> tuple[Card, RunRequest]:
         viewer = self._people.author(context.scope, context.author)
-        if viewer.role < Role.operator:
+        if not viewer.role.acts:
             raise Denied("Calling a playbook needs the role operator.")
         card = self._library.seen_by(context.scope, viewer, named)
         self._refuse_circle(parent, card)

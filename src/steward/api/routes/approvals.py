@@ -8,7 +8,7 @@ from pydantic import Field
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
-from steward.api.guards import AsOperator, AsViewer
+from steward.api.guards import AsOperator, AsOperatorOrRunner, AsViewerOrRunner
 from steward.api.seeing import Seeing, kept
 from steward.api.types import ApprovalId
 from steward.broker.approvals import Approval, Extent, State, Verdict
@@ -76,7 +76,7 @@ def approval_out(approval: Approval) -> ApprovalOut:
 
 
 @router.get("/inbox")
-def read_inbox(request: Request, access: AsViewer) -> Page[WaitingOut]:
+def read_inbox(request: Request, access: AsViewerOrRunner) -> Page[WaitingOut]:
     """Everything that waits for the caller, what ends soonest first."""
     steward = steward_of(request)
     seeing = Seeing(steward, access)
@@ -91,7 +91,7 @@ def read_inbox(request: Request, access: AsViewer) -> Page[WaitingOut]:
 @router.get("/approvals")
 def list_approvals(
     request: Request,
-    access: AsViewer,
+    access: AsViewerOrRunner,
     state: Annotated[State | None, Query(alias="status")] = None,
     run_id: Annotated[str | None, Query(max_length=40)] = None,
     cursor: Cursor = None,
@@ -110,13 +110,15 @@ def list_approvals(
 
 
 @router.get("/approvals/{approval_id}")
-def read_approval(request: Request, access: AsViewer, approval_id: ApprovalId) -> ApprovalOut:
+def read_approval(
+    request: Request, access: AsViewerOrRunner, approval_id: ApprovalId
+) -> ApprovalOut:
     return approval_out(steward_of(request).governing.approvals.get(access, approval_id))
 
 
 @router.post("/approvals/{approval_id}/decision")
 async def decide_approval(
-    request: Request, access: AsOperator, approval_id: ApprovalId, body: DecisionIn
+    request: Request, access: AsOperatorOrRunner, approval_id: ApprovalId, body: DecisionIn
 ) -> ApprovalOut:
     """Approves or rejects exactly what was seen; edited arguments are checked and previewed first."""
     deciding = steward_of(request).governing.deciding

@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Limit, Output, Page, page
-from steward.api.guards import AsViewer
+from steward.api.guards import AsViewer, AsViewerOrRunner
 from steward.api.seeing import Seeing, kept
 from steward.app import Steward
 from steward.core import Event
@@ -64,7 +64,7 @@ def list_events(
 )
 def follow_events(
     request: Request,
-    access: AsViewer,
+    access: AsViewerOrRunner,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
 ) -> StreamingResponse:
@@ -119,10 +119,11 @@ def _told(steward: Steward, access: Access, events: list[Event]) -> list[Event]:
 def still_allowed(context: ApiContext, access: Access) -> bool:
     """A stream must not outlive the membership it was opened with."""
     try:
-        context.steward.identity.projects.enter(access.principal, access.scope.project_id)
+        now = context.steward.identity.projects.enter(access.principal, access.scope.project_id)
     except StewardError:
         return False
-    return True
+    # Another role sees something else: whoever follows asks anew.
+    return now.role is access.role
 
 
 def _frame(event: Event) -> str:

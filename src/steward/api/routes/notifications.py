@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
-from steward.api.guards import AsViewer
+from steward.api.guards import AsViewerOrRunner
 from steward.identity import Notification
 
 router = APIRouter(prefix="/projects/{project_id}/notifications", tags=["notifications"])
@@ -55,7 +55,7 @@ def _notification_out(notification: Notification) -> NotificationOut:
 
 @router.get("")
 def list_notifications(
-    request: Request, access: AsViewer, cursor: Cursor = None, limit: Limit = 50
+    request: Request, access: AsViewerOrRunner, cursor: Cursor = None, limit: Limit = 50
 ) -> NotificationPage:
     notifications = steward_of(request).identity.notifications
     items, following = page(
@@ -72,5 +72,5 @@ def list_notifications(
 
 
 @router.post("/read", status_code=status.HTTP_204_NO_CONTENT)
-def mark_notifications_read(request: Request, access: AsViewer, body: MarkRead) -> None:
+def mark_notifications_read(request: Request, access: AsViewerOrRunner, body: MarkRead) -> None:
     steward_of(request).identity.notifications.mark_read(access, None if body.all else body.ids)

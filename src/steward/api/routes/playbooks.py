@@ -24,7 +24,7 @@ from steward.api.documents import (
     revision_from,
     set_etag,
 )
-from steward.api.guards import AsEditor, AsOperator, AsViewer
+from steward.api.guards import AsEditor, AsOperatorOrRunner, AsViewer, AsViewerOrRunner
 from steward.api.routes.events import number
 from steward.api.routes.runs import RunOut, run_out
 from steward.core.errors import Invalid
@@ -196,6 +196,14 @@ def card_out(card: Card) -> PlaybookOut:
     return PlaybookOut.model_validate(card)
 
 
+def _card_for(access: Access, card: Card) -> PlaybookOut:
+    """A runner is not told with whom else it is shared."""
+    shown = card_out(card)
+    if access.role is not Role.runner:
+        return shown
+    return shown.model_copy(update={"allowed": SharingOut(users=[], groups=[], everyone=False)})
+
+
 def _changed(response: Response, card: Card) -> PlaybookOut:
     set_etag(response, card.version)
     return card_out(card)
@@ -212,7 +220,7 @@ def _triggers(found: list[Armed]) -> Page[TriggerOut]:
 @router.get("")
 def list_playbooks(
     request: Request,
-    access: AsViewer,
+    access: AsViewerOrRunner,
     q: Annotated[str, Query(max_length=200)] = "",
     folder: Annotated[str | None, Query(max_length=200)] = None,
     state: Annotated[list[StateName] | None, Query()] = None,
@@ -230,7 +238,7 @@ def list_playbooks(
         )
 
     items, following = page(fetch, lambda card: card.id, cursor, limit)
-    return Page(items=[card_out(card) for card in items], next_cursor=following)
+    return Page(items=[_card_for(access, card) for card in items], next_cursor=following)
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -293,7 +301,7 @@ def export_playbooks(request: Request, access: AsViewer) -> Response:
 
 @router.get("/{playbook_id}")
 def read_playbook(
-    request: Request, access: AsViewer, playbook_id: PlaybookId, response: Response
+    request: Request, access: AsViewerOrRunner, playbook_id: PlaybookId, response: Response
 ) -> PlaybookDetail:
     library = _playbooks(request).library
     card = library.get(access, playbook_id)
@@ -302,9 +310,12 @@ def read_playbook(
     if card.deployed is not None:
         running = library.revision_of(access.scope, card, card.deployed).playbook
     whole = library.with_people(access, card, newest)
+    if access.role is Role.runner:
+        # What runs is theirs to read; what is being written, and for whom, is not.
+        whole = running.model_copy(update={"owner": None, "allowed": None})
     set_etag(response, card.version)
     return PlaybookDetail(
-        **card_out(card).model_dump(),
+        **_card_for(access, card).model_dump(),
         document=as_json(whole),
         yaml=as_yaml(whole),
         inputs=running.inputs,
@@ -314,8 +325,8 @@ def read_playbook(
 
 
 def _may_run(access: Access, card: Card) -> bool:
-    needed = Role.editor if card.state is State.draft else Role.operator
-    return card.state is not State.archived and access.role >= needed
+    may = access.role >= Role.editor if card.state is State.draft else access.role.acts
+    return may and card.state is not State.archived
 
 
 @router.put("/{playbook_id}")
@@ -423,7 +434,7 @@ def restore_playbook(
 
 @router.post("/{playbook_id}/runs", status_code=status.HTTP_201_CREATED)
 def run_playbook(
-    request: Request, access: AsOperator, playbook_id: PlaybookId, body: RunIn
+    request: Request, access: AsOperatorOrRunner, playbook_id: PlaybookId, body: RunIn
 ) -> RunOut:
     """Starts a run of the deployed revision; it stays with that revision to its end."""
     return run_out(
@@ -436,7 +447,7 @@ def run_playbook(
 @router.get("/{playbook_id}/runs")
 def list_playbook_runs(
     request: Request,
-    access: AsViewer,
+    access: AsViewerOrRunner,
     playbook_id: PlaybookId,
     cursor: Cursor = None,
     limit: Limit = 50,
@@ -446,8 +457,9 @@ def list_playbook_runs(
     card = steward.playbooks.library.get(access, playbook_id)
     before = decode_cursor(cursor)
     subject = subject_of(card.id)
+    author = access.user_id if access.role is Role.runner else None
     found = steward.runs.records.listed(
-        access.scope, subject=subject, before=before, limit=limit + 1
+        access.scope, subject=subject, author=author, before=before, limit=limit + 1
     )
     items = [
         PlaybookRunOut(

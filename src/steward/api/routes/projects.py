@@ -18,7 +18,7 @@ from steward.api.documents import (
     revision_from,
     set_etag,
 )
-from steward.api.guards import AsAdmin, AsOwner, AsPerson, AsSignedIn, AsViewer
+from steward.api.guards import AsAdmin, AsOwner, AsPerson, AsSignedIn, AsViewer, AsViewerOrRunner
 from steward.api.routes.session import ProjectRef, project_ref
 from steward.api.types import RoleName, UserId, role_name
 from steward.identity import Member, Project, Role
@@ -93,7 +93,7 @@ def create_project(
 
 
 @router.get("/{project_id}")
-def read_project(request: Request, response: Response, access: AsViewer) -> ProjectOut:
+def read_project(request: Request, response: Response, access: AsViewerOrRunner) -> ProjectOut:
     return _project_out(response, steward_of(request).identity.projects.get(access))
 
 
@@ -155,6 +155,6 @@ def remove_member(request: Request, access: AsAdmin, user_id: UserId) -> None:
 
 
 @router.post("/{project_id}/leave", status_code=status.HTTP_204_NO_CONTENT)
-def leave_project(request: Request, access: AsViewer) -> None:
+def leave_project(request: Request, access: AsViewerOrRunner) -> None:
     """Takes oneself out."""
     steward_of(request).identity.members.remove(access, access.user_id)

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, attachment, page
-from steward.api.guards import AsEditor, AsOperator, AsViewer
+from steward.api.guards import AsEditor, AsOperator, AsOperatorOrRunner, AsViewer, AsViewerOrRunner
 from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
 from steward.api.types import RunId
 from steward.broker.story import story
@@ -22,7 +22,7 @@ from steward.broker.tool import Risk
 from steward.core.errors import Invalid, NotFound, Problem
 from steward.flows.fast_path import Question
 from steward.flows.launch import Start
-from steward.identity import Access
+from steward.identity import Access, Role
 from steward.runs import Run
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
@@ -209,7 +209,7 @@ def run_out(run: Run) -> RunOut:
 @router.get("")
 def list_runs(
     request: Request,
-    access: AsViewer,
+    access: AsViewerOrRunner,
     run_status: Annotated[list[StatusName] | None, Query(alias="status")] = None,
     mine: bool = False,
     subject: Annotated[str | None, Query(max_length=200)] = None,
@@ -227,7 +227,7 @@ def list_runs(
             access.scope,
             statuses=[str(item) for item in run_status or ()],
             subject=subject,
-            author=access.user_id if mine else None,
+            author=access.user_id if mine or access.role is Role.runner else None,
             parent=parent,
             text=q,
             before=before,
@@ -296,7 +296,7 @@ def read_measures(
 
 
 @router.get("/{run_id}")
-def read_run(request: Request, access: AsViewer, run_id: RunId) -> RunDetail:
+def read_run(request: Request, access: AsViewerOrRunner, run_id: RunId) -> RunDetail:
     steward = steward_of(request)
     run = steward.runs.get(access.scope, run_id)
     asked = steward.runs.request(access.scope, run_id)
@@ -322,7 +322,7 @@ def read_run(request: Request, access: AsViewer, run_id: RunId) -> RunDetail:
 
 
 @router.get("/{run_id}/status")
-def read_run_status(request: Request, access: AsViewer, run_id: RunId) -> RunStatusOut:
+def read_run_status(request: Request, access: AsViewerOrRunner, run_id: RunId) -> RunStatusOut:
     return RunStatusOut.model_validate(steward_of(request).runs.get(access.scope, run_id))
 
 
@@ -342,7 +342,7 @@ def list_entries(
 
 
 @router.get("/{run_id}/calls")
-def list_calls(request: Request, access: AsViewer, run_id: RunId) -> Page[CallOut]:
+def list_calls(request: Request, access: AsViewerOrRunner, run_id: RunId) -> Page[CallOut]:
     """What the run did, call by call, as its page shows it."""
     runs = steward_of(request).runs
     runs.get(access.scope, run_id)
@@ -357,7 +357,7 @@ def list_calls(request: Request, access: AsViewer, run_id: RunId) -> Page[CallOu
 )
 def follow_run(
     request: Request,
-    access: AsViewer,
+    access: AsViewerOrRunner,
     run_id: RunId,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
@@ -430,7 +430,7 @@ def resume_run(request: Request, access: AsOperator, run_id: RunId) -> RunOut:
 
 
 @router.post("/{run_id}/cancel")
-def cancel_run(request: Request, access: AsOperator, run_id: RunId) -> RunOut:
+def cancel_run(request: Request, access: AsOperatorOrRunner, run_id: RunId) -> RunOut:
     """It ends before its next step, and so do the runs it started; queries and code that run are stopped."""
     return _control(request, access, run_id, "cancel")
 
@@ -441,13 +441,15 @@ def _control(request: Request, access: Access, run_id: str, action: str) -> RunO
 
 
 @router.post("/{run_id}/answers", status_code=status.HTTP_204_NO_CONTENT)
-def answer_run(request: Request, access: AsOperator, run_id: RunId, body: AnswerIn) -> None:
+def answer_run(request: Request, access: AsOperatorOrRunner, run_id: RunId, body: AnswerIn) -> None:
     """Answers a question, a budget request or an uncertain effect; approvals have their own address."""
     steward_of(request).governing.inbox.answer(access, run_id, body.key, body.answer)
 
 
 @router.post("/{run_id}/take-back", status_code=status.HTTP_204_NO_CONTENT)
-def take_back_send(request: Request, access: AsOperator, run_id: RunId, body: KeyIn) -> None:
+def take_back_send(
+    request: Request, access: AsOperatorOrRunner, run_id: RunId, body: KeyIn
+) -> None:
     """Stops a message within the seconds before it goes out."""
     steward_of(request).governing.approvals.take_back(access, run_id, body.key)
 
@@ -547,7 +549,7 @@ def export_run(request: Request, access: AsViewer, run_id: RunId, test: bool = F
 )
 def download_artifact(
     request: Request,
-    access: AsViewer,
+    access: AsViewerOrRunner,
     run_id: RunId,
     digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")],
 ) -> StreamingResponse:
