@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from steward.agents.plan import Contract
 from steward.core.errors import Invalid, Misconfigured
@@ -34,7 +36,17 @@ class ScriptedCall(Contract):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class Line(Contract):
+class OrText(Contract):
+    """What can also be written as a bare text, in suites and in their schema."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string"}, handler(core_schema)]}
+
+
+class Line(OrText):
     """One answer of a model: text, a plan, calls of tools, or a failure."""
 
     text: str = ""

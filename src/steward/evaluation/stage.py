@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ Decide = Literal["approve", "reject", "wait"]
 _MOST_ROUNDS: Final = 40
 _WINDOW_SECONDS: Final = 6
 _PAGE: Final = 500
+_PLAN: Final = re.compile(r"plan/(\d+)")
 
 
 @dataclass
@@ -101,10 +103,18 @@ class Stage:
     # Looking
 
     def calls(self, run: Run) -> list[Call]:
-        """The calls of tools that reached the broker, in order."""
+        """The calls of tools that reached the broker, by the steps of the plan, where there is one."""
         runs = self.site.runs
-        entries = runs.journal.entries(self.site.access.scope, run.id)
-        return [call for call in story(entries, runs.payload) if call.tool is not None]
+        entries = list(runs.journal.entries(self.site.access.scope, run.id))
+        calls = [call for call in story(entries, runs.payload) if call.tool is not None]
+        # Steps that need nothing of one another run at the same time, in whichever order.
+        places: dict[str, int] = {}
+        for entry in entries:
+            if (found := _PLAN.fullmatch(entry.key)) and "result" in entry.data:
+                planned = runs.payload(entry.data["result"])
+                for step in planned["plan"]["steps"]:
+                    places[f"p{found.group(1)}/{step['id']}"] = len(places)
+        return sorted(calls, key=lambda call: places.get("/".join(call.key.split("/")[:2]), -1))
 
     def result(self, run: Run, key: str) -> Any:
         """What a step of a run recorded; None when it did not get that far."""

@@ -1,16 +1,23 @@
 """Tool-call trajectories: which tools a conversation calls, in which order, and what it must never call."""
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from steward.agents.plan import Contract
 from steward.evaluation.case import KINDS, Case, Findings, Message, ToolName
 from steward.evaluation.matching import Order, follows
+from steward.evaluation.script import OrText
 from steward.evaluation.stage import Decide, Stage
 
+Messages = Annotated[
+    list[Message],
+    Field(min_length=1, max_length=10),
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
 
-class ExpectedCall(Contract):
+
+class ExpectedCall(OrText):
     """A call; what is not said about it does not matter."""
 
     tool: ToolName
@@ -25,7 +32,7 @@ class ExpectedCall(Contract):
 
 class TrajectoryCase(Case):
     kind: ClassVar[str] = "trajectory"
-    say: list[Message] = Field(min_length=1, max_length=10, description="Messages of one thread.")
+    say: Messages = Field(description="A message, or several of one thread.")
     decide: Decide = Field("approve", description="What the person does when they are asked.")
     calls: list[ExpectedCall] = Field(default=[], max_length=50)
     order: Order = "exact"
@@ -35,13 +42,6 @@ class TrajectoryCase(Case):
     )
     adherence: float | None = Field(None, ge=0, le=1, description="At least this, at the end.")
     status: str = Field("done", description="How the last message's run stands at the end.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_message(cls, value: Any) -> Any:
-        if isinstance(value, dict) and isinstance(value.get("say"), str):
-            return {**value, "say": [value["say"]]}
-        return value
 
     def judge(self, stage: Stage, findings: Findings) -> None:
         runs = [stage.say(message, decide=self.decide) for message in self.say]
