@@ -9,6 +9,7 @@ from steward.cli import (
     backups,
     connections,
     data,
+    demo,
     doctor,
     planner,
     playbooks,
@@ -17,6 +18,7 @@ from steward.cli import (
     skills,
     tests,
     tokens,
+    undo,
     up,
     users,
     worker,
@@ -35,6 +37,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("up")(up.up)
+app.command("demo")(demo.demo)
+app.command("undo")(undo.undo)
 app.command("worker")(worker.worker)
 app.command("doctor")(doctor.doctor)
 app.command("eval")(evaluations.run_suites)

@@ -44,6 +44,8 @@ def session(
         try:
             # Moments with a zone read the same on every machine.
             connection.execute("SET TimeZone = 'UTC'")
+            # Work is told by those who start it, and never drawn over their terminal.
+            connection.execute("SET enable_progress_bar = false")
             yield connection
         finally:
             connection.close()

@@ -82,7 +82,9 @@ async def forget_snapshot(context: ToolContext, _arguments: Snapshot, inverse: J
     def remove() -> Outcome:
         place, name = workspace(context), inverse["name"]
         now = _commit_named(context, inverse["kind"], name)
-        if now != inverse["commit"]:
+        # A branch whose work was taken back again is as it was cut.
+        kept = inverse["kind"] == "branch" and not place.diff(inverse["commit"], now).entries
+        if now != inverse["commit"] and not kept:
             raise Conflict(
                 f"{inverse['kind']} {name!r} names another commit by now; it is not removed."
             )
