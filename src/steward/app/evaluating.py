@@ -96,7 +96,7 @@ def _people(steward: Steward) -> Mapping[str, Access]:
     organisation = identity.projects.create_organisation("Evaluation", owner.id)
     project = identity.projects.create(organisation.id, "Evaluation", owner.id)
     people = {"owner": _enter(steward, owner, project)}
-    for role in (Role.viewer, Role.operator, Role.editor, Role.admin):
+    for role in (role for role in Role if role is not Role.owner):
         user = identity.users.create(f"{role.name}@example.com", role.name.title())
         with steward.database.write(Scope(organisation.id, project)) as tx:
             identity.members.add_within(tx, user.id, role)

@@ -1,16 +1,24 @@
 """Policy cases: what is decided about a call, and that a call which is denied or asked about does not happen."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from steward.broker.presets import DEFAULT_PRESET, PRESETS
 from steward.core.errors import Denied
 from steward.evaluation.case import KINDS, Case, Findings, ToolName
 from steward.evaluation.stage import Stage
-from steward.identity import Access
+from steward.identity import Access, Role
 
-RoleName = Literal["viewer", "operator", "editor", "admin", "owner"]
+RoleName = Annotated[
+    str,
+    AfterValidator(lambda name: Role[name].name if name in Role.__members__ else _unknown(name)),
+    WithJsonSchema({"enum": list(Role.__members__)}),
+]
+
+
+def _unknown(name: str) -> str:
+    raise ValueError(f"there is no role {name!r}; there are {', '.join(Role.__members__)}")
 
 
 class PolicyCase(Case):
