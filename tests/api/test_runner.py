@@ -11,7 +11,7 @@ from steward.cli.adding import Wanted, add_file
 from steward.connections import Draft
 from steward.core import Event
 from steward.core.errors import Denied, NotFound
-from steward.identity import Role
+from steward.identity import Level, Role
 from steward.testing import Installation, Person
 from tests.api.test_access import IN_PROJECT
 from tests.api.test_playbooks import Desk
@@ -154,6 +154,33 @@ def test_events_tell_a_runner_of_what_is_theirs(office: Office) -> None:
     log: list[Event] = steward.events.after(access.scope, 0, 1_000)
     seen = {event.subject for event in log if seeing.event(event)}
     assert seen == {office.shared, mine}
+    with steward.database.write(access.scope) as tx:
+        for person in (office.person, office.installation.owner):
+            steward.identity.notifications.add_within(
+                tx, person.user.id, Level.info, "Look", "Here", link="runs"
+            )
+    told = [event for event in steward.events.after(access.scope, 0, 1_000) if seeing.event(event)]
+    assert [event.data["user"] for event in told if "user" in event.data] == [office.person.user.id]
+
+
+def test_a_runner_approves_a_call_as_it_is(office: Office) -> None:
+    """With arguments of their own it would be another call than the playbook's."""
+    engineer, runner = office.engineer, office.runner
+    sharing = {
+        "owner": "engineer@example.com",
+        "allowed": {"users": [office.person.user.email], "groups": [], "everyone": False},
+    }
+    etag = engineer.etag(office.hidden)
+    engineer.ok("PUT", f"/playbooks/{office.hidden}/sharing", sharing, etag)
+    runner.ok("POST", f"/playbooks/{office.hidden}/runs", {"inputs": {}})
+    office.drive()
+    (waiting,) = runner.ok("GET", "/inbox")["items"]
+    approval = waiting["approval"]
+    place = f"/approvals/{approval['id']}"
+    verdict = {"approve": True, "body_hash": approval["body_hash"]}
+    edited = {**verdict, "arguments": {"connection": "hush", "text": "Mine"}}
+    assert runner.call("POST", f"{place}/decision", edited).status_code == 403
+    assert runner.ok("POST", f"{place}/decision", verdict)["status"] == "approved"
 
 
 def test_no_token_makes_more_of_a_role(installation: Installation) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,14 +13,20 @@ from typing import Any, cast
 import duckdb
 import openpyxl
 import pytest
+import sqlalchemy as sa
 
+from steward.api.seeing import Seeing
+from steward.broker import _tables as approval_tables
 from steward.broker.approvals import Approval, Verdict
 from steward.broker.story import story
 from steward.cli.adding import Wanted, add_file
 from steward.connections import Draft, Http
+from steward.identity import Role
 from steward.playbooks import Allowed
 from steward.playbooks.blueprint import Blueprint
-from steward.runs import Run, Status
+from steward.runs import Run, Status, digest
+from steward.runs import _tables as run_tables
+from steward.api.problems.py src.steward.core.events import TYPE_PREFIX
 from steward.testing import Person
 from tests.playbooks.conftest import Room
 from tests.playbooks.receiver import Receiver, receiving
@@ -39,10 +46,8 @@ class Handoff:
     room: Room
     slack: Receiver
     playbook: str
-
-    @property
-    def controller(self) -> Person:
-        return self.room.controller
+    controller: Person
+    """Runs what is shared, and sees nothing else."""
 
     def start(self, **inputs: Any) -> Run:
         given = {"period": "2026-02", "threshold_percent": 8, **inputs}
@@ -91,7 +96,8 @@ def handoff(room: Room, blueprint: Blueprint) -> Iterator[Handoff]:
         load(room, sample.name, sample.csv)
     card = room.playbooks.blueprints.fork(access, NAME)
     room.playbooks.deploying.deploy(access, card.id)
-    shared = Allowed(users=[room.controller.user.email], groups=[], everyone=False)
+    controller = room.installation.person(Role.runner, "carla")
+    shared = Allowed(users=[controller.user.email], groups=[], everyone=False)
     now = room.playbooks.library.get(access, card.id)
     room.playbooks.library.share(access, card.id, now.version, shared, room.editor.user.email)
     with receiving() as slack:
@@ -100,7 +106,7 @@ def handoff(room: Room, blueprint: Blueprint) -> Iterator[Handoff]:
         settings = {"channel": "#finance", "webhook_hosts": [slack.origin]}
         draft = Draft("finance-slack", "slack_webhook", settings, values={"url": slack.url})
         steward.connections.documents.create(room.installation.owner.access, draft)
-        yield Handoff(room, slack, card.id)
+        yield Handoff(room, slack, card.id, controller)
 
 
 def load(room: Room, name: str, csv: str) -> None:
@@ -224,6 +230,59 @@ def test_what_is_missing_is_said_before_anything_is_made(handoff: Handoff) -> No
         "Support has drivers in 2026-02 and no amount",
     ):
         assert problem in lacking
+
+
+# Taking back, and what was changed behind somebody's back
+
+
+def test_it_is_taken_back_within_seconds(handoff: Handoff) -> None:
+    run = handoff.start(threshold_percent=50)
+    handoff.approve(run)
+    approvals = handoff.room.installation.steward.governing.approvals
+    approvals.take_back(handoff.controller.access, run.id, "deliver")
+    handoff.pass_window()
+    assert handoff.room.fresh(run).reason == "The message was taken back before it was sent."
+    assert handoff.slack.heard == []
+
+
+@pytest.mark.parametrize("where", ["approval", "hash", "journal"])
+def test_what_was_changed_after_its_approval_is_refused_and_on_record(
+    handoff: Handoff, where: str
+) -> None:
+    run = handoff.start(threshold_percent=50)
+    approved = handoff.approve(run)
+    _tamper(handoff, run, approved, where)
+    handoff.pass_window()
+    room, steward = handoff.room, handoff.room.installation.steward
+    assert room.fresh(run).status is Status.failed
+    assert room.runs.outcome(run.scope, run.id)["error"]["code"] == "approval-mismatch"
+    assert handoff.slack.heard == []
+    log = steward.events.before(run.scope, None, 200)
+    (recorded,) = [event for event in log if event.type == TYPE_PREFIX + "approval.mismatched"]
+    assert recorded.subject == approved.id
+    assert recorded.data["run"] == run.id
+    assert Seeing(steward, handoff.controller.access).event(recorded)
+
+
+def _tamper(handoff: Handoff, run: Run, approved: Approval, where: str) -> None:
+    """Changes the message in the database, in the seconds between the approval and the sending."""
+    forged = {**approved.body, "arguments": {**approved.body["arguments"], "text": "Pay Mallory"}}
+    values: dict[str, Any] = {"body": forged}
+    with handoff.room.installation.steward.database.write(run.scope) as tx:
+        if where == "journal":
+            journal = run_tables.journal
+            mine = (journal.c.run_id == run.id) & (journal.c.key == "deliver/plan")
+            for row in tx.rows(sa.select(journal).where(mine)):
+                entry = json.loads(row.body)
+                if "result" in entry["data"]:
+                    entry["data"]["result"]["arguments"] = forged["arguments"]
+                changed = sa.update(journal).where(mine, journal.c.seq == row.seq)
+                tx.execute(changed.values(body=json.dumps(entry)))
+            return
+        if where == "hash":
+            values["body_hash"] = digest(forged)
+        approvals = approval_tables.approvals
+        tx.execute(sa.update(approvals).where(approvals.c.id == approved.id).values(**values))
 
 
 def _sheets(room: Room, run: Run) -> list[list[dict[str, Any]]]:

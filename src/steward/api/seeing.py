@@ -15,6 +15,7 @@ from steward.core.ids import is_id
 from steward.identity import Access, Role
 from steward.playbooks import subject_of
 from steward.runs import Schedule
+from steward.api.problems.py src.steward.core.events import TYPE_PREFIX
 
 T = TypeVar("T")
 Fetch = Callable[[str | None, int], Sequence[T]]
@@ -52,8 +53,8 @@ class Seeing:
         subject, scope = event.subject, self._access.scope
         if is_id(subject, "pbk"):
             return self.sight.shows(subject_of(subject))
-        if self._is_runner and event.data.get("user") == self._access.user_id:
-            return event.type == "notification.created"
+        if self._is_runner and event.type == TYPE_PREFIX + "notification.created":
+            return event.data.get("user") == self._access.user_id
         try:
             if is_id(subject, "run"):
                 return self.run(subject)

@@ -17,6 +17,7 @@ from steward.identity import Access
 from steward.runs import Json, Runs, digest
 from steward.store import Database, EventLog, Scope, Transaction
 
+MISMATCH: Final = "approval-mismatch"
 LIFETIME: Final = timedelta(hours=1)
 """How long a request waits for an answer, and how long the answer may be used."""
 UNDO_WINDOW: Final = timedelta(seconds=5)
@@ -265,6 +266,28 @@ class Approvals:
     def redeem(self, scope: Scope, approval_id: str, body: Json, ticket: str) -> Approval:
         """Checks at the moment of the effect that exactly this was allowed, and uses the approval up."""
         body_hash = digest(body)
+        try:
+            return self._redeemed(scope, approval_id, body, body_hash, ticket)
+        except Denied as refused:
+            if refused.specific_code == MISMATCH:
+                self._record_mismatch(scope, approval_id, body_hash)
+            raise
+
+    def _record_mismatch(self, scope: Scope, approval_id: str, body_hash: str) -> None:
+        """Whoever changed a payload after its approval leaves a trace outside the run, too."""
+        with self._database.write(scope) as tx:
+            found = self._existing(tx, approval_id)
+            told = {
+                "title": found.title,
+                "run": found.run_id,
+                "approved": found.body_hash,
+                "attempted": body_hash,
+            }
+            self._events.append(tx, "approval.mismatched", approval_id, told)
+
+    def _redeemed(
+        self, scope: Scope, approval_id: str, body: Json, body_hash: str, ticket: str
+    ) -> Approval:
         with self._database.write(scope) as tx:
             found = self._existing(tx, approval_id, lock=True)
             self._check_redeemable(found, body, body_hash, ticket)
@@ -334,7 +357,7 @@ class Approvals:
         if digest(found.body) != found.body_hash or not allowed:
             raise Denied(
                 "What would happen is not what was approved. Nothing was done.",
-                code="approval-mismatch",
+                code=MISMATCH,
             )
         if self._clock.now() >= _usable_until(found, self._lifetime):
             raise Denied(

@@ -380,7 +380,8 @@ class Broker:
                     self._approvals.redeem,
                     execution.run.scope,
                     approval_id,
-                    plan.body,
+                    # What is about to happen, not what the record calls it.
+                    {**plan.body, "tool": tool.name, "arguments": plan.arguments},
                     ticket.idempotency_key if ticket else digest([execution.run.id, key]),
                 )
             started = self._clock.monotonic()

@@ -11,7 +11,8 @@ from steward.broker.plans import validated
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import ToolContext
 from steward.broker.toolbox import Toolbox
-from steward.identity import Access
+from steward.core.errors import Denied
+from steward.identity import Access, Role
 from steward.runs import Json, Runs
 
 
@@ -35,6 +36,9 @@ class Deciding:
     ) -> Approval:
         """Records a verdict; with `arguments`, about the call as it would be with them."""
         if arguments is not None and verdict.approve:
+            if access.role is Role.runner:
+                # With arguments of their own a call would be theirs, and no longer the playbook's.
+                raise Denied("Runners approve a call as it is, or reject it.")
             found = await asyncio.to_thread(self._approvals.get, access, approval_id)
             verdict = replace(verdict, body=await self._edited(access, found, arguments))
         return await asyncio.to_thread(self._approvals.decide, access, approval_id, verdict)
