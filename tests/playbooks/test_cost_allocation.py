@@ -21,12 +21,12 @@ from steward.broker.approvals import Approval, Verdict
 from steward.broker.story import story
 from steward.cli.adding import Wanted, add_file
 from steward.connections import Draft, Http
+from steward.core.events import TYPE_PREFIX
 from steward.identity import Role
 from steward.playbooks import Allowed
 from steward.playbooks.blueprint import Blueprint
 from steward.runs import Run, Status, digest
 from steward.runs import _tables as run_tables
-from steward.api.problems.py src.steward.core.events import TYPE_PREFIX
 from steward.testing import Person
 from tests.playbooks.conftest import Room
 from tests.playbooks.receiver import Receiver, receiving

@@ -11,11 +11,11 @@ from steward.app import Steward
 from steward.broker.approvals import Approval
 from steward.core import Event
 from steward.core.errors import NotFound
+from steward.core.events import TYPE_PREFIX
 from steward.core.ids import is_id
 from steward.identity import Access, Role
 from steward.playbooks import subject_of
 from steward.runs import Schedule
-from steward.api.problems.py src.steward.core.events import TYPE_PREFIX
 
 T = TypeVar("T")
 Fetch = Callable[[str | None, int], Sequence[T]]
