@@ -1,4 +1,4 @@
-/** One run: how it stands, what it did call by call, its log, what went in and came out, and its journal. */
+/** One run: how it stands, what it did call by call, its log, what went in and came out, its dossier and its journal. */
 import { Anchor, Skeleton, Stack, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -22,12 +22,14 @@ import { useRunStream } from './use-run-stream';
 const StepsTab = lazy(() => import('./StepsTab'));
 const LogTab = lazy(() => import('./LogTab'));
 const ValuesTab = lazy(() => import('./ValuesTab'));
+const DossierTab = lazy(() => import('./DossierTab'));
 const JournalTab = lazy(() => import('./JournalTab'));
 
 const TABS = [
   { id: 'steps', label: 'Steps' },
   { id: 'log', label: 'Log' },
   { id: 'values', label: 'Inputs and outputs' },
+  { id: 'dossier', label: 'Dossier' },
   { id: 'journal', label: 'Journal' },
 ];
 
@@ -84,6 +86,9 @@ function OneRun({ runId }: { runId: string }) {
             </Tabs.Panel>
             <Tabs.Panel value="values">
               <ValuesTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="dossier">
+              <DossierTab run={run} />
             </Tabs.Panel>
             <Tabs.Panel value="journal">
               <JournalTab run={run} />

@@ -1,0 +1,97 @@
+/** How planning went in the last days: speed, adherence, and what was not valid. */
+import { SegmentedControl, Skeleton, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Gauge } from 'lucide-react';
+import { type PlannerMeasures, plannerMeasuresQuery } from '@/api/evaluations';
+import { useProject } from '@/app/project';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorState } from '@/components/ErrorState';
+import { Section } from '@/components/Section';
+import { useSearchParam } from '@/components/use-search-param';
+import classes from './evaluations.module.css';
+
+const PERIODS = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+];
+
+export function PlannerSection() {
+  const project = useProject();
+  const [wanted, setWanted] = useSearchParam('days');
+  const days = PERIODS.some(({ value }) => value === wanted) ? (wanted ?? '30') : '30';
+  const query = useQuery(plannerMeasuresQuery(project.id, Number(days)));
+  return (
+    <Section
+      title="Planner"
+      description="From the chat turns of this project that have ended."
+      framed
+      actions={
+        <SegmentedControl
+          aria-label="Period"
+          size="xs"
+          flex="none"
+          data={PERIODS}
+          value={days}
+          onChange={setWanted}
+        />
+      }
+    >
+      {query.isPending && <Skeleton height={80} m="sm" />}
+      {query.isError && !query.data && (
+        <ErrorState error={query.error} retry={() => void query.refetch()} />
+      )}
+      {query.data?.turns === 0 && (
+        <EmptyState icon={Gauge} title="Nothing was planned in this time">
+          Ask something in the chat; its plan is counted here once it has ended.
+        </EmptyState>
+      )}
+      {query.data && query.data.turns > 0 && <Measures measures={query.data} />}
+    </Section>
+  );
+}
+
+export function measuresInWords(found: PlannerMeasures): { label: string; value: string }[] {
+  const latency = found.planner_latency_s;
+  const deviations = Object.entries(found.deviations).map(([kind, n]) => `${n} ${kind}`);
+  return [
+    { label: 'Turns', value: `${found.turns}` },
+    { label: 'Plans made', value: `${found.plans}` },
+    { label: 'Completed', value: share(found.completion_rate) },
+    { label: 'Kept to the plan', value: share(found.adherence_rate) },
+    {
+      label: 'Planning takes',
+      value: latency === null ? '–' : Object.entries(latency).map(inSeconds).join(', '),
+    },
+    { label: 'Not valid at first', value: `${found.validation_failures}` },
+    { label: 'Repaired', value: share(found.repaired_rate) },
+    { label: 'Fell back on rules', value: share(found.fallback_rate) },
+    { label: 'Deviations', value: deviations.join(', ') || 'none' },
+    { label: 'Figures without a source', value: `${found.unsourced_figures}` },
+  ];
+}
+
+function Measures({ measures }: { measures: PlannerMeasures }) {
+  return (
+    <dl className={classes.measures}>
+      {measuresInWords(measures).map(({ label, value }) => (
+        <div key={label}>
+          <Text component="dt" size="xs" c="dimmed">
+            {label}
+          </Text>
+          <Text component="dd" size="sm" fw={500} className="tabular">
+            {value}
+          </Text>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function share(value: number | null): string {
+  return value === null ? '–' : `${Math.round(value * 100)} %`;
+}
+
+function inSeconds([name, value]: [string, number]): string {
+  return `${name} ${value < 10 ? value.toFixed(2) : Math.round(value)} s`;
+}

@@ -1,0 +1,16 @@
+/** Evaluations: reports of suites of cases, one by one and compared, and how planning goes. */
+import { ClipboardCheck } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'evaluations',
+  title: 'Evaluations',
+  icon: ClipboardCheck,
+  section: 'manage',
+  order: 145,
+  minimumRole: 'viewer',
+  keywords: ['eval', 'tests', 'suites', 'regression', 'planner', 'measures'],
+  component: () => import('./EvaluationsPage'),
+  children: [{ path: '$reportId', component: () => import('./ReportPage') }],
+});

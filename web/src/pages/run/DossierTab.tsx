@@ -1,0 +1,191 @@
+/** The decision dossier: what was planned, tried, approved and found, and what came of it. */
+import { Alert, Anchor, Skeleton, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { type Dossier, dossierQuery } from '@/api/evaluations';
+import { usePersonName } from '@/api/members';
+import type { RunDetail } from '@/api/run-types';
+import { useProject } from '@/app/project';
+import { StateChip } from '@/components/Chip';
+import { ErrorState } from '@/components/ErrorState';
+import { RelativeTime } from '@/components/Moment';
+import { Section } from '@/components/Section';
+import classes from './dossier.module.css';
+
+export default function DossierTab({ run }: { run: RunDetail }) {
+  const project = useProject();
+  const query = useQuery(dossierQuery(project.id, run.id));
+  if (query.isError && !query.data) {
+    return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  }
+  if (!query.data) return <Skeleton height={160} />;
+  return <Shown dossier={query.data} address={addressOf(project.id, run.id)} />;
+}
+
+function addressOf(projectId: string, runId: string): string {
+  const [project, run] = [projectId, runId].map(encodeURIComponent);
+  return `/api/v1/projects/${project}/runs/${run}/dossier`;
+}
+
+function Shown({ dossier, address }: { dossier: Dossier; address: string }) {
+  const nameOf = usePersonName(useProject().id);
+  const { outcome, cost } = dossier;
+  return (
+    <Stack gap="xl">
+      <Section
+        title="Outcome"
+        description="All of this is read from the journal alone."
+        actions={
+          <Anchor href={address} download="dossier.json" size="sm" flex="none">
+            Download as JSON
+          </Anchor>
+        }
+      >
+        {dossier.asked !== null && <Text size="sm">Asked: {dossier.asked}</Text>}
+        <Text size="sm">
+          {outcome.status}
+          {dossier.adherence !== null &&
+            ` · kept to the plan ${Math.round(dossier.adherence * 100)} %`}
+          {` · ${cost.usd} USD · ${cost.tokens} tokens`}
+        </Text>
+        {outcome.error && (
+          <Alert color="red" variant="light">
+            {outcome.error.message}
+          </Alert>
+        )}
+        {dossier.answer !== null && (
+          <blockquote className={classes.answer}>{dossier.answer}</blockquote>
+        )}
+      </Section>
+      {dossier.plans.map((plan) => (
+        <PlanSection key={plan.branch} plan={plan} nameOf={nameOf} />
+      ))}
+      <List title="What was tried" items={dossier.tried.map(triedItem)} />
+      <List title="Evidence" items={dossier.evidence.map(evidenceItem)} />
+      <List
+        title="Approvals"
+        items={dossier.approvals.map(({ call, tool, decision, by, at }) => ({
+          key: `${call} ${at}`,
+          shown: (
+            <>
+              {tool}: {decision ?? 'not decided'}
+              {by !== undefined && ` by ${nameOf(by) ?? by}`}, <RelativeTime value={at} />
+            </>
+          ),
+        }))}
+      />
+      <List
+        title="Deviations from the plan"
+        items={dossier.deviations.map(({ step, kind, tool, why }, index) => ({
+          key: `${step} ${index}`,
+          shown: `${step}: ${kind}${tool ? ` of ${tool}` : ''}. ${why}`,
+        }))}
+      />
+      <List
+        title="Figures"
+        items={dossier.figures.map(({ text, source }) => ({
+          key: text,
+          shown: source === null ? `${text}: no result holds it` : `${text}: from ${source}`,
+        }))}
+      />
+    </Stack>
+  );
+}
+
+interface PlanProps {
+  plan: Dossier['plans'][number];
+  nameOf: (id: string) => string | null | undefined;
+}
+
+function PlanSection({ plan: planned, nameOf }: PlanProps) {
+  const { branch, made_by, model, plan, problems, reviews, failed } = planned;
+  const by = model === null ? made_by : `${made_by} (${model})`;
+  return (
+    <Section
+      title={branch === 1 ? 'Plan' : `Plan ${branch}`}
+      description={`${plan.goal}. Made by ${by}${planned.repaired ? ', repaired once' : ''}.`}
+    >
+      <ol className={classes.list}>
+        {plan.steps.map(({ id, title, agent, tools, fallback_tools, reason }) => (
+          <li key={id}>
+            {title}{' '}
+            <Text span size="xs" c="dimmed">
+              {`${agent} with ${tools.join(', ') || 'no tools'}`}
+              {fallback_tools.length > 0 && `, else ${fallback_tools.join(', ')}`}
+            </Text>
+            {reason !== '' && (
+              <Text size="xs" c="dimmed">
+                {reason}
+              </Text>
+            )}
+          </li>
+        ))}
+      </ol>
+      {problems.map((problem) => (
+        <Text key={problem} size="sm">
+          Not valid at first: {problem}
+        </Text>
+      ))}
+      {reviews.map(({ at, decision, by: who }) => (
+        <Text key={at} size="sm">
+          Reviewed: {decision ?? 'no decision'}
+          {who !== null && ` by ${nameOf(who) ?? who}`}, <RelativeTime value={at} />
+        </Text>
+      ))}
+      {failed && <Text size="sm">It failed: {failed.message}</Text>}
+    </Section>
+  );
+}
+
+interface Item {
+  key: string;
+  shown: ReactNode;
+}
+
+function List({ title, items }: { title: string; items: Item[] }) {
+  if (items.length === 0) return null;
+  return (
+    <Section title={title}>
+      <ul className={classes.list}>
+        {items.map(({ key, shown }) => (
+          <li key={key}>{shown}</li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function triedItem({ call, tool, decision, state, error, undone }: Dossier['tried'][number]): Item {
+  return {
+    key: call,
+    shown: (
+      <>
+        <StateChip state={undone ? 'undone' : state} /> {tool}{' '}
+        <Text span size="xs" c="dimmed">
+          {call}
+          {decision && ` · ${decision.outcome}: ${decision.reason}`}
+        </Text>
+        {error && <Text size="sm">{error.message}</Text>}
+      </>
+    ),
+  };
+}
+
+function evidenceItem(found: Dossier['evidence'][number]): Item {
+  const more = [
+    ...(found.rows === null ? [] : [`${found.rows} rows`]),
+    ...found.commits.map((commit) => `commit ${commit}`),
+    ...found.artifacts.map(({ name }) => name),
+  ];
+  return {
+    key: found.call,
+    shown: (
+      <>
+        {found.summary || found.tool}{' '}
+        <Text span size="xs" c="dimmed">
+          {[found.call, ...more].join(' · ')}
+        </Text>
+      </>
+    ),
+  };
+}
