@@ -3,6 +3,7 @@ import { queryOptions, useInfiniteQuery, useMutation, useQueryClient } from '@ta
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
 import { itemsOf, listQuery } from './lists';
+import { useSession } from './session';
 import type { Role } from './types';
 
 export function membersQuery(projectId: string) {
@@ -18,8 +19,12 @@ export function membersQuery(projectId: string) {
 
 /** Answers name people by id; this says who that is, or null for someone who has left. */
 export function usePersonName(projectId: string): (userId: string) => string | null {
-  const { data } = useInfiniteQuery(membersQuery(projectId));
+  const { user, projects } = useSession();
+  // A runner knows nobody here but themselves.
+  const mayList = projects.some(({ id, role }) => id === projectId && role !== 'runner');
+  const { data } = useInfiniteQuery({ ...membersQuery(projectId), enabled: mayList });
   const names = new Map(itemsOf(data).map(({ user_id, name }) => [user_id, name]));
+  names.set(user.id, user.name);
   return (userId) => names.get(userId) ?? null;
 }
 

@@ -1,9 +1,17 @@
-/** Roles, lowest to highest, and what each may do in words. */
+/** Roles, lowest to highest, and what each may do in words. A runner stands apart: acts, and sees only what is theirs. */
 import type { Role } from './types';
 
-export const ROLES = ['viewer', 'operator', 'editor', 'admin', 'owner'] as const satisfies Role[];
+export const ROLES = [
+  'runner',
+  'viewer',
+  'operator',
+  'editor',
+  'admin',
+  'owner',
+] as const satisfies Role[];
 
 export const ROLE_DESCRIPTIONS: Record<Role, string> = {
+  runner: 'Runs the playbooks shared with them, sees nothing else',
   viewer: 'Sees everything, changes nothing',
   operator: 'Starts runs, answers their questions, approves',
   editor: 'Changes data and how work is done',

@@ -4866,7 +4866,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
         };
         /** InvitationPreviewOut */
         InvitationPreviewOut: {
@@ -4885,7 +4885,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
         };
         /**
          * InvitationRequest
@@ -4906,7 +4906,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
         };
         /** InvitationToken */
         InvitationToken: {
@@ -4991,7 +4991,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
             /**
              * Since
              * Format: date-time
@@ -5006,7 +5006,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
         };
         /** MergeIn */
         MergeIn: {
@@ -5114,7 +5114,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
         };
         /** NewTokenOut */
         NewTokenOut: {
@@ -5142,7 +5142,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
             /**
              * Token
              * @description Shown now and never again.
@@ -5945,7 +5945,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
             /**
              * Updated At
              * Format: date-time
@@ -5965,7 +5965,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
         };
         /** ProposalOut */
         ProposalOut: {
@@ -7202,7 +7202,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
         };
         /**
          * TokenRequest
@@ -7224,7 +7224,7 @@ export interface components {
              * Role
              * @enum {string}
              */
-            role: "viewer" | "operator" | "editor" | "admin" | "owner";
+            role: "runner" | "viewer" | "operator" | "editor" | "admin" | "owner";
         };
         /** ToolOut */
         ToolOut: {

@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ShieldCheck } from 'lucide-react';
 import { policySettingsQuery } from '@/api/policy';
-import { projectPath } from './project';
+import { projectPath, useMay } from './project';
 import classes from './SafeMode.module.css';
 
 export function SafeMode({ projectId }: { projectId: string }) {
-  const { data } = useQuery(policySettingsQuery(projectId));
+  const mayLook = useMay('viewer');
+  const { data } = useQuery({ ...policySettingsQuery(projectId), enabled: mayLook });
   if (data?.safe_mode !== true) return null;
   return (
     <div className={classes.bar} role="note" aria-label="Safe mode">

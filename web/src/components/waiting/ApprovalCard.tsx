@@ -1,11 +1,11 @@
 /** An approval: exactly what would happen, why somebody is asked, and what they can say. */
 import { Alert, Button, Text } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
+import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
 import { Check, Pencil, UserRoundPlus, X } from 'lucide-react';
 import { useState } from 'react';
 import { useDecide, type Verdict } from '@/api/inbox';
 import type { Approval } from '@/api/run-types';
-import { useProject } from '@/app/project';
+import { useMay, useProject } from '@/app/project';
 import { CallPreviewView, ProvenanceView, RuleList } from '../CallFacts';
 import { FormError } from '../FormError';
 import { Hash } from '../Hash';
@@ -24,6 +24,7 @@ export function ApprovalCard({ approval, hasKeys }: { approval: Approval; hasKey
   const decide = useDecide(project.id);
   const { send, isPending, error } = useAnswered();
   const [mode, setMode] = useState<Mode>('decide');
+  const mayChange = useMay('viewer');
 
   const say = (verdict: Omit<Verdict, 'approvalId' | 'bodyHash'>) =>
     void send(
@@ -47,7 +48,7 @@ export function ApprovalCard({ approval, hasKeys }: { approval: Approval; hasKey
       ? [
           ['a', approve],
           ['r', () => setMode('reject')],
-          ['e', () => setMode('edit')],
+          ...(mayChange ? [['e', () => setMode('edit')] satisfies HotkeyItem] : []),
         ]
       : [],
   );
@@ -143,6 +144,8 @@ interface ChoicesProps {
 
 function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesProps) {
   const isBatch = approval.batch.length > 0;
+  // A runner takes the call as it is and knows nobody to ask instead.
+  const mayChange = useMay('viewer');
   const mayCoverRun = !isBatch && approval.provenance?.trusted !== false;
   const key = (letter: string) => hasKeys && <KeyHint letter={letter} />;
   return (
@@ -165,7 +168,7 @@ function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesPro
           Approve for this session
         </Button>
       )}
-      {!isBatch && (
+      {!isBatch && mayChange && (
         <Button
           variant="default"
           leftSection={<Pencil size={14} aria-hidden />}
@@ -176,14 +179,16 @@ function Choices({ approval, isPending, hasKeys, onApprove, onMode }: ChoicesPro
           Edit
         </Button>
       )}
-      <Button
-        variant="default"
-        leftSection={<UserRoundPlus size={14} aria-hidden />}
-        disabled={isPending}
-        onClick={() => onMode('delegate')}
-      >
-        Delegate
-      </Button>
+      {mayChange && (
+        <Button
+          variant="default"
+          leftSection={<UserRoundPlus size={14} aria-hidden />}
+          disabled={isPending}
+          onClick={() => onMode('delegate')}
+        >
+          Delegate
+        </Button>
+      )}
       <Button
         variant="light"
         color="red"

@@ -10,7 +10,7 @@ export const page = definePage({
   icon: Inbox,
   section: 'work',
   order: 5,
-  minimumRole: 'viewer',
+  minimumRole: 'runner',
   keywords: ['approvals', 'questions', 'waiting'],
   badge: InboxBadge,
   component: () => import('./InboxPage'),

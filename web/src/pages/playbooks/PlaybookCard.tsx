@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { Users } from 'lucide-react';
 import { usePersonName } from '@/api/members';
 import type { Playbook } from '@/api/playbooks';
-import { projectPath } from '@/app/project';
+import { projectPath, useMay } from '@/app/project';
 import { Chip } from '@/components/Chip';
 import { RelativeTime } from '@/components/Moment';
 import classes from './playbooks.module.css';
@@ -12,9 +12,10 @@ import { STATES } from './states';
 
 export function PlaybookCard({ playbook, projectId }: { playbook: Playbook; projectId: string }) {
   const owner = usePersonName(projectId)(playbook.owner);
+  const mayLook = useMay('viewer');
   const { allowed } = playbook;
   const isShared = allowed.everyone || allowed.users.length + allowed.groups.length > 0;
-  const isAhead = playbook.deployed !== null && playbook.deployed !== playbook.head;
+  const isAhead = mayLook && playbook.deployed !== null && playbook.deployed !== playbook.head;
   return (
     <li className={classes.card}>
       <div className={classes.cardTop}>

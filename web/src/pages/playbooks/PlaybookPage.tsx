@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { usePersonName } from '@/api/members';
 import { type PlaybookDetail, playbookQuery } from '@/api/playbooks';
-import { projectPath, useProject } from '@/app/project';
+import { projectPath, useMay, useProject } from '@/app/project';
 import { Chip } from '@/components/Chip';
 import { ErrorState } from '@/components/ErrorState';
 import { Page } from '@/components/Page';
@@ -22,12 +22,12 @@ const TextTab = lazy(() => import('./TextTab'));
 const SettingsTab = lazy(() => import('./SettingsTab'));
 
 const TABS = [
-  { id: 'run', label: 'Run', content: RunTab, edits: false },
-  { id: 'runs', label: 'Past runs', content: PastRunsTab, edits: false },
-  { id: 'schedule', label: 'Schedule', content: ScheduleTab, edits: false },
-  { id: 'versions', label: 'Versions', content: VersionsTab, edits: false },
-  { id: 'text', label: 'Text', content: TextTab, edits: false },
-  { id: 'settings', label: 'Settings', content: SettingsTab, edits: true },
+  { id: 'run', label: 'Run', content: RunTab, edits: false, looks: false },
+  { id: 'runs', label: 'Past runs', content: PastRunsTab, edits: false, looks: false },
+  { id: 'schedule', label: 'Schedule', content: ScheduleTab, edits: false, looks: true },
+  { id: 'versions', label: 'Versions', content: VersionsTab, edits: false, looks: true },
+  { id: 'text', label: 'Text', content: TextTab, edits: false, looks: true },
+  { id: 'settings', label: 'Settings', content: SettingsTab, edits: true, looks: true },
 ];
 
 export default function PlaybookPage() {
@@ -38,7 +38,8 @@ export default function PlaybookPage() {
   const [wanted] = useSearchParam('tab');
   const playbook = query.data;
   const mayEdit = playbook?.may_edit === true || playbook?.state === 'archived';
-  const shown = TABS.filter(({ edits }) => !edits || mayEdit);
+  const mayLook = useMay('viewer');
+  const shown = TABS.filter(({ edits, looks }) => (!edits || mayEdit) && (!looks || mayLook));
   const tab = shown.some(({ id }) => id === wanted) ? (wanted ?? 'run') : 'run';
   const open = (id: string | null) =>
     void navigate({ to: '.', search: id === 'run' || id === null ? {} : { tab: id } });
@@ -79,12 +80,11 @@ export default function PlaybookPage() {
 
 function Facts({ playbook, projectId }: { playbook: PlaybookDetail; projectId: string }) {
   const owner = usePersonName(projectId)(playbook.owner);
+  const mayLook = useMay('viewer');
   const facts = [
     owner === null ? '' : `Owned by ${owner}`,
     playbook.folder,
-    playbook.deployed === null
-      ? 'nothing deployed yet'
-      : `revision ${playbook.deployed} of ${playbook.head} deployed`,
+    mayLook ? deployment(playbook) : '',
   ];
   return (
     <>
@@ -93,4 +93,8 @@ function Facts({ playbook, projectId }: { playbook: PlaybookDetail; projectId: s
       {facts.filter(Boolean).join(' · ')}
     </>
   );
+}
+
+function deployment({ deployed, head }: PlaybookDetail): string {
+  return deployed === null ? 'nothing deployed yet' : `revision ${deployed} of ${head} deployed`;
 }

@@ -106,11 +106,13 @@ function Filters({ filter, onText, onFolder, onArchived }: FilterProps) {
         w="14rem"
         onChange={onFolder}
       />
-      <Switch
-        label="Archived"
-        checked={filter.archived}
-        onChange={({ currentTarget }) => onArchived(currentTarget.checked)}
-      />
+      {project.role !== 'runner' && (
+        <Switch
+          label="Archived"
+          checked={filter.archived}
+          onChange={({ currentTarget }) => onArchived(currentTarget.checked)}
+        />
+      )}
     </Group>
   );
 }

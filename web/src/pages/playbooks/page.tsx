@@ -9,7 +9,7 @@ export const page = definePage({
   icon: BookOpenCheck,
   section: 'work',
   order: 6,
-  minimumRole: 'viewer',
+  minimumRole: 'runner',
   keywords: ['library', 'recipes', 'procedures', 'automation'],
   component: () => import('./PlaybooksPage'),
   children: [{ path: '$playbookId', component: () => import('./PlaybookPage') }],

@@ -23,10 +23,11 @@ import { ForkDialog } from './ForkDialog';
 
 export function RunControls({ run }: { run: RunDetail }) {
   const maySteer = useMay('operator');
+  const isRunner = useProject().role === 'runner';
   return (
     <>
-      {maySteer && !isFinal(run.status) && <Steering run={run} />}
-      <RecordMenu run={run} />
+      {(maySteer || isRunner) && !isFinal(run.status) && <Steering run={run} />}
+      {!isRunner && <RecordMenu run={run} />}
     </>
   );
 }
@@ -42,14 +43,16 @@ function Steering({ run }: { run: RunDetail }) {
   const isPaused = run.control === 'pause';
   return (
     <>
-      <Button
-        variant="default"
-        leftSection={isPaused ? <Play size={14} aria-hidden /> : <Pause size={14} aria-hidden />}
-        loading={control.isPending && control.variables !== 'cancel'}
-        onClick={() => control.mutate(isPaused ? 'resume' : 'pause')}
-      >
-        {isPaused ? 'Resume' : 'Pause'}
-      </Button>
+      {project.role !== 'runner' && (
+        <Button
+          variant="default"
+          leftSection={isPaused ? <Play size={14} aria-hidden /> : <Pause size={14} aria-hidden />}
+          loading={control.isPending && control.variables !== 'cancel'}
+          onClick={() => control.mutate(isPaused ? 'resume' : 'pause')}
+        >
+          {isPaused ? 'Resume' : 'Pause'}
+        </Button>
+      )}
       <Button
         variant="default"
         leftSection={<Square size={13} aria-hidden />}

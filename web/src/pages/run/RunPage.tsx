@@ -33,6 +33,9 @@ const TABS = [
   { id: 'journal', label: 'Journal' },
 ];
 
+/** A runner sees how their run stands and what it made; its record is for those who look after it. */
+const FOR_RUNNERS = new Set(['steps', 'log', 'values']);
+
 export default function RunPage() {
   const runId = usePathParam('runId') ?? '';
   // Another run starts with a page of its own: with no entries and no findings.
@@ -44,7 +47,8 @@ function OneRun({ runId }: { runId: string }) {
   const query = useQuery(runQuery(project.id, runId));
   const navigate = useNavigate();
   const [wanted] = useSearchParam('tab');
-  const tab = TABS.some(({ id }) => id === wanted) ? (wanted ?? 'steps') : 'steps';
+  const shown = TABS.filter(({ id }) => project.role !== 'runner' || FOR_RUNNERS.has(id));
+  const tab = shown.some(({ id }) => id === wanted) ? (wanted ?? 'steps') : 'steps';
   const run = query.data;
   const isLive = run !== undefined && (!isFinal(run.status) || tab === 'log');
   const log = useRunStream(project.id, runId, isLive);
@@ -62,7 +66,7 @@ function OneRun({ runId }: { runId: string }) {
           <>
             {run && <RunState run={run} />}
             <Tabs.List className={classes.tabs ?? ''}>
-              {TABS.map(({ id, label }) => (
+              {shown.map(({ id, label }) => (
                 <Tabs.Tab key={id} value={id}>
                   {label}
                 </Tabs.Tab>

@@ -6,11 +6,12 @@ import { inboxQuery } from '@/api/inbox';
 import type { Call, RunDetail } from '@/api/run-types';
 import { actionsQuery, callsQuery } from '@/api/runs';
 import { toolsQuery } from '@/api/tools';
-import { useProject } from '@/app/project';
+import { useMay, useProject } from '@/app/project';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { Section } from '@/components/Section';
 import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
+import { Artifacts } from './Artifacts';
 import { CallItem } from './CallItem';
 import { RunGraph } from './RunGraph';
 import classes from './run.module.css';
@@ -19,6 +20,7 @@ export default function StepsTab({ run }: { run: RunDetail }) {
   return (
     <Stack gap="xl">
       <WaitsForMe run={run} />
+      <Files run={run} />
       <RunGraph run={run} />
       <Timeline run={run} />
     </Stack>
@@ -36,11 +38,25 @@ function WaitsForMe({ run }: { run: RunDetail }) {
   ));
 }
 
+/** What the run made, without looking for the call that did. */
+function Files({ run }: { run: RunDetail }) {
+  const project = useProject();
+  const calls = useQuery(callsQuery(project.id, run.id)).data ?? [];
+  const made = calls.filter(({ undone }) => !undone).flatMap(({ artifacts }) => artifacts);
+  if (made.length === 0) return null;
+  return (
+    <Section title="Files">
+      <Artifacts runId={run.id} artifacts={made} />
+    </Section>
+  );
+}
+
 function Timeline({ run }: { run: RunDetail }) {
   const project = useProject();
   const calls = useQuery(callsQuery(project.id, run.id));
-  const actions = useQuery(actionsQuery(project.id, run.id)).data ?? [];
-  const tools = useQuery(toolsQuery(project.id)).data ?? [];
+  const mayLook = useMay('viewer');
+  const actions = useQuery({ ...actionsQuery(project.id, run.id), enabled: mayLook }).data ?? [];
+  const tools = useQuery({ ...toolsQuery(project.id), enabled: mayLook }).data ?? [];
   if (calls.isError && !calls.data) {
     return <ErrorState error={calls.error} retry={() => void calls.refetch()} />;
   }

@@ -3,12 +3,14 @@ import { Group, Select, Switch, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { Search } from 'lucide-react';
 import { useState } from 'react';
+import { useMay } from '@/app/project';
 import { type FilterState, STATUS_CHOICES } from './run-filter';
 
 const PAUSE = 250;
 
 export function RunFilters({ filter }: { filter: FilterState }) {
   const [text, setText] = useState(filter.text);
+  const seesOthers = useMay('viewer');
   const search = useDebouncedCallback((q: string) => filter.set({ q }), PAUSE);
   return (
     <Group gap="sm" align="center">
@@ -33,11 +35,13 @@ export function RunFilters({ filter }: { filter: FilterState }) {
         w="13rem"
         onChange={(status) => filter.set({ status })}
       />
-      <Switch
-        label="Only mine"
-        checked={filter.mine}
-        onChange={({ currentTarget }) => filter.set({ mine: currentTarget.checked })}
-      />
+      {seesOthers && (
+        <Switch
+          label="Only mine"
+          checked={filter.mine}
+          onChange={({ currentTarget }) => filter.set({ mine: currentTarget.checked })}
+        />
+      )}
     </Group>
   );
 }

@@ -9,7 +9,7 @@ export const page = definePage({
   icon: Play,
   section: 'work',
   order: 60,
-  minimumRole: 'viewer',
+  minimumRole: 'runner',
   keywords: ['jobs', 'flows', 'tools', 'journal'],
   component: () => import('./RunsPage'),
   children: [{ path: '$runId', component: () => import('../run/RunPage') }],
