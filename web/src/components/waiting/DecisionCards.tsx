@@ -1,8 +1,8 @@
 /** Decisions of other kinds: gates of flows, budgets that do not suffice, effects nobody is sure about. */
-import { Button, NumberInput, Text } from '@mantine/core';
+import { Button, Loader, NumberInput, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Check, X } from 'lucide-react';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useAnswer } from '@/api/inbox';
 import { useProject } from '@/app/project';
 import { FormError } from '../FormError';
@@ -13,6 +13,7 @@ import { RejectForm } from './ApprovalForms';
 import { useAnswered } from './answering';
 import { Fact, KeyHint } from './Facts';
 import type { CardProps } from './QuestionCard';
+import { type Edited, VIEWS } from './views';
 import classes from './waiting.module.css';
 
 function useDecision({ run_id: runId, key }: CardProps['waiting']) {
@@ -30,9 +31,14 @@ function useDecision({ run_id: runId, key }: CardProps['waiting']) {
 export function GateCard({ waiting, request, hasKeys }: CardProps) {
   const { say, isPending, error } = useDecision(waiting);
   const [isRejecting, setRejecting] = useState(false);
-  const { body_hash: bodyHash = '', payload } = request;
-  const approve = () => say({ decision: 'approve', body_hash: bodyHash }, 'Approved');
-  const keys = hasKeys && !isRejecting && !isPending;
+  const [edited, setEdited] = useState<Edited>({ isReady: true });
+  const { body_hash: bodyHash = '', payload, shown } = request;
+  const View = VIEWS[request.view ?? ''];
+  const approve = () => {
+    const changed = 'payload' in edited ? { payload: edited.payload } : {};
+    say({ decision: 'approve', body_hash: bodyHash, ...changed }, 'Approved');
+  };
+  const keys = hasKeys && !isRejecting && !isPending && edited.isReady;
   useHotkeys(
     keys
       ? [
@@ -43,10 +49,23 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
   );
   return (
     <div className={classes.card}>
-      {payload !== null && payload !== undefined && (
-        <Fact title="Exact payload">
-          <ValueView label="Exact payload" value={payload} />
-        </Fact>
+      {View ? (
+        <Suspense fallback={<Loader size="sm" aria-label="Loading" />}>
+          <View request={request} onEdit={setEdited} />
+        </Suspense>
+      ) : (
+        <>
+          {shown !== null && shown !== undefined && (
+            <Fact title="What to look at">
+              <ValueView label="What to look at" value={shown} />
+            </Fact>
+          )}
+          {payload !== null && payload !== undefined && (
+            <Fact title="Exact payload">
+              <ValueView label="Exact payload" value={payload} />
+            </Fact>
+          )}
+        </>
       )}
       <Fact title="Hash of what you approve">
         <div>
@@ -68,6 +87,7 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
             leftSection={<Check size={14} aria-hidden />}
             rightSection={hasKeys && <KeyHint letter="A" />}
             loading={isPending}
+            disabled={!edited.isReady}
             onClick={approve}
           >
             Approve

@@ -1,5 +1,5 @@
 /** A plan of a chat that somebody lets run or not; to change it, people go to the chat. */
-import { Button, List, Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Check, X } from 'lucide-react';
 import { useAnswer } from '@/api/inbox';
@@ -34,16 +34,16 @@ export function PlanCard({ waiting, request, hasKeys }: CardProps) {
     <div className={classes.card}>
       {request.reason && <Text size="sm">{request.reason}</Text>}
       <Fact title="Steps">
-        <List type="ordered" size="sm">
+        <ol className={classes.steps}>
           {(request.plan?.steps ?? []).map((step) => (
-            <List.Item key={step.id}>
+            <li key={step.id}>
               {step.title}
               <Text span size="xs" c="dimmed">
                 {` · ${step.agent} · ${step.tools.join(', ') || 'no tools'}`}
               </Text>
-            </List.Item>
+            </li>
           ))}
-        </List>
+        </ol>
       </Fact>
       <FormError error={error} />
       <div className={classes.actions}>
