@@ -58,11 +58,16 @@ class Site:
 
 
 @contextmanager
-def running(home: Path) -> Iterator[Site]:
-    """A fresh installation with its demo project, as `make up` starts it."""
+def running(home: Path, **environment: str) -> Iterator[Site]:
+    """A fresh installation with its demo project, as `make up` starts it; settings as the environment has them."""
     process = subprocess.Popen(
         [STEWARD, "up", "--port", "0", "--json"],
-        env={**minimal_environment(), "STEWARD_HOME": str(home), "STEWARD_LOG__LEVEL": "warning"},
+        env={
+            **minimal_environment(),
+            "STEWARD_HOME": str(home),
+            "STEWARD_LOG__LEVEL": "warning",
+            **environment,
+        },
         stdout=subprocess.PIPE,
         text=True,
     )
