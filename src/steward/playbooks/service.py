@@ -14,6 +14,7 @@ from steward.flows.launch import Launcher
 from steward.identity import Access
 from steward.identity.members import Members
 from steward.playbooks.blueprint import Blueprints
+from steward.playbooks.building import Building, chosen, yaml_of
 from steward.playbooks.compiling import problems
 from steward.playbooks.deploying import Deploying
 from steward.playbooks.exchange import Exchange
@@ -28,7 +29,7 @@ Names = Callable[[Scope], Iterable[str]]
 
 
 class Playbooks:
-    """Also the service `playbooks` of the tool that calls one."""
+    """Also the service `playbooks` of the tools that call and draft them."""
 
     def __init__(
         self,
@@ -54,6 +55,7 @@ class Playbooks:
         self.deploying = Deploying(self.library, self.people, self.running, runs, self.problems)
         self.exchange = Exchange(self.library)
         self.blueprints = Blueprints(home, self.library)
+        self.building = Building(self.library, self.people)
 
     def problems(self, access: Access, playbook: Playbook) -> Iterator[Problem]:
         """Everything wrong with a playbook whose form is right, in this project, now."""
@@ -66,6 +68,12 @@ class Playbooks:
             for index, name in enumerate(getattr(playbook, field)):
                 if name not in known:
                     yield Problem(f"/{field}/{index}", f"there is no {field[:-1]} {name!r} here")
+
+    def preview_draft(self, form: Json, understood: Json) -> str:
+        return yaml_of(chosen(form, understood))
+
+    def draft(self, context: ToolContext, form: Json, understood: Json) -> Outcome:
+        return self.building.draft(context, chosen(form, understood))
 
     async def preview(self, context: ToolContext, playbook: str, inputs: Json) -> Preview:
         return await self.running.preview(context, playbook, inputs)

@@ -1,0 +1,70 @@
+"""Drafts a playbook from choices: of a form, of a model that understood a description, or of both."""
+
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.tools._calls import off_loop, service
+
+
+class Drafting(Protocol):
+    """The service `playbooks`."""
+
+    def preview_draft(self, form: Any, understood: Any) -> str:
+        """The document that would be kept, as YAML; Invalid says what is missing."""
+        ...
+
+    def draft(self, context: ToolContext, form: Any, understood: Any) -> Outcome: ...
+
+
+class DraftPlaybook(Arguments):
+    form: dict[str, Any] = Field(
+        description="What was chosen: name, goal, sources, steps (profile, relate, trim, resolve), results "
+        "(report, workbook, lineage), ask."
+    )
+    understood: dict[str, Any] | None = Field(
+        None, description="The same as understood from words; it fills what the form leaves open."
+    )
+
+
+def _drafting(context: ToolContext) -> Drafting:
+    found: Drafting = service(context, "playbooks", "Drafting a playbook")
+    return found
+
+
+async def dry_run(context: ToolContext, arguments: DraftPlaybook) -> Preview:
+    text = await off_loop(_drafting(context).preview_draft, arguments.form, arguments.understood)
+    return Preview(
+        summary="Keep this as a draft of a playbook", details={"yaml": text}, payload={"yaml": text}
+    )
+
+
+async def run(context: ToolContext, arguments: DraftPlaybook) -> Outcome:
+    return await off_loop(_drafting(context).draft, context, arguments.form, arguments.understood)
+
+
+TOOLS.add(
+    "draft_playbook",
+    Tool(
+        name="draft_playbook",
+        title="Draft a playbook",
+        description="Makes a checked draft of a playbook from a few choices: sources, steps and results.",
+        arguments=DraftPlaybook,
+        risk=Risk.write,
+        run=run,
+        effects=Effects(writes=True),
+        dry_run=dry_run,
+        # A run finds the draft it made.
+        idempotent=True,
+    ),
+)
