@@ -7,6 +7,7 @@ from typing import Any
 
 from steward.agents.dossier import as_markdown, dossier
 from steward.runs import Run
+from steward.testing import Installation
 from steward.testing.models import ScriptedModel, calls, scripted_desk
 from tests.agents.conftest import Chat, plan_text
 
@@ -117,3 +118,17 @@ def test_a_shadow_run_compares_and_changes_nothing(chat: Chat) -> None:
     assert by_rules.tasks[0].made_by == "rules"
     assert chat.keys(run) == before
     assert len(chat.steward.runs.records.listed(chat.access.scope, limit=50)) == 1
+
+
+def test_dossiers_and_measures_are_read_over_http(installation: Installation) -> None:
+    access, steward = installation.owner.access, installation.steward
+    _, run = steward.threads.begin(access, "Which data is there?")
+    steward.runs.drive_until_idle()
+    client, at = installation.owner.client, f"/api/v1/projects/{access.scope.project_id}"
+    found = client.get(f"{at}/runs/{run.id}/dossier").json()
+    assert (found["asked"], found["outcome"]["status"]) == ("Which data is there?", "done")
+    told = client.get(f"{at}/runs/{run.id}/dossier", headers={"Accept": "text/markdown"})
+    assert told.text.startswith("# Dossier of Which data is there?")
+    assert client.get(f"{at}/planner/measures").json()["turns"] == 1
+    other = f"/api/v1/projects/{installation.project('Other')}"
+    assert client.get(f"{other}/runs/{run.id}/dossier").status_code == 404

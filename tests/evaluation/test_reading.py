@@ -1,5 +1,6 @@
 """Suites as text: what is wrong is told by place and line; recorded runs are suites too."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,10 @@ def test_the_schema_fits_the_suites() -> None:
         value = load_document((folder / f"{name}.yaml").read_text()).value
         assert list(Draft202012Validator(schema).iter_errors(value)) == []
     assert list(Draft202012Validator(schema).iter_errors({"name": "a", "cases": [{"kind": "x"}]}))
+
+
+def test_the_suites_of_the_guide_are_suites() -> None:
+    guide = Path(__file__).parents[2] / "docs/guides/evaluation.md"
+    suite, script = re.findall(r"```yaml\n(.*?)```", guide.read_text(), re.DOTALL)
+    assert [case.kind for case in read_suite(suite).cases] == ["answer"]
+    assert read_suite(suite + script).cases[0].script is not None

@@ -1,5 +1,6 @@
 """What a case is: named, of one kind, and able to judge itself on a stage."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final
@@ -30,7 +31,7 @@ class Findings:
             self.problems.append(problem)
 
 
-class Case(Contract):
+class Case(Contract, ABC):
     """Base of every kind; a kind is one file in `kinds/`."""
 
     kind: ClassVar[str]
@@ -41,8 +42,9 @@ class Case(Contract):
     )
     online: bool = Field(True, description="Whether it means anything with another model.")
 
+    @abstractmethod
     def judge(self, stage: Stage, findings: Findings) -> None:
-        raise NotImplementedError
+        """Plays the case and notes what did not hold."""
 
 
 KINDS: Final[Registry[type[Case]]] = Registry("evaluation")

@@ -1,13 +1,12 @@
 /** What changed between two reports: broken first, then mended, then everything else. */
 import { Anchor, Skeleton, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import {
   comparisonQuery,
   type EvaluationComparison,
   type EvaluationDetail,
 } from '@/api/evaluations';
-import { projectPath, useProject } from '@/app/project';
+import { useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
 import { Section } from '@/components/Section';
 import classes from './evaluations.module.css';
@@ -24,19 +23,12 @@ export function ComparisonSection({ report, before }: Props) {
     <Section
       title="Since the other report"
       description={
-        query.data && (
-          <>
-            {query.data.before.passed} passed in{' '}
-            <Anchor component={Link} to={projectPath(project.id, 'evaluations', before)} inherit>
-              {query.data.before.title}
-            </Anchor>
-            , {query.data.after.passed} here.
-          </>
-        )
+        query.data &&
+        `${query.data.before.passed} passed in ${query.data.before.title}, ${query.data.after.passed} here.`
       }
       framed
     >
-      {query.isPending && <Skeleton height={60} m="sm" />}
+      {query.isPending && <Skeleton height={60} />}
       {query.isError && !query.data && (
         <ErrorState error={query.error} retry={() => void query.refetch()} />
       )}
@@ -56,11 +48,7 @@ const GROUPS: { name: 'broken' | 'mended' | 'still_failing' | 'new' | 'gone'; ti
 function Changes({ found }: { found: EvaluationComparison }) {
   const groups = GROUPS.filter(({ name }) => found[name].length > 0);
   if (groups.length === 0 && found.moved.length === 0) {
-    return (
-      <Text size="sm" p="sm">
-        Every case came out as before.
-      </Text>
-    );
+    return <Text size="sm">Every case came out as before.</Text>;
   }
   return (
     <div className={classes.changes}>
@@ -71,7 +59,15 @@ function Changes({ found }: { found: EvaluationComparison }) {
           </Text>
           <ul>
             {found[name].map((key) => (
-              <li key={key}>{name === 'gone' ? key : <a href={`#${key}`}>{key}</a>}</li>
+              <li key={key}>
+                {name === 'gone' ? (
+                  key
+                ) : (
+                  <Anchor href={`#${key}`} inherit>
+                    {key}
+                  </Anchor>
+                )}
+              </li>
             ))}
           </ul>
         </div>

@@ -37,7 +37,7 @@ export function PlannerSection() {
         />
       }
     >
-      {query.isPending && <Skeleton height={80} m="sm" />}
+      {query.isPending && <Skeleton height={80} />}
       {query.isError && !query.data && (
         <ErrorState error={query.error} retry={() => void query.refetch()} />
       )}

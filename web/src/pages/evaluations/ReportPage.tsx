@@ -13,6 +13,7 @@ import { useSearchParam } from '@/components/use-search-param';
 import { CaseGroups } from './CaseGroups';
 import { ComparisonSection } from './ComparisonSection';
 import { CountChip } from './OutcomeChip';
+import classes from './evaluations.module.css';
 
 export default function ReportPage() {
   const project = useProject();
@@ -28,7 +29,7 @@ export default function ReportPage() {
       description={report && <Facts report={report} />}
       toolbar={
         report && (
-          <Group gap="sm" align="flex-end">
+          <Group gap="sm" align="flex-end" className={classes.choices ?? ''}>
             <BeforeChoice report={report} />
             <SegmentedControl
               aria-label="Cases"
