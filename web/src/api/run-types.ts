@@ -164,6 +164,11 @@ export interface WaitRequest {
   message?: string;
   payload?: unknown;
   body_hash?: string;
+  /** What to look at before deciding, and the component that shows it. */
+  shown?: unknown;
+  view?: string;
+  /** JSON Schema of a payload that was changed before approving; absent: it is approved as it is. */
+  edit?: Record<string, unknown>;
   breach?: { limit: string; message: string; asked: string; left: string; total: string };
   tool?: string;
   request?: unknown;

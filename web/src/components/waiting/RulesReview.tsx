@@ -1,0 +1,118 @@
+/** Rules by which records are the same, to be approved: counts, pairs side by side, a threshold to move and weigh. */
+import { Alert, Button, Group, Stack, Tabs, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Proposal } from '@/api/resolve';
+import { useProject } from '@/app/project';
+import { useFormats } from '@/components/format';
+import { Counts } from '@/pages/resolve/Counts';
+import { Pairs } from '@/pages/resolve/Pairs';
+import classes from '@/pages/resolve/resolve.module.css';
+import { readRules, withDecision, withThreshold } from '@/pages/resolve/rules';
+import { RulesError } from '@/pages/resolve/RulesError';
+import { RulesView } from '@/pages/resolve/RulesView';
+import { ThresholdTable } from '@/pages/resolve/ThresholdTable';
+import type { ViewProps } from './views';
+import { weighed } from './weighing';
+
+type Shown = Proposal & { datasets: string[] };
+
+export default function RulesReview({ request, onEdit }: ViewProps) {
+  const project = useProject();
+  // The flow that names this view shows what `propose_rules` answers.
+  const proposed = request.shown as Shown;
+  const [found, setFound] = useState<Proposal>(proposed);
+  const [text, setText] = useState(found.rules);
+  const rules = readRules(text);
+  const isChanged = text !== found.rules;
+  const change = (next: string) => {
+    setText(next);
+    onEdit(next === found.rules ? ready(found) : { isReady: false });
+  };
+  const ready = ({ rules: chosen }: Proposal) =>
+    chosen === proposed.rules ? { isReady: true } : { isReady: true, payload: { rules: chosen } };
+  const weigh = useMutation({
+    mutationFn: () => weighed(project.id, proposed.datasets, text),
+    onSuccess: (answer) => {
+      setFound(answer);
+      setText(answer.rules);
+      onEdit(ready(answer));
+    },
+  });
+  const mayEdit = request.edit !== undefined && rules !== null && !weigh.isPending;
+  return (
+    <Stack gap="sm">
+      <Estimate found={found} before={found === proposed ? null : proposed} />
+      <Tabs defaultValue="pairs" keepMounted={false}>
+        <Tabs.List className={classes.tabs ?? ''}>
+          <Tabs.Tab value="pairs">Borderline pairs</Tabs.Tab>
+          <Tabs.Tab value="threshold">Threshold</Tabs.Tab>
+          <Tabs.Tab value="rules">Rules</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="pairs" pt="md">
+          <Pairs
+            pairs={found.borderline}
+            total={found.estimate.borderline}
+            rules={rules}
+            onDecide={mayEdit ? (pair, same) => change(withDecision(text, pair, same)) : null}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="threshold" pt="md">
+          <ThresholdTable
+            steps={found.estimate.steps}
+            rules={rules}
+            onChange={mayEdit ? (match) => change(withThreshold(text, match)) : null}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="rules" pt="md">
+          {rules && <RulesView rules={rules} />}
+        </Tabs.Panel>
+      </Tabs>
+      <RulesError error={weigh.error} />
+      {isChanged && (
+        <Alert variant="light" className={classes.changed ?? ''}>
+          <Group justify="space-between" gap="xs">
+            <Text size="sm" role="status">
+              You changed the rules. Weigh them again to see what they would do, then approve.
+            </Text>
+            <Group gap="xs">
+              <Button variant="subtle" color="gray" onClick={() => change(found.rules)}>
+                Discard changes
+              </Button>
+              <Button loading={weigh.isPending} onClick={() => weigh.mutate()}>
+                Weigh again
+              </Button>
+            </Group>
+          </Group>
+        </Alert>
+      )}
+    </Stack>
+  );
+}
+
+interface EstimateProps {
+  found: Proposal;
+  before: Proposal | null;
+}
+
+function Estimate({ found: { estimate }, before }: EstimateProps) {
+  const formats = useFormats();
+  return (
+    <div role="status" aria-label="What the rules would do">
+      <Counts
+        items={[
+          ['Rows', estimate.rows],
+          ['Entities', estimate.entities],
+          ['Pairs that match', estimate.matches],
+          ['Pairs to look at', estimate.borderline],
+          ['Largest entity', estimate.largest_entity],
+        ]}
+      />
+      {before && (
+        <Text size="sm" c="dimmed" mt="xs">
+          {`As proposed: ${formats.number(before.estimate.entities)} entities, ${formats.number(before.estimate.matches)} pairs that match.`}
+        </Text>
+      )}
+    </div>
+  );
+}
