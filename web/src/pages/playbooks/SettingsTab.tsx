@@ -22,7 +22,7 @@ export default function SettingsTab({ playbook }: { playbook: PlaybookDetail }) 
       {playbook.may_edit && (
         <Section
           title="Sharing"
-          description="Operators it is shared with run it, editors change it. To all others but the project's admins it is not there, and neither are its runs."
+          description="Runners and operators it is shared with run it, editors change it. To all others but the project's admins it is not there, and neither are its runs."
         >
           <SharingForm key={playbook.version} playbook={playbook} />
         </Section>

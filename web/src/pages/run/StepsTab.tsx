@@ -13,6 +13,7 @@ import { Section } from '@/components/Section';
 import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
 import { Artifacts } from './Artifacts';
 import { CallItem } from './CallItem';
+import { nodesWithin } from './flow-graph';
 import { RunGraph } from './RunGraph';
 import classes from './run.module.css';
 
@@ -62,6 +63,8 @@ function Timeline({ run }: { run: RunDetail }) {
   }
   if (!calls.data) return <Skeleton height={80} aria-busy />;
   const told = calls.data.filter(isTold);
+  const steps = (run.document?.nodes ?? []).filter(({ type }) => type !== 'output');
+  const isOnly = told.length === 1 && steps.length <= 1;
   if (told.length === 0) {
     return (
       <div className={classes.calls}>
@@ -81,7 +84,7 @@ function Timeline({ run }: { run: RunDetail }) {
             runId={run.id}
             title={titleOf(run, call.key, tools.find(({ name }) => name === call.tool)?.title)}
             action={actions.find(({ key }) => key === call.key)}
-            isOnly={told.length === 1}
+            isOnly={isOnly}
           />
         ))}
       </ol>
@@ -89,14 +92,16 @@ function Timeline({ run }: { run: RunDetail }) {
   );
 }
 
-/** When somebody was asked is a note for the clock of replays, and no call. */
+/** When somebody was asked is a note for the clock of replays, and putting it to them a part of their call. */
 function isTold({ key, tool }: Call): boolean {
-  return tool !== null || !key.endsWith(':asked');
+  return tool !== null || !(key.endsWith(':asked') || /\/approval\/\w+\/request$/.test(key));
 }
 
 /** The node's own title, the tool's, or the key. */
 function titleOf(run: RunDetail, key: string, tool: string | undefined): string {
-  const node = run.document?.nodes?.find(({ id }) => id === key);
+  // Inside maps and loops, the path ends with the node that it is about.
+  const id = key.slice(key.lastIndexOf('/') + 1);
+  const node = nodesWithin(run.document?.nodes ?? []).find((each) => each.id === id);
   if (node?.title !== undefined && node.title !== '') return node.title;
   return tool ?? key;
 }

@@ -7,12 +7,20 @@ export function nodeTitle({ title, id }: FlowNode): string {
   return title === undefined || title === '' ? id : title;
 }
 
+/** All nodes, those inside maps and loops too. */
+export function nodesWithin(nodes: readonly FlowNode[]): FlowNode[] {
+  return nodes.flatMap((node) => {
+    const { body } = node as FlowNode & { body?: { nodes?: FlowNode[] } };
+    return [node, ...nodesWithin(body?.nodes ?? [])];
+  });
+}
+
 type Standing = Pick<RunDetail, 'progress' | 'waits'>;
 
 /** A node whose call is parked counts as held, whatever was noted before it stopped. */
 export function nodeState({ progress, waits }: Standing, id: string): string {
   const isWaiting = (waits ?? []).some(
-    ({ key }) => key === id || key.startsWith(`${id}/`) || key.startsWith(`${id}:`),
+    ({ key }) => key === id || ['/', ':', '['].some((end) => key.startsWith(`${id}${end}`)),
   );
   return isWaiting ? 'held' : (progress?.nodes[id] ?? 'pending');
 }
