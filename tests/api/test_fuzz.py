@@ -19,10 +19,17 @@ from steward.core import MovableClock, load_settings
 from steward.testing import Installation, PostgresServer, fast_passwords
 from tests.api.live import LiveServer
 
-# A stream never ends by itself; tests/api/test_events.py follows it.
+# A stream does not end by itself; tests/api/test_events.py and test_chat*.py follow them.
 SCHEMA = schemathesis.openapi.from_dict(create_routes().openapi()).exclude(
-    operation_id="follow_events"
+    operation_id=["follow_events", "chat_stream", "chat_ag_ui"]
 )
+
+
+@schemathesis.serializer("application/zip")
+def as_archive(_: Any, value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
 EXAMPLES = settings().max_examples // 12
 CHECKS = [
     checks.not_a_server_error,
@@ -82,6 +89,10 @@ def target(
         steward = open_steward(opened, clock=clock, passwords=fast_passwords())
         installation = Installation(steward, clock)
         stack.callback(installation.close)
+        # Nobody drives runs here: who asks is told at once that the run goes on.
+        patience = pytest.MonkeyPatch()
+        patience.setattr("steward.api.routes.chat.PATIENCE_SECONDS", 0.1)
+        stack.callback(patience.undo)
         yield Target(stack.enter_context(LiveServer(installation)), installation)
 
 
