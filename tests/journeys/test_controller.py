@@ -161,6 +161,7 @@ def test_a_controller_runs_what_an_engineer_shares(stage: Stage, open_desk: Open
     approve = carla.get_by_role("button", name="Approve once")
     expect(approve).to_be_visible(timeout=SLOW)
     check_accessible(carla)
+    approve.scroll_into_view_if_needed()
     picture(carla, "controller-approval")
     _check_workbook(carla)
 

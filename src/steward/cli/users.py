@@ -74,7 +74,7 @@ def set_password(
 @command
 def set_role(
     email: Email,
-    role: Annotated[str, typer.Argument(help="viewer, operator, editor, admin or owner.")],
+    role: Annotated[str, typer.Argument(help="runner, viewer, operator, editor, admin or owner.")],
     *,
     as_json: AsJson = False,
 ) -> None:
