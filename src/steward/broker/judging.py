@@ -83,7 +83,8 @@ class Judging:
         """Calls of the latest runs that the changed text would decide otherwise."""
         refuse_faults(text)
         old = self._rulebook.in_force(access.scope, subject)
-        new = replace(old, **{level: text})
+        changed: dict[str, Any] = {level: text}
+        new = replace(old, **changed)
         found = []
         for run_id, key, question in self._past(access):
             found += [
