@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, cast
 
 import duckdb
@@ -24,13 +25,15 @@ from steward.connections import Draft, Http
 from steward.core.events import TYPE_PREFIX
 from steward.identity import Role
 from steward.playbooks import Allowed
-from steward.playbooks.blueprint import Blueprint
+from steward.playbooks import blueprint as blueprint_module
+from steward.playbooks.blueprint import Blueprint, read_blueprint
 from steward.runs import Run, Status, digest
 from steward.runs import _tables as run_tables
 from steward.testing import Person
 from tests.playbooks.conftest import Room
 from tests.playbooks.receiver import Receiver, receiving
 
+BLUEPRINT = Path(blueprint_module.__file__).parent / "blueprints/product-cost-allocation.yaml"
 NAME = "product-cost-allocation"
 TOTALS = (
     "Product cost allocation 2026-02: 20,100.00 over 3 products, "
@@ -90,7 +93,9 @@ def blueprint(room: Room) -> Blueprint:
 
 
 @pytest.fixture
-def handoff(room: Room, blueprint: Blueprint) -> Iterator[Handoff]:
+def handoff(room: Room, blueprint: Blueprint, database_kind: str) -> Iterator[Handoff]:
+    if database_kind != "sqlite":
+        pytest.skip("it is slow, and nothing in it is the database's")
     steward, access = room.installation.steward, room.editor.access
     for sample in blueprint.sample.datasets:
         load(room, sample.name, sample.csv)
@@ -155,7 +160,8 @@ def largest_remainder(cents: int, weights: dict[str, Fraction]) -> dict[str, int
     return {name: sign * value for name, value in found.items()}
 
 
-def test_every_cent_goes_to_the_largest_remainder(blueprint: Blueprint) -> None:
+def test_every_cent_goes_to_the_largest_remainder() -> None:
+    blueprint = read_blueprint(BLUEPRINT.read_text())
     dice = random.Random(7)
     for _ in range(15):
         amounts, drivers = [], []
@@ -245,23 +251,24 @@ def test_it_is_taken_back_within_seconds(handoff: Handoff) -> None:
     assert handoff.slack.heard == []
 
 
-@pytest.mark.parametrize("where", ["approval", "hash", "journal"])
-def test_what_was_changed_after_its_approval_is_refused_and_on_record(
-    handoff: Handoff, where: str
-) -> None:
-    run = handoff.start(threshold_percent=50)
-    approved = handoff.approve(run)
-    _tamper(handoff, run, approved, where)
-    handoff.pass_window()
+def test_what_was_changed_after_its_approval_is_refused_and_on_record(handoff: Handoff) -> None:
     room, steward = handoff.room, handoff.room.installation.steward
-    assert room.fresh(run).status is Status.failed
-    assert room.runs.outcome(run.scope, run.id)["error"]["code"] == "approval-mismatch"
+    approved: dict[str, str] = {}
+    for where in ("approval", "hash", "journal"):
+        run = handoff.start(threshold_percent=50)
+        shown = handoff.approve(run)
+        _tamper(handoff, run, shown, where)
+        handoff.pass_window()
+        assert room.fresh(run).status is Status.failed, where
+        error = room.runs.outcome(run.scope, run.id)["error"]
+        assert error["code"] == "approval-mismatch", where
+        approved[shown.id] = run.id
     assert handoff.slack.heard == []
-    log = steward.events.before(run.scope, None, 200)
-    (recorded,) = [event for event in log if event.type == TYPE_PREFIX + "approval.mismatched"]
-    assert recorded.subject == approved.id
-    assert recorded.data["run"] == run.id
-    assert Seeing(steward, handoff.controller.access).event(recorded)
+    log = steward.events.before(handoff.controller.access.scope, None, 200)
+    recorded = [event for event in log if event.type == TYPE_PREFIX + "approval.mismatched"]
+    assert {event.subject: event.data["run"] for event in recorded} == approved
+    seeing = Seeing(steward, handoff.controller.access)
+    assert all(seeing.event(event) for event in recorded)
 
 
 def _tamper(handoff: Handoff, run: Run, approved: Approval, where: str) -> None:
