@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from steward.data.samples import generate
 from steward.testing.models import ScriptedModel, calls, fails, says
 from tests.agents.conftest import CUSTOMERS, Chat, plan_text
@@ -266,3 +268,23 @@ def test_a_plan_waits_in_the_inbox_too(chat: Chat) -> None:
     inbox.answer(chat.access, run.id, item.key, {"decision": "approve"})
 
     assert chat.drive(run).status.value == "done"
+
+
+def test_an_answer_with_a_link_is_told_in_other_words(chat: Chat) -> None:
+    model = ScriptedModel([plan_text(LOOK), "See ![x](https://evil.example/?d=1) for more."])
+    chat.models.play(model)
+
+    run = chat.say("Which datasets are there?")
+
+    output = chat.output(run)
+    assert "evil" not in output["answer"]
+    assert not output["by_model"]
+    chat.replays(run)
+
+
+def test_a_run_replays_where_other_keys_are(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    chat.models.play(ScriptedModel([plan_text(LOOK), "There are three."]))
+    run = chat.say("Which datasets are there?")
+    monkeypatch.setattr("steward.agents.turn.nonce_for", lambda *_: "another")
+    monkeypatch.setattr("steward.agents.operator.nonce_for", lambda *_: "another")
+    chat.replays(run)

@@ -35,8 +35,7 @@ from steward.models import (
     ToolSpec,
     User,
 )
-from steward.runs import Execution, Json, StepFailed
-from steward.store import Scope
+from steward.runs import Execution, Json, Run, StepFailed
 
 _ENDING: Final = frozenset(
     {"budget-exceeded", "too-many-steps", "rejected", "expired", "given-up", "withdrawn"}
@@ -117,15 +116,12 @@ class Operator:
 
     # What a piece of work uses
 
-    def nonce(self, execution: Execution) -> str:
-        return nonce_for(execution.run.id, self._nonce_key)
-
     async def equipment(self, execution: Execution, key: str, job: Job) -> "_Equipment":
         """What the step has to work with, as it was when the step began: a replay has the same."""
         step = job.step
 
         async def look() -> Json:
-            return await asyncio.to_thread(self._look, execution.run.scope, job)
+            return await asyncio.to_thread(self._look, execution.run, job)
 
         asked = {
             "agent": job.agent.name,
@@ -135,7 +131,8 @@ class Operator:
         }
         return _Equipment(**await execution.step(f"{key}/equipment", asked, look))
 
-    def _look(self, scope: Scope, job: Job) -> Json:
+    def _look(self, run: Run, job: Job) -> Json:
+        scope = run.scope
         found: dict[str, Json] = {}
         for name in job.step.allowed:
             try:
@@ -150,7 +147,13 @@ class Operator:
                 found[name] = {"missing": f"The skill {skill.name} does not use {name}."}
             facts = _facts(self._broker.tools.get(scope, READ_SKILL), {})
             found[READ_SKILL] = {**facts, "ready": False}
-        return {"tools": found, "skill": told, "model": self.desk.configured(Role(job.agent.role))}
+        return {
+            "tools": found,
+            "skill": told,
+            "model": self.desk.configured(Role(job.agent.role)),
+            # Recorded, so that a journal replays where other keys are.
+            "nonce": nonce_for(run.id, self._nonce_key),
+        }
 
     async def call(
         self,
@@ -183,7 +186,7 @@ class _Work:
         self._called = 0
         self._asked = 0
         self._labels = NONE.joined(*(each.labels for each in job.given))
-        self._has = _Equipment({}, "", False)
+        self._has = _Equipment({}, "", False, "")
 
     async def done(self) -> Done:
         self._has = await self._operator.equipment(self._execution, self._key, self._job)
@@ -266,7 +269,7 @@ class _Work:
         )
 
     def _opening(self) -> list[Message]:
-        nonce = self._operator.nonce(self._execution)
+        nonce = self._has.nonce
         told = [system_rule(nonce), self._job.agent.instructions]
         if self._has.skill:
             told.append(f"Follow this skill.\n\n{self._has.skill}")
@@ -299,7 +302,7 @@ class _Work:
                 call.id, call.tool, "The arguments are not a JSON object.", failed=True, rows=False
             )
         told = await self._try(call.tool, dict(call.arguments), planned=False)
-        nonce = self._operator.nonce(self._execution)
+        nonce = self._has.nonce
         shown = told.shown
         return as_message(shown, nonce, ToolResult(call.id, call.tool, "", failed=told.failed))
 
@@ -430,6 +433,7 @@ class _Equipment:
     tools: Mapping[str, Json]
     skill: str
     model: bool
+    nonce: str
 
     def knows(self, tool: str) -> bool:
         return "risk" in self.tools.get(tool, {})

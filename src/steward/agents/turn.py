@@ -85,17 +85,18 @@ class Turns:
         now = await execution.now("moment")
 
         async def gather() -> Json:
-            return await asyncio.to_thread(self._contexts.gather, execution.run, document, grant)
+            found = await asyncio.to_thread(self._contexts.gather, execution.run, document, grant)
+            # Recorded, so that a journal replays where other keys are.
+            return {**found, "nonce": nonce_for(execution.run.id, self._nonce_key)}
 
         asked = {"parent": document.get("parent"), "mentions": document.get("mentions", [])}
         context = await execution.step("context", asked, gather, interruptible=True)
-        nonce = nonce_for(execution.run.id, self._nonce_key)
         return _Turn(
             execution=execution,
             document=document,
             models=context["models"],
             catalogue=self._contexts.catalogue(context, grant),
-            task=Task.of(document, context, today=now.date(), nonce=nonce),
+            task=Task.of(document, context, today=now.date(), nonce=context["nonce"]),
             messages=tuple(said["message"] for said in context["history"]),
         )
 

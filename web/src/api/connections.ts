@@ -147,7 +147,11 @@ export function useWithdrawTool(projectId: string) {
 }
 
 export function useSetToolRisk(projectId: string) {
-  interface Choice { id: string; name: string; risk: ServerTool['chosen_risk'] }
+  interface Choice {
+    id: string;
+    name: string;
+    risk: ServerTool['chosen_risk'];
+  }
   return useChange(projectId, ({ id, name, risk }: Choice) =>
     bodyOf(
       api.PUT(`${ONE}/tools/{tool_name}/risk`, {
@@ -165,7 +169,10 @@ export function useLookForConnections(projectId: string) {
 }
 
 export function useAcceptProposal(projectId: string) {
-  interface Accepted { id: string; settings: Record<string, unknown> }
+  interface Accepted {
+    id: string;
+    settings: Record<string, unknown>;
+  }
   return useChange(projectId, ({ id, settings }: Accepted) =>
     bodyOf(
       api.POST(`${PROPOSALS}/{proposal_id}/accept`, {
