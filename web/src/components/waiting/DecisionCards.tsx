@@ -67,7 +67,13 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
           )}
         </>
       )}
-      <Fact title="Hash of what you approve">
+      <Fact
+        title={
+          'payload' in edited
+            ? 'Hash of what was asked; you approve it with your changes'
+            : 'Hash of what you approve'
+        }
+      >
         <div>
           <Hash label="Hash" value={bodyHash} />
         </div>
