@@ -51,6 +51,16 @@ describe('the navigation', () => {
     ]);
   });
 
+  it('offers a runner what is shared with them, and asks for nothing else', async () => {
+    const { sent } = openAs('runner');
+    await heading('Playbooks');
+    expect(await pageLinks()).toEqual(['Inbox', 'Playbooks', 'Runs']);
+    const asked = sent.map(({ path }) => path).filter((path) => path.includes('/prj_1/'));
+    for (const closed of ['members', 'policy', 'datasets', 'tools']) {
+      expect(asked.filter((path) => path.includes(`/prj_1/${closed}`))).toEqual([]);
+    }
+  });
+
   it('offers an owner everything', async () => {
     openAs('owner');
     expect(await pageLinks()).toEqual(expect.arrayContaining(['Secrets', 'Settings']));
