@@ -46,7 +46,10 @@ describe('the navigation', () => {
       'Activity',
       'Members',
       'API tokens',
+      'Connections',
+      'Skills',
       'Policy',
+      'Evaluations',
       'Audit',
     ]);
   });

@@ -11,7 +11,7 @@ describe('roles', () => {
   it('include those below', () => {
     expect(roleAtLeast('admin', 'editor')).toBe(true);
     expect(roleAtLeast('operator', 'editor')).toBe(false);
-    expect(rolesUpTo('editor')).toEqual(['viewer', 'operator', 'editor']);
+    expect(rolesUpTo('editor')).toEqual(['runner', 'viewer', 'operator', 'editor']);
   });
 
   it('decide whose role one may change', () => {
