@@ -288,3 +288,32 @@ def test_a_run_replays_where_other_keys_are(chat: Chat, monkeypatch: pytest.Monk
     monkeypatch.setattr("steward.agents.turn.nonce_for", lambda *_: "another")
     monkeypatch.setattr("steward.agents.operator.nonce_for", lambda *_: "another")
     chat.replays(run)
+
+
+def test_a_summary_may_use_the_figures_it_was_given_and_no_others(chat: Chat) -> None:
+    count = {**COUNT, "id": "count"}
+    summary = {
+        "id": "sum_up",
+        "title": "Say it in one sentence",
+        "agent": "summariser",
+        "tools": [],
+        "needs": ["count"],
+    }
+    rows = chat.rows_of("crm_customers")
+    model = ScriptedModel(
+        [
+            plan_text(count, summary),
+            f"There are {rows} customers, 4711 of them new.",
+            f"There are {rows} customers.",
+            f"{rows} customers.",
+        ]
+    )
+    chat.models.play(model)
+
+    run = chat.say("How many customers are there, in one sentence?")
+
+    output = chat.output(run)
+    assert [each["kind"] for each in output["deviations"]] == ["guardrail"]
+    assert "4711" in output["deviations"][0]["why"]
+    model.assert_finished()
+    chat.replays(run)

@@ -37,8 +37,6 @@ class Work:
     plan: Plan
     done: Sequence[tuple[str, Done]]
     """Steps by title, in the order of the plan."""
-    said: str = ""
-    """What the planner had to say."""
     planned_by_model: bool = False
     problem: str = ""
     """Why it did not come to its end."""

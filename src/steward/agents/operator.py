@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from steward.agents.enforcement import Made, is_asked_for, refusal
-from steward.agents.guardrails import checked_output
+from steward.agents.guardrails import About, checked_output
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import PlanStep
 from steward.agents.provenance import label_arguments, trusted_for
@@ -312,7 +312,8 @@ class _Work:
 
     def _finish(self, text: str) -> str | None:
         """Takes the answer, or says why not."""
-        found = checked_output(self._job.agent.guardrails, text, self._job.output)
+        sources = (self._job.task, *(seen for seen, _ in self._seen))
+        found = checked_output(self._job.agent.guardrails, text, self._job.output, About(sources))
         if found.problem is not None:
             return found.problem
         self._done.text = found.text

@@ -205,7 +205,6 @@ class Turns:
             message=turn.task.message,
             plan=plan,
             done=[(step.title, turn.done[step.id]) for step in plan if step.id in turn.done],
-            said=turn.planned[-1].said,
             planned_by_model=turn.planned[-1].made_by == "model",
             problem=turn.failure.message if turn.failure is not None else "",
         )
