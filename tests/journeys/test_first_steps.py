@@ -100,6 +100,8 @@ def test_removing_is_undone_instead_of_confirmed(site: Site, open_desk: OpenDesk
     dialog.get_by_role("button", name=re.compile("Save|Set")).click()
     row = page.get_by_role("row", name=re.compile("WAREHOUSE_PASSWORD"))
     expect(row).to_be_visible()
+    # The dialog fades out; what was typed into it is gone with it.
+    expect(dialog).to_have_count(0)
     assert "hunter2" not in page.content()
     row.get_by_role("button", name=re.compile("Delete")).click()
     expect(row).to_have_count(0)
