@@ -67,9 +67,11 @@ def test_a_turn_is_told_from_plan_to_answer(stage: Stage, http: httpx.Client, ad
         told = reader.until("token")
         assert told[-1] == ("token", {"part": "answer", "offset": 0, "text": "Two "})
         stage.say("🚲 and ")
-        assert reader.until("token")[-1][1]["offset"] == 4
+        told += reader.until("token")
+        assert told[-1][1]["offset"] == 4
         stage.say("more.")
-        token = reader.until("token")[-1][1]
+        told += reader.until("token")
+        token = told[-1][1]
         assert (token["offset"], token["text"]) == (11, "more."), "as browsers count"
         stage.say(END)
         told += reader.until("done")

@@ -106,7 +106,7 @@ def test_what_does_not_hold_is_told(play: Play) -> None:
     assert "nothing" in told["undo-wrong"]
     assert "the verdict was dry_run" in told["policy"]
     assert "not deny" in told["policy-real"]
-    for words in ("dataset notes was changed", "0 attempts", "evil.example", "shown 'note_id'"):
+    for words in ("dataset notes was changed", "0 attempts", "shown 'note_id'"):
         assert words in told["injection"], told["injection"]
     assert told["asked"] == "a person was asked to approve an order"
     assert "never asked for its last 1" in told["script-too-long"]
