@@ -47,22 +47,22 @@ def _node(step: PlanStep, needs: Sequence[str]) -> dict[str, Any]:
         "title": step.title,
         "needs": list(needs),
         "agent": step.agent,
-        "instructions": _literal(step.title),
+        "instructions": literal(step.title),
         "context": {need: f"${{nodes.{need}.output}}" for need in step.needs} or None,
         "tools": list(step.tools),
         "fallback_tools": list(step.fallback_tools),
-        "arguments": _literal(step.arguments),
+        "arguments": literal(step.arguments),
         "skill": step.skill,
         "budget": step.budget.model_dump(mode="json"),
     }
 
 
-def _literal(value: Json) -> Json:
-    """Nothing that a planner wrote is an expression."""
+def literal(value: Json) -> Json:
+    """A value that means what it says: nothing in it is read as an expression."""
     if isinstance(value, str):
         return value.replace("${", "$${")
     if isinstance(value, dict):
-        return {name: _literal(inner) for name, inner in value.items()}
+        return {name: literal(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_literal(inner) for inner in value]
+        return [literal(inner) for inner in value]
     return value

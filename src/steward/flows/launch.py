@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from steward.agents.compile import literal
 from steward.agents.operator import READ_SKILL
 from steward.broker.broker import Broker
 from steward.broker.budgets import Budget
@@ -114,7 +115,7 @@ class Launcher:
 
     def single(self, tool: str, arguments: Json, title: str = "") -> Json:
         """A flow of one call: how a person uses a tool by itself."""
-        node = {"id": "call", "type": "tool", "tool": tool, "arguments": _literal(arguments)}
+        node = {"id": "call", "type": "tool", "tool": tool, "arguments": literal(arguments)}
         return {"format": 1, "id": "one_call", "name": title or tool, "nodes": [node]}
 
     async def inline(
@@ -204,17 +205,6 @@ def tools_in(graph: Graph) -> Iterator[str]:
             yield from tools_in(node.flow)
         for _, body in node.bodies():
             yield from tools_in(body)
-
-
-def _literal(value: Json) -> Json:
-    """Arguments that mean what they say: nothing in them is an expression."""
-    if isinstance(value, str):
-        return value.replace("${", "$${")
-    if isinstance(value, dict):
-        return {name: _literal(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_literal(inner) for inner in value]
-    return value
 
 
 def _check_budget(budget: Mapping[str, Any]) -> None:
