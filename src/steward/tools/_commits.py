@@ -148,3 +148,34 @@ def reconciling(
 
 def commit_of(context: ToolContext, result: Mapping[str, Any]) -> Commit:
     return workspace(context).commit_at(str(result["commit"]))
+
+
+def load_outcome(
+    context: ToolContext, commit: Commit, named: Sequence[str], sources: tuple[str, ...] = ()
+) -> Outcome:
+    """What a load brought; `named` are the facts of its commit that say where from."""
+    versions = bench(context).versions
+    # A file loaded again unchanged makes a commit in which nothing differs.
+    made = {
+        change.name: versions.get(context.scope, change.after)
+        for change in commit.changes
+        if change.kind == "dataset" and change.after
+    }
+    said = {key: commit.arguments.get(key) for key in (*named, "records", "rejected")}
+    rejected = int(said["rejected"] or 0)
+    rows = int(said["records"] or 0) - rejected
+    datasets = (source(name, version.id) for name, version in sorted(made.items()))
+    return Outcome(
+        value={
+            "commit": commit.id,
+            "counts": {"rows": rows, "rejected": said["rejected"]},
+            "datasets": {name: version.id for name, version in sorted(made.items())},
+            **said,
+        },
+        summary=f"{commit.message}: {rows:,} rows, {rejected:,} rejected",
+        commits=(commit.id,),
+        sources=(*sources, *datasets),
+        # Names of files and tables are the sender's.
+        trusted=False,
+        cost=Cost(rows=rows, bytes=sum(version.bytes for version in made.values())),
+    )

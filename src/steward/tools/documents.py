@@ -95,6 +95,12 @@ async def run_report(context: ToolContext, arguments: WriteReport) -> Outcome:
     return await written(context, await off_loop(commit_of, context, done))
 
 
+def drawn_stem(folder: str, name: str, otherwise: str) -> str:
+    """Where a drawing goes, without its ending: a name that every file system takes."""
+    kept = "".join(c if c.isalnum() or c in " _-" else "_" for c in name).strip()
+    return f"{folder}/{kept[:80] or otherwise}"
+
+
 def _path(arguments: RenderXlsx) -> str:
     name = arguments.name or "".join(
         c if c.isalnum() or c in " ._-()" else "_" for c in arguments.dataset

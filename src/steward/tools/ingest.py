@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import httpx2
 from pydantic import Field, model_validator
@@ -31,8 +31,7 @@ from steward.tools._calls import (
     service,
     settings_of,
 )
-from steward.tools._calls import source as dataset_source
-from steward.tools._commits import commit_of, reconciling, version_now
+from steward.tools._commits import commit_of, load_outcome, reconciling, version_now
 
 _FETCH: Final = HttpLimits(response_bytes=256 << 20, time=timedelta(minutes=5))
 
@@ -140,39 +139,9 @@ async def _fetched(context: ToolContext, url: str) -> str:
 
 
 async def loaded(context: ToolContext, commit: Commit) -> Outcome:
-    return await off_loop(_described, context, commit)
-
-
-def _described(context: ToolContext, commit: Commit) -> Outcome:
-    versions = bench(context).versions
-    # A file loaded again unchanged makes a commit in which nothing differs.
-    made = {
-        change.name: versions.get(context.scope, change.after)
-        for change in commit.changes
-        if change.kind == "dataset" and change.after
-    }
-    said: dict[str, Any] = {
-        key: commit.arguments.get(key)
-        for key in ("file", "sha256", "format", "records", "rejected")
-    }
-    rows = int(said["records"] or 0) - int(said["rejected"] or 0)
-    return Outcome(
-        value={
-            "commit": commit.id,
-            "counts": {"rows": rows, "rejected": said["rejected"]},
-            "datasets": {name: version.id for name, version in sorted(made.items())},
-            **said,
-        },
-        summary=f"{commit.message}: {rows:,} rows, {said['rejected']:,} rejected",
-        commits=(commit.id,),
-        sources=(
-            f"file:{said['file']}@{said['sha256']}",
-            *(dataset_source(name, version.id) for name, version in sorted(made.items())),
-        ),
-        # The name of the file is the sender's.
-        trusted=False,
-        cost=Cost(rows=rows, bytes=sum(version.bytes for version in made.values())),
-    )
+    file = f"file:{commit.arguments.get('file')}@{commit.arguments.get('sha256')}"
+    named = ("file", "sha256", "format")
+    return await off_loop(load_outcome, context, commit, named, (file,))
 
 
 def _cost(context: ToolContext, arguments: Ingest) -> Cost:

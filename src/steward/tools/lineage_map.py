@@ -19,7 +19,7 @@ from steward.core.errors import Invalid
 from steward.data.versions import Commit, Draft
 from steward.tools._calls import bench, off_loop
 from steward.tools._commits import promise, reconciling, workspace
-from steward.tools.documents import written
+from steward.tools.documents import drawn_stem, written
 
 FOLDER: Final = "lineage"
 
@@ -36,9 +36,7 @@ class DrawLineage(Arguments):
 
 
 def _stem(arguments: DrawLineage) -> str:
-    name = arguments.name or arguments.dataset
-    kept = "".join(c if c.isalnum() or c in " _-" else "_" for c in name).strip()
-    return f"{FOLDER}/{kept[:80] or 'dataset'}"
+    return drawn_stem(FOLDER, arguments.name or arguments.dataset, "dataset")
 
 
 async def dry_run(context: ToolContext, arguments: DrawLineage) -> Preview:

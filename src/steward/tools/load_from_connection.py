@@ -2,14 +2,12 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
 from steward.broker.tool import (
     TOOLS,
     Arguments,
-    Cost,
     Effects,
     Outcome,
     Preview,
@@ -23,8 +21,7 @@ from steward.core.errors import Invalid, StewardError
 from steward.data.ingest import Options
 from steward.data.versions import Commit
 from steward.tools._calls import bench, off_loop
-from steward.tools._calls import source as dataset_source
-from steward.tools._commits import reconciling, version_now
+from steward.tools._commits import load_outcome, reconciling, version_now
 from steward.tools._connections import connection_of, desk_of, named, opened
 from steward.tools.query_connection import said_plainly, target_of
 
@@ -121,33 +118,7 @@ def _loaded(context: ToolContext, path: Path, name: str, dataset: str, options: 
 
 
 async def described(context: ToolContext, commit: Commit) -> Outcome:
-    return await off_loop(_described, context, commit)
-
-
-def _described(context: ToolContext, commit: Commit) -> Outcome:
-    versions = bench(context).versions
-    made = {
-        change.name: versions.get(context.scope, change.after)
-        for change in commit.changes
-        if change.kind == "dataset" and change.after
-    }
-    said: dict[str, Any] = {
-        key: commit.arguments.get(key) for key in ("source", "file", "table", "records", "rejected")
-    }
-    rows = int(said["records"] or 0) - int(said["rejected"] or 0)
-    return Outcome(
-        value={
-            "commit": commit.id,
-            "counts": {"rows": rows, "rejected": said["rejected"]},
-            "datasets": {name: version.id for name, version in sorted(made.items())},
-            **said,
-        },
-        summary=f"{commit.message}: {rows:,} rows, {said['rejected'] or 0:,} rejected",
-        commits=(commit.id,),
-        sources=tuple(dataset_source(name, version.id) for name, version in sorted(made.items())),
-        trusted=False,
-        cost=Cost(rows=rows, bytes=sum(version.bytes for version in made.values())),
-    )
+    return await off_loop(load_outcome, context, commit, ("source", "file", "table"))
 
 
 TOOLS.add(

@@ -27,7 +27,7 @@ from steward.tools._commits import (
     reconciling,
     workspace,
 )
-from steward.tools.documents import written
+from steward.tools.documents import drawn_stem, written
 
 FOLDER: Final = "maps"
 _Transition = tuple[str, str, int, float | None]
@@ -51,9 +51,7 @@ class DrawProcess(Arguments):
 
 
 def _path(arguments: DrawProcess) -> str:
-    name = arguments.name or arguments.dataset
-    kept = "".join(c if c.isalnum() or c in " _-" else "_" for c in name).strip()
-    return f"{FOLDER}/{kept[:80] or 'process'}.svg"
+    return f"{drawn_stem(FOLDER, arguments.name or arguments.dataset, 'process')}.svg"
 
 
 async def dry_run(context: ToolContext, arguments: DrawProcess) -> Preview:
