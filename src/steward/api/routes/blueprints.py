@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Request, Response, status
 from steward.api.context import steward_of
 from steward.api.documents import Output, Page, set_etag
 from steward.api.guards import AsEditor, AsViewer
-from steward.api.routes.playbooks import PlaybookOut, card_out
+from steward.api.playbook_documents import PlaybookOut, card_out
 from steward.playbooks import Blueprint, as_yaml
 
 router = APIRouter(prefix="/projects/{project_id}/blueprints", tags=["playbooks"])

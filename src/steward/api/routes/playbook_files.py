@@ -1,0 +1,79 @@
+"""Playbooks as files: taken in, and given out one by one or all at once."""
+
+from io import BytesIO
+from typing import Annotated, Literal
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from steward.api.documents import Input, Output, attachment
+from steward.api.guards import AsEditor, AsViewer
+from steward.api.playbook_documents import PlaybookId, PlaybookOut, playbooks_of
+from steward.playbooks import State
+
+router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
+
+
+class ImportIn(Input):
+    yaml: str = Field(max_length=1_000_000)
+    message: str = Field("", max_length=400)
+    mine: bool = Field(False, description="Leave out whom it belongs to and is shared with.")
+
+
+class ImportOut(Output):
+    change: Literal["created", "changed", "unchanged"]
+    playbook: PlaybookOut
+
+
+@router.post("/import")
+def import_playbook(request: Request, access: AsEditor, body: ImportIn) -> ImportOut:
+    """Takes in one file: a new draft, a new revision, or nothing when nothing differs."""
+    done = playbooks_of(request).exchange.bring_in(
+        access, body.yaml, message=body.message, mine=body.mine
+    )
+    return ImportOut.model_validate({"change": done.change.value, "playbook": done.card})
+
+
+@router.get(
+    "/export",
+    response_class=Response,
+    responses={200: {"content": {"application/zip": {}}, "description": "One file each."}},
+)
+def export_playbooks(request: Request, access: AsViewer) -> Response:
+    """Every playbook the caller sees, one file each; the same playbooks give the same bytes."""
+    library = playbooks_of(request).library
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        cards = library.listed(access, states=tuple(State), limit=10_000)
+        for card in sorted(cards, key=lambda each: (each.folder, each.slug)):
+            place = f"{card.folder}/" if card.folder else ""
+            entry = ZipInfo(f"{place}{card.slug}.yaml")
+            entry.external_attr = 0o600 << 16
+            archive.writestr(entry, library.text(access, card.id))
+    content = packed.getvalue()
+    return Response(
+        content, media_type="application/zip", headers=attachment("playbooks.zip", len(content))
+    )
+
+
+@router.get(
+    "/{playbook_id}/yaml",
+    response_class=Response,
+    responses={200: {"content": {"application/yaml": {}}, "description": "One document."}},
+)
+def download_playbook(
+    request: Request,
+    access: AsViewer,
+    playbook_id: PlaybookId,
+    revision: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+) -> Response:
+    """The playbook as a file: the newest revision, or the one that is named."""
+    library = playbooks_of(request).library
+    card = library.get(access, playbook_id)
+    content = library.text(access, card.id, revision).encode()
+    return Response(
+        content,
+        media_type="application/yaml",
+        headers=attachment(f"{card.slug}.yaml", len(content)),
+    )
