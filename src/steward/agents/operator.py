@@ -181,7 +181,7 @@ class _Work:
         self._made: list[Made] = []
         self._seen: list[tuple[str, Labels]] = [
             *job.suspect,
-            *((each.text, each.labels) for each in job.given),
+            *((each.searched, each.labels) for each in job.given),
         ]
         self._called = 0
         self._asked = 0
@@ -357,7 +357,7 @@ class _Work:
         return _Told(shown)
 
     def _see(self, shown: Shown) -> None:
-        self._seen.append((shown.text, shown.labels))
+        self._seen.append((shown.searched, shown.labels))
         self._labels = self._labels.joined(shown.labels)
 
     def _provenance(

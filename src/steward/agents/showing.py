@@ -1,6 +1,7 @@
 """How results are shown to a model: as data, within limits, and without rows where rows must not leave."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,6 +16,7 @@ WITHOUT_ROWS: Final = frozenset({"list_datasets", "get_dataset_schema", "relate"
 """Tools whose results tell of schemas and counts, never of single rows."""
 _MOST_ITEMS: Final = 50
 _MOST_COLUMNS: Final = 200
+_ESCAPE: Final = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})")
 _NAMES_ONLY: Final = ("Binder Error", "Parser Error", "Catalog Error", "is not part of this step")
 """Errors that are about the words of a query and the names of columns."""
 
@@ -28,6 +30,13 @@ class Shown:
     labels: Labels = NONE
     rows: bool = False
     without_rows: str = ""
+    spelled: bool = False
+    """Whether the text is JSON, in which a new line is a backslash and a letter."""
+
+    @property
+    def searched(self) -> str:
+        """The text as values are looked for in it: as they are, not as JSON spells them."""
+        return _ESCAPE.sub(_unescaped, self.text) if self.spelled else self.text
 
     @classmethod
     def error(cls, message: str, labels: Labels = NONE) -> "Shown":
@@ -57,24 +66,31 @@ def result_shown(tool: str, found: Labelled) -> Shown:
     about = {"files": files} if files else {}
     text = _spelled({"summary": found.summary, "result": _shortened(found.value), **about})
     if tool in WITHOUT_ROWS:
-        return Shown(tool, text, found.labels)
+        return Shown(tool, text, found.labels, spelled=True)
     return Shown(
         tool,
         text,
         found.labels,
         rows=True,
         without_rows=_spelled({**_outline(found.value), **about}),
+        spelled=True,
     )
 
 
 def value_shown(title: str, value: Json, labels: Labels) -> Shown:
     """Data that a task is about; taken for rows, since nobody says what it is."""
-    text = value if isinstance(value, str) else _spelled(_shortened(value))
-    return Shown(title, text, labels, rows=True, without_rows=_spelled(_outline(value)))
+    is_text = isinstance(value, str)
+    text = value if is_text else _spelled(_shortened(value))
+    instead = _spelled(_outline(value))
+    return Shown(title, text, labels, rows=True, without_rows=instead, spelled=not is_text)
 
 
 def _spelled(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return str(json.loads(f'"{match.group()}"'))
 
 
 def _shortened(value: Json) -> Json:
