@@ -6,6 +6,37 @@ from typing import Any, Final
 
 SPEC_VERSION: Final = "1.0"
 TYPE_PREFIX: Final = "org.steward."
+_WORDS: Final = {
+    "approval": "requested approved rejected delegated mismatched",
+    "approvers": "changed deleted",
+    "connection": (
+        "created changed deleted restored health program_accepted proposal_dismissed "
+        "proposal_brought_back tool_risk_set tool_withdrawn tools_accepted tools_changed"
+    ),
+    "data": "committed",
+    "evaluation": "kept deleted restored",
+    "invitation": "created accepted revoked",
+    "member": "changed removed",
+    "notification": "created",
+    "playbook": "created saved shared deployed changed deleted restored",
+    "policy": "changed",
+    "project": "created updated deleted restored",
+    "run": (
+        "queued running blocked waiting_for_approval reviewing done failed cancelled "
+        "pause_asked resume_asked cancel_asked brought_in undo_done undo_failed redo_done "
+        "redo_failed"
+    ),
+    "schedule": "created changed deleted",
+    "settings": "changed",
+    "skill": "saved enabled disabled deleted restored",
+    "task": "ended",
+    "thread": "created changed deleted restored",
+    "token": "created revoked restored",
+}
+KINDS: Final = frozenset(
+    f"{noun}.{word}" for noun, words in _WORDS.items() for word in words.split()
+)
+"""Everything that the event log tells of; the web app has a sentence for each (tests/rules/test_events.py)."""
 
 
 @dataclass(frozen=True)

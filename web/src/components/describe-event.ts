@@ -7,7 +7,7 @@ const NAMES_SHOWN = 3;
 /** Who a user id stands for; null when that is not known any more. */
 type NameOf = (userId: string) => string | null;
 
-type Words = (data: Record<string, unknown>, subject: string | null) => string;
+type Words = (data: Record<string, unknown>, person: string | null, subject: string) => string;
 
 const named = (data: Record<string, unknown>, key = 'name') => {
   const value = data[key];
@@ -15,6 +15,19 @@ const named = (data: Record<string, unknown>, key = 'name') => {
 };
 const asRole = (data: Record<string, unknown>) =>
   typeof data.role === 'string' ? ` as ${data.role}` : '';
+
+/** A long list is cut. */
+function listed(names: unknown): string {
+  if (!Array.isArray(names) || names.length === 0) return '';
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => `“${String(name)}”`);
+  const more = names.length - shown.length;
+  return `: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const HEALTH: Record<string, string> = {
+  working: 'works',
+  failing: 'does not work',
+};
 
 const SENTENCES: Record<string, Words> = {
   'project.created': (data) => `Project${named(data)} created`,
@@ -38,6 +51,43 @@ const SENTENCES: Record<string, Words> = {
   'skill.disabled': (data) => `Skill${named(data)} switched off`,
   'skill.deleted': (data) => `Skill${named(data)} deleted`,
   'skill.restored': (data) => `Skill${named(data)} restored`,
+  'evaluation.kept': () => 'Report of an evaluation kept',
+  'evaluation.deleted': () => 'Report of an evaluation deleted',
+  'evaluation.restored': () => 'Report of an evaluation restored',
+  'connection.created': (data) => `Connection${named(data)} made`,
+  'connection.changed': (data) => `Connection${named(data)} changed`,
+  'connection.deleted': (data) => `Connection${named(data)} deleted`,
+  'connection.restored': (data) => `Connection${named(data)} restored`,
+  'connection.health': (data) =>
+    `Connection${named(data)} ${HEALTH[String(data.state)] ?? `is ${String(data.state)}`}`,
+  'connection.program_accepted': (data) => `Program of the connection${named(data)} accepted`,
+  'connection.proposal_dismissed': (data) => `Proposed connection${named(data, 'kind')} dismissed`,
+  'connection.proposal_brought_back': () => 'Proposed connection shown again',
+  'connection.tool_risk_set': (data) =>
+    typeof data.risk === 'string'
+      ? `Risk of the tool${named(data, 'tool')} of${named(data)} set to ${data.risk.replaceAll('_', ' ')}`
+      : `Risk of the tool${named(data, 'tool')} of${named(data)} taken from the server’s hints again`,
+  'connection.tool_withdrawn': (data) =>
+    `Tool${named(data, 'tool')} of${named(data)} no longer accepted`,
+  'connection.tools_accepted': (data) => `Tools of${named(data)} accepted${listed(data.tools)}`,
+  'connection.tools_changed': (data) =>
+    `The server of${named(data)} changed accepted tools${listed(data.tools)}`,
+  'playbook.created': () => 'Playbook written',
+  'playbook.saved': (data) => `Playbook saved as revision ${String(data.revision)}`,
+  'playbook.shared': () => 'Playbook shared with other people than before',
+  'playbook.deployed': (data) => `Revision ${String(data.revision)} of a playbook deployed`,
+  'playbook.changed': (data) =>
+    data.state === 'archived' ? 'Playbook archived' : 'Playbook brought back from the archive',
+  'playbook.deleted': () => 'Playbook deleted',
+  'playbook.restored': () => 'Deleted playbook restored',
+  'schedule.created': (data) => `Schedule${named(data)} made`,
+  'schedule.changed': (data) => `Schedule${named(data)} changed`,
+  'schedule.deleted': (data) => `Schedule${named(data)} deleted`,
+  'thread.created': () => 'Conversation begun',
+  'thread.changed': () => 'Conversation changed',
+  'thread.deleted': () => 'Conversation deleted',
+  'thread.restored': () => 'Conversation restored',
+  'notification.created': () => 'Somebody was notified',
   'data.committed': describeCommit,
   'run.queued': (data) => `Run${named(data, 'title')} started`,
   'run.running': (data) => `Run${named(data, 'title')} is under way`,
@@ -47,11 +97,21 @@ const SENTENCES: Record<string, Words> = {
   'run.done': (data) => `Run${named(data, 'title')} finished`,
   'run.failed': (data) => `Run${named(data, 'title')} failed`,
   'run.cancelled': (data) => `Run${named(data, 'title')} cancelled`,
+  'run.pause_asked': () => 'Run asked to pause',
+  'run.resume_asked': () => 'Run asked to go on',
+  'run.cancel_asked': () => 'Run asked to stop',
+  'run.brought_in': (data) => `Run${named(data, 'title')} brought in from a file`,
+  'run.undo_done': (data) => `Step${named(data, 'key')} of a run undone`,
+  'run.undo_failed': (data) => `Step${named(data, 'key')} of a run could not be undone`,
+  'run.redo_done': (data) => `Step${named(data, 'key')} of a run done again`,
+  'run.redo_failed': (data) => `Step${named(data, 'key')} of a run could not be done again`,
   'approval.requested': (data) => `Approval asked for${named(data, 'title')}`,
   'approval.approved': (data) => `Approved${named(data, 'title')}`,
   'approval.rejected': (data) => `Rejected${named(data, 'title')}`,
   'approval.mismatched': (data) => `Refused: not what was approved${named(data, 'title')}`,
   'approval.delegated': (data) => `Approval passed on${named(data, 'title')}`,
+  'approvers.changed': (_data, _person, group) => `Approvers “${group}” changed`,
+  'approvers.deleted': (_data, _person, group) => `Approvers “${group}” deleted`,
   'policy.changed': () => 'Policy changed',
   'settings.changed': (data) =>
     typeof data.safe_mode === 'boolean'
@@ -65,15 +125,11 @@ function wordOf(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? operationName(value) : otherwise;
 }
 
-/** What was done and to what; a long list is cut. */
+/** What was done and to what. */
 function describeCommit({ operation, datasets, files, branch }: Record<string, unknown>): string {
   const names = [datasets, files].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
-  const shown = names.slice(0, NAMES_SHOWN).map((name) => `“${String(name)}”`);
-  const more = names.length - shown.length;
-  const what = wordOf(operation, 'Data changed');
   const where = typeof branch === 'string' && branch !== 'main' ? `, on branch “${branch}”` : '';
-  if (shown.length === 0) return what + where;
-  return `${what}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}${where}`;
+  return `${wordOf(operation, 'Data changed')}${listed(names)}${where}`;
 }
 
 /** `org.steward.member.changed` is a member.changed. */
@@ -88,7 +144,7 @@ export function describeEvent(
 ): string {
   const kind = eventKind(type);
   const sentence = SENTENCES[kind];
-  if (sentence) return sentence(data, nameOf(subject));
+  if (sentence) return sentence(data, nameOf(subject), subject);
   const words = kind.replaceAll(/[._]/g, ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${named(data)}`;
 }

@@ -14,6 +14,23 @@ describe('events in words', () => {
     );
   });
 
+  it('tell of connections and what their servers offer', () => {
+    expect(inWords('connection.health', { name: 'warehouse', state: 'failing' })).toBe(
+      'Connection “warehouse” does not work',
+    );
+    expect(
+      inWords('connection.tools_changed', { name: 'tracker', tools: ['a', 'b', 'c', 'd'] }),
+    ).toBe('The server of “tracker” changed accepted tools: “a”, “b”, “c” and 1 more');
+    expect(
+      inWords('connection.tool_risk_set', {
+        name: 'tracker',
+        tool: 'close',
+        risk: 'external_send',
+      }),
+    ).toBe('Risk of the tool “close” of “tracker” set to external send');
+    expect(inWords('approvers.changed', {}, 'finance')).toBe('Approvers “finance” changed');
+  });
+
   it('read as words even when the kind is new', () => {
     expect(inWords('run.step_finished', { name: 'Profile' })).toBe('Run step finished “Profile”');
   });

@@ -1,0 +1,66 @@
+"""Every event that is written is known by its kind, and the web app tells of each in a sentence of its own."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from steward.broker.approvals import State
+from steward.core.events import KINDS
+from steward.runs import Status
+
+ROOT = Path(__file__).parents[2]
+SENTENCES = ROOT / "web/src/components/describe-event.ts"
+WORDS = {
+    "f'approval.{status.value}'": [f"approval.{each}" for each in (State.approved, State.rejected)],
+    "f'connection.{what}'": [
+        f"connection.{what}"
+        for what in (
+            *("created", "changed", "deleted", "restored", "program_accepted"),
+            *("tool_withdrawn", "tool_risk_set"),
+        )
+    ],
+    "f'run.{action}_asked'": [f"run.{each}_asked" for each in ("pause", "resume", "cancel")],
+    "f'run.{outcome}'": [f"run.{a}_{b}" for a in ("undo", "redo") for b in ("done", "failed")],
+    "f'run.{status.value}'": [f"run.{each.value}" for each in Status],
+    "f'run.{Status.running.value}'": ["run.running"],
+    "'skill.enabled' if enabled else 'skill.disabled'": ["skill.enabled", "skill.disabled"],
+}
+"""What stands for several kinds, as it is written in the code."""
+
+
+def written(source: str) -> Iterator[str]:
+    """The expressions for kinds in what a module appends to the event log."""
+    tree = ast.parse(source)
+    named = {
+        ast.unparse(node.targets[0]): ast.unparse(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and re.search(r"'\w+\.|\"\w+\.", ast.unparse(node.value))
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or len(node.args) < 3:
+            continue
+        called = ast.unparse(node.func)
+        if called.endswith("events.append") or called == "News":
+            kind = ast.unparse(node.args[1])
+            yield named.get(kind, kind)
+
+
+def test_kinds_of_events_are_known() -> None:
+    found: set[str] = set()
+    for path in sorted((ROOT / "src/steward").rglob("*.py")):
+        if path.name == "eventlog.py":
+            continue
+        for kind in written(path.read_text()):
+            meant = WORDS.get(kind) or [kind.strip("'")]
+            unknown = [each for each in meant if each not in KINDS]
+            assert not unknown, f"{path}: add {unknown} to KINDS in core/events.py"
+            found |= set(meant)
+    assert found == KINDS, f"written nowhere: {sorted(KINDS - found)}"
+
+
+def test_every_kind_has_a_sentence() -> None:
+    told = set(re.findall(r"^  '([a-z]+\.[a-z_]+)':", SENTENCES.read_text(), re.MULTILINE))
+    assert sorted(KINDS - told) == [], f"{SENTENCES.name} has no sentence for these"
