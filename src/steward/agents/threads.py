@@ -322,6 +322,18 @@ class Threads:
         turns = [turn_of_row(found[run_id], siblings_of(tree, run_id)) for run_id in shown]
         return Path(turns, shown[0] if len(way) > len(shown) else None)
 
+    def newest(
+        self, scope: Scope, thread_id: str, *, until: str | None = None, limit: int = 50
+    ) -> list[Turn]:
+        """Turns of all branches, the last one first; from `until` on, itself included."""
+        statement = sa.select(tables.turns).where(_U.thread_id == thread_id)
+        if until is not None:
+            statement = statement.where(_U.run_id <= until)
+        with self._database.read(scope) as tx:
+            _existing(tx, thread_id)
+            rows = tx.rows(statement.order_by(_U.run_id.desc()).limit(limit))
+        return [turn_of_row(row) for row in rows]
+
     def turn(self, scope: Scope, thread_id: str, run_id: str) -> Turn:
         with self._database.read(scope) as tx:
             _existing(tx, thread_id)

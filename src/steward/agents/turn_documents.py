@@ -120,7 +120,12 @@ class _Told:
             branch = int(found.group(1))
             planned = self.payload(entry.data["result"])
             review: dict[str, Any] = {"state": "none", "by": None, "skip": []}
-            self.plans[branch] = {"branch": branch, **planned, "review": review}
+            self.plans[branch] = {
+                "branch": branch,
+                **planned,
+                "proposed": None,
+                "review": review,
+            }
             self.over |= {earlier for earlier in self.plans if earlier < branch}
         elif found := GIVEN_UP.fullmatch(entry.key):
             self.over.add(int(found.group(1)))
@@ -165,6 +170,8 @@ def _take_review(plan: dict[str, Any], entry: Entry) -> None:
             "skip": answer.get("skip") or [],
         }
         if decision == "change" and isinstance(answer.get("plan"), dict):
+            # What was planned at first stays, so that people see what somebody changed.
+            plan["proposed"] = plan["proposed"] or plan["plan"]
             plan["plan"] = answer["plan"]
 
 

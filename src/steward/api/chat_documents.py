@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from steward.agents.gallery import Kind
 from steward.agents.threads import Thread, Turn, thread_of
 from steward.agents.turn_documents import SHOWN_ROWS, turn_document
 from steward.api.documents import Output
@@ -54,6 +55,9 @@ class TurnPlanOut(Output):
     made_by: Literal["model", "rules", "fallback", "person"]
     model: str | None
     plan: dict[str, Any]
+    proposed: dict[str, Any] | None = Field(
+        description="The plan as it was before a person changed it in the review."
+    )
     problems: list[str]
     repaired: bool
     said: str
@@ -122,6 +126,26 @@ class TurnOut(Output):
     created_at: datetime
     ended_at: datetime | None
     undoable: bool
+
+
+class ExhibitOut(Output):
+    run_id: str
+    message: str = Field(description="What was asked when it was made.")
+    created_at: datetime
+    branch: int = Field(description="The branch of the plan; 0 for a query.")
+    step: str
+    step_title: str
+    key: str = Field(description="The call that made it.")
+    tool: str
+    kind: Kind
+    name: str
+    media_type: str
+    size: int | None
+    digest: str | None = Field(description="Of a file of the run; a table has none.")
+    columns: list[str]
+    rows: list[Any] = Field(description="The first rows of a table.")
+    rows_in_all: int | None
+    undone: bool
 
 
 class MessageOut(Output):

@@ -1,11 +1,12 @@
-"""What a person decides about a plan before it runs."""
+"""What a person decides about a plan before it runs, and what a changed plan may name."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from steward.agents.checking import Catalogue, PlanRefused, check
 from steward.agents.plan import Plan
-from steward.api.documents import Input
+from steward.api.documents import Input, Output
 from steward.app import Steward
 from steward.core.errors import Conflict, Invalid, Problem
 from steward.identity import Access
@@ -18,6 +19,27 @@ class ReviewIn(Input):
         [], max_length=50, description="Steps that are left out of an approved plan."
     )
     plan: dict[str, Any] | None = Field(None, description="The plan to run instead; for `change`.")
+
+
+class PlanToolOut(Output):
+    name: str
+    title: str
+    description: str
+    risk: str
+    arguments: dict[str, Any] = Field(description="JSON Schema.")
+
+
+class PlanAgentOut(Output):
+    name: str
+    title: str
+    description: str
+    tools: list[str] = Field(description="What it may be given in this turn.")
+
+
+class PlanOptionsOut(Output):
+    agents: list[PlanAgentOut]
+    tools: list[PlanToolOut]
+    skills: dict[str, str] = Field(description="What each is for, by its name.")
 
 
 def review_of(given: Any) -> ReviewIn:
@@ -36,7 +58,7 @@ def review(steward: Steward, access: Access, run: Run, body: ReviewIn) -> None:
     if body.decision == "approve":
         answer["skip"] = _skipped(body, wait["request"]["plan"])
     if body.decision == "change":
-        answer["plan"] = _changed(body)
+        answer["plan"] = _changed(body, catalogue_of(steward, run))
     steward.runs.records.signal(access.scope, run.id, wait["key"], answer)
 
 
@@ -52,13 +74,60 @@ def _skipped(body: ReviewIn, plan: dict[str, Any]) -> list[str]:
     return body.skip
 
 
-def _changed(body: ReviewIn) -> dict[str, Any]:
+def catalogue_of(steward: Steward, run: Run) -> Catalogue | None:
+    """What plans of this turn may name, as it was recorded when the turn began; None before that."""
+    runs = steward.runs
+    for entry in runs.journal.entries(run.scope, run.id):
+        if entry.key == "context" and "result" in entry.data:
+            grant = runs.request(run.scope, run.id).grant
+            return steward.planning.contexts.catalogue(runs.payload(entry.data["result"]), grant)
+    return None
+
+
+def plan_options(steward: Steward, run: Run) -> PlanOptionsOut:
+    known = catalogue_of(steward, run)
+    if known is None:
+        raise Conflict("This turn has not been planned yet.", code="nothing-to-review")
+    tools = {name: facts for name, facts in sorted(known.tools.items()) if known.usable(name)}
+    return PlanOptionsOut(
+        agents=[
+            PlanAgentOut(
+                name=agent.name,
+                title=agent.title,
+                description=agent.description,
+                tools=[name for name, facts in tools.items() if agent.may_call(name, facts.risk)],
+            )
+            for agent in known.agents
+        ],
+        tools=[
+            PlanToolOut(
+                name=name,
+                title=facts.title,
+                description=facts.description,
+                risk=facts.risk.value,
+                arguments=dict(facts.schema),
+            )
+            for name, facts in tools.items()
+        ],
+        skills=dict(known.skills),
+    )
+
+
+def _changed(body: ReviewIn, known: Catalogue | None) -> dict[str, Any]:
+    """The plan, if it could be carried out: whoever changes it learns at once what is wrong, and where."""
     if body.plan is None:
         raise Invalid("A change needs the plan.", problems=[Problem("/plan", "is missing")])
+    if known is None:
+        try:
+            return Plan.model_validate(body.plan).to_json()
+        except ValidationError as error:
+            raise _invalid("This is not a plan.", "/plan", error) from None
     try:
-        return Plan.model_validate(body.plan).to_json()
-    except ValidationError as error:
-        raise _invalid("This is not a plan.", "/plan", error) from None
+        return check(body.plan, known).to_json()
+    except PlanRefused as refused:
+        raise PlanRefused(
+            [Problem(f"/plan{each.pointer}", each.message) for each in refused.problems]
+        ) from None
 
 
 def _invalid(message: str, where: str, error: ValidationError) -> Invalid:

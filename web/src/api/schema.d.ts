@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** About */
+        /**
+         * About
+         * @description Which version this is, and what it is set up for.
+         */
         get: operations["about"];
         put?: never;
         post?: never;
@@ -3187,6 +3190,28 @@ export interface paths {
         patch: operations["change_thread"];
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/threads/{thread_id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Thread Artifacts
+         * @description Charts, tables, reports and files of all its turns, the last made first.
+         *
+         *     A page may hold less than `limit`; as long as there is a `next_cursor`, others may follow.
+         */
+        get: operations["list_thread_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/threads/{thread_id}/messages": {
         parameters: {
             query?: never;
@@ -3263,6 +3288,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/threads/{thread_id}/turns/{run_id}/plan-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plan Options
+         * @description What a changed plan of this turn may name: agents with their tools, tools with their arguments, skills.
+         */
+        get: operations["read_plan_options"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/threads/{thread_id}/turns/{run_id}/review": {
         parameters: {
             query?: never;
@@ -3295,6 +3340,26 @@ export interface paths {
          * @description What happens in a turn, from its beginning or from `Last-Event-ID` on.
          */
         get: operations["follow_turn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/threads/{thread_id}/turns/{run_id}/table": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Thread Table
+         * @description The rows that a call of the turn found, as CSV with formulas defused.
+         */
+        get: operations["download_thread_table"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3570,6 +3635,7 @@ export interface components {
         About: {
             /** Api */
             api: string;
+            features: components["schemas"]["Features"];
             /** Version */
             version: string;
         };
@@ -4674,6 +4740,64 @@ export interface components {
             /** Type */
             type: string;
         };
+        /** ExhibitOut */
+        ExhibitOut: {
+            /**
+             * Branch
+             * @description The branch of the plan; 0 for a query.
+             */
+            branch: number;
+            /** Columns */
+            columns: string[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Digest
+             * @description Of a file of the run; a table has none.
+             */
+            digest: string | null;
+            /**
+             * Key
+             * @description The call that made it.
+             */
+            key: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "chart" | "table" | "report" | "file";
+            /** Media Type */
+            media_type: string;
+            /**
+             * Message
+             * @description What was asked when it was made.
+             */
+            message: string;
+            /** Name */
+            name: string;
+            /**
+             * Rows
+             * @description The first rows of a table.
+             */
+            rows: unknown[];
+            /** Rows In All */
+            rows_in_all: number | null;
+            /** Run Id */
+            run_id: string;
+            /** Size */
+            size: number | null;
+            /** Step */
+            step: string;
+            /** Step Title */
+            step_title: string;
+            /** Tool */
+            tool: string;
+            /** Undone */
+            undone: boolean;
+        };
         /**
          * Extent
          * @description What an approval covers: one payload, a declared list of them, or further calls of the same kind in this run.
@@ -4688,6 +4812,14 @@ export interface components {
             line: number;
             /** Message */
             message: string;
+        };
+        /** Features */
+        Features: {
+            /**
+             * Models
+             * @description Roles that have a model; empty: plans are made by rules.
+             */
+            models: string[];
         };
         /** FileChangeOut */
         FileChangeOut: {
@@ -5345,6 +5477,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[ExhibitOut] */
+        Page_ExhibitOut_: {
+            /** Items */
+            items: components["schemas"]["ExhibitOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[FaultOut] */
         Page_FaultOut_: {
             /** Items */
@@ -5568,6 +5707,52 @@ export interface components {
             current_password?: string | null;
             /** New Password */
             new_password: string;
+        };
+        /** PlanAgentOut */
+        PlanAgentOut: {
+            /** Description */
+            description: string;
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /**
+             * Tools
+             * @description What it may be given in this turn.
+             */
+            tools: string[];
+        };
+        /** PlanOptionsOut */
+        PlanOptionsOut: {
+            /** Agents */
+            agents: components["schemas"]["PlanAgentOut"][];
+            /**
+             * Skills
+             * @description What each is for, by its name.
+             */
+            skills: {
+                [key: string]: string;
+            };
+            /** Tools */
+            tools: components["schemas"]["PlanToolOut"][];
+        };
+        /** PlanToolOut */
+        PlanToolOut: {
+            /**
+             * Arguments
+             * @description JSON Schema.
+             */
+            arguments: {
+                [key: string]: unknown;
+            };
+            /** Description */
+            description: string;
+            /** Name */
+            name: string;
+            /** Risk */
+            risk: string;
+            /** Title */
+            title: string;
         };
         /** PlannerMeasuresOut */
         PlannerMeasuresOut: {
@@ -7418,6 +7603,13 @@ export interface components {
             };
             /** Problems */
             problems: string[];
+            /**
+             * Proposed
+             * @description The plan as it was before a person changed it in the review.
+             */
+            proposed: {
+                [key: string]: unknown;
+            } | null;
             /** Repaired */
             repaired: boolean;
             review: components["schemas"]["ReviewOut"];
@@ -25092,6 +25284,89 @@ export interface operations {
             };
         };
     };
+    list_thread_artifacts: {
+        parameters: {
+            query?: {
+                kind?: ("chart" | "table" | "report" | "file") | null;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                thread_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ExhibitOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_messages: {
         parameters: {
             query?: {
@@ -25421,6 +25696,84 @@ export interface operations {
             };
         };
     };
+    read_plan_options: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                thread_id: string;
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanOptionsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     review_plan: {
         parameters: {
             query?: never;
@@ -25558,6 +25911,86 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    download_thread_table: {
+        parameters: {
+            query: {
+                key: string;
+            };
+            header?: never;
+            path: {
+                thread_id: string;
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All recorded rows. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
             };
             /** @description Not signed in. */
             401: {

@@ -3,12 +3,14 @@
 import hmac
 
 from fastapi import APIRouter, Request, Response
+from pydantic import Field
 
 from steward import __version__
 from steward.api.context import steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsAnyone
 from steward.core.errors import Denied, Unavailable
+from steward.models import Role
 from steward.store import latest_revision, schema_revision
 
 router = APIRouter(tags=["health"])
@@ -20,9 +22,16 @@ class Health(Output):
     status: str
 
 
+class Features(Output):
+    models: list[str] = Field(
+        description="Roles that have a model; empty: plans are made by rules."
+    )
+
+
 class About(Output):
     version: str
     api: str
+    features: Features
 
 
 @router.get("/healthz")
@@ -64,5 +73,8 @@ def metrics(request: Request) -> Response:
 
 
 @about_router.get("/about", dependencies=[AsAnyone])
-def about() -> About:
-    return About(version=__version__, api="v1")
+def about(request: Request) -> About:
+    """Which version this is, and what it is set up for."""
+    desk = steward_of(request).staff.desk
+    models = [role.value for role in Role if desk.configured(role)]
+    return About(version=__version__, api="v1", features=Features(models=models))

@@ -7,8 +7,10 @@ from fastapi import APIRouter, Header, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
+from steward.agents.gallery import Gallery, Kind
 from steward.agents.threads import Thread, position_of
 from steward.api.chat_documents import (
+    ExhibitOut,
     ThreadOut,
     TurnOut,
     thread_out,
@@ -24,6 +26,7 @@ from steward.api.documents import (
     Limit,
     Name,
     Page,
+    attachment,
     decode_cursor,
     encode_cursor,
     page,
@@ -31,7 +34,7 @@ from steward.api.documents import (
     set_etag,
 )
 from steward.api.guards import AsOperator, AsViewer
-from steward.api.plan_reviews import ReviewIn, review
+from steward.api.plan_reviews import PlanOptionsOut, ReviewIn, plan_options, review
 from steward.api.routes.chat import followed
 from steward.api.types import RUN_ID, RunId, ThreadId
 from steward.app import Steward
@@ -203,6 +206,58 @@ def review_plan(
     """Lets a plan run, whole or without some steps, changed, or not at all; the first answer counts."""
     steward = steward_of(request)
     review(steward, access, _run(steward, access, thread_id, run_id), body)
+
+
+@router.get("/{thread_id}/artifacts")
+def list_thread_artifacts(
+    request: Request,
+    access: AsViewer,
+    thread_id: ThreadId,
+    kind: Annotated[Kind | None, Query()] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Page[ExhibitOut]:
+    """Charts, tables, reports and files of all its turns, the last made first.
+
+    A page may hold less than `limit`; as long as there is a `next_cursor`, others may follow.
+    """
+    shown = _gallery(request).shown(
+        access.scope, thread_id, kind=kind, before=decode_cursor(cursor), limit=limit
+    )
+    following = None if shown.before is None else encode_cursor(shown.before)
+    items = [ExhibitOut.model_validate(each) for each in shown.exhibits]
+    return Page(items=items, next_cursor=following)
+
+
+@router.get(
+    "/{thread_id}/turns/{run_id}/table",
+    response_class=Response,
+    responses={200: {"content": {"text/csv": {}}, "description": "All recorded rows."}},
+)
+def download_thread_table(
+    request: Request,
+    access: AsViewer,
+    thread_id: ThreadId,
+    run_id: RunId,
+    key: Annotated[str, Query(min_length=1, max_length=400)],
+) -> Response:
+    """The rows that a call of the turn found, as CSV with formulas defused."""
+    name, content = _gallery(request).table(access.scope, thread_id, run_id, key)
+    return Response(content, media_type="text/csv", headers=attachment(name, len(content)))
+
+
+def _gallery(request: Request) -> Gallery:
+    steward = steward_of(request)
+    return Gallery(steward.threads, steward.runs)
+
+
+@router.get("/{thread_id}/turns/{run_id}/plan-options")
+def read_plan_options(
+    request: Request, access: AsViewer, thread_id: ThreadId, run_id: RunId
+) -> PlanOptionsOut:
+    """What a changed plan of this turn may name: agents with their tools, tools with their arguments, skills."""
+    steward = steward_of(request)
+    return plan_options(steward, _run(steward, access, thread_id, run_id))
 
 
 def _told(response: Response, thread: Thread) -> ThreadOut:
