@@ -205,14 +205,29 @@ def test_windows(left: list[Any]) -> None:
             {"name": "r", "function": "row_number", "partition": ["s"], "order": order},
             {"name": "p", "function": "lag", "column": "b", "partition": ["s"], "order": order},
             {"name": "c", "function": "count", "partition": ["s"]},
+            {
+                "name": "d",
+                "function": "difference",
+                "column": "a",
+                "partition": ["s"],
+                "order": order,
+            },
         ],
     }
     expected = frames["t"].with_columns(
         pl.int_range(1, pl.len() + 1).over("s", order_by="a").alias("r"),
         pl.col("b").shift(1).over("s", order_by="a").alias("p"),
         pl.len().over("s").cast(pl.Int64).alias("c"),
+        pl.col("a").diff().over("s", order_by="a").alias("d"),
     )
     assert _sorted(_run(plan, frames)) == _sorted(expected.rows())
+
+
+def test_share_is_of_the_partition_and_nothing_of_nothing() -> None:
+    frames = _frames([(1, 1, "x"), (3, 1, "x"), (0, 2, "y")], [])
+    share = {"name": "share", "function": "share", "column": "a", "partition": ["b"]}
+    plan = {"source": "t", "window": [share], "select": ["a", "share"]}
+    assert _sorted(_run(plan, frames)) == [(0, None), (1, 0.25), (3, 0.75)]
 
 
 @given(_left)
@@ -279,6 +294,8 @@ WRONG = {
     "source: t\nderive: [{name: d, expression: {function: round, args: [{value: 1}, {value: 1}, {value: 1}]}}]": "1 to 2 arguments",
     "source: t\nderive: [{name: d, expression: {function: date_trunc, args: [{value: eon}, {column: a}]}}]": "the unit is one of",
     "source: t\nwindow: [{name: w, function: rank}]": "needs an order",
+    "source: t\nwindow: [{name: w, function: difference, column: a}]": "needs an order",
+    "source: t\nwindow: [{name: w, function: share, column: a, order: [{column: a}]}]": "no order",
     "source: t\nwindow: [{name: w, function: rank, column: a, order: [{column: a}]}]": "takes no column",
     "source: t\npivot: {column: s, values: [{value: x}]}": "needs a value column",
     "source: t\nlimit: 0": "greater than or equal to 1",

@@ -20,6 +20,7 @@ FIRST_SET = {
     "http_request",
     "ingest",
     "join",
+    "list_changes",
     "list_datasets",
     "preview",
     "profile",
@@ -41,6 +42,7 @@ FIRST_SET = {
 
 CALLS = [
     ("list_datasets", {}),
+    ("list_changes", {"dataset": "crm_customers"}),
     ("get_dataset_schema", {"dataset": "crm_customers"}),
     ("preview", {"dataset": "billing_invoices", "limit": 5}),
     ("profile", {"dataset": "support_tickets"}),

@@ -175,3 +175,19 @@ def test_a_branch_that_moved_on_is_not_removed_by_an_undo(room: Room) -> None:
     with pytest.raises(Conflict, match="another commit"):
         run(tool.undo(room.context(), tool.arguments.model_validate(arguments), outcome.inverse))
     assert {branch.name for branch in room.workspace.branches()} == {"main", "try"}
+
+
+def test_changes_say_when_who_and_what(room: Room) -> None:
+    commit = _make(room, "a.md", "one")
+    named = room.context(name_of={room.workspace.author: "Ada"}.__getitem__)
+    everything = room.call("list_changes", {"limit": 3}, named).value
+    assert [column["name"] for column in everything["columns"]] == [
+        *("when", "who", "what", "datasets", "commit")
+    ]
+    newest = everything["rows"][0]
+    assert (newest[1], newest[3], newest[4]) == ("Ada", "a.md", commit)
+    own = room.call("list_changes", {"dataset": "crm_customers"}).value
+    assert all("crm_customers" in row[3] for row in own["rows"]) and own["rows"]
+    assert commit not in [row[4] for row in own["rows"]]
+    nothing = room.call("list_changes", {"dataset": "no_such"})
+    assert nothing.value["rows"] == [] and nothing.summary == "No changes of no_such"

@@ -144,6 +144,7 @@ def open_steward(
         "sandbox": sandbox,
         "http": Http(allow_private=settings.network.allow_private),
         "mail": Mailer(allow_private=settings.network.allow_private),
+        "name_of": lambda user_id: identity.users.get(user_id).name,
     }
     connections = open_connections(
         settings, database, secrets, events, clock, ids, identity, workbench, services

@@ -196,7 +196,7 @@ class _Compiler:
             over.append(f"ORDER BY {self._order(window.order, f'{pointer}/order')}")
         if window.frame is not None:
             over.append(_frame(window.frame))
-        call = f"{window.function}({argument}) OVER ({' '.join(over)})"
+        call = _windowed(window, argument, " ".join(over))
         self._columns.add(window.name, f"{pointer}/name")
         self._wrap(f"*, {call} AS {_quote(window.name)}")
 
@@ -316,6 +316,15 @@ class _Compiler:
         }
         value = self._expression(given.of, f"{pointer}/of")
         return f"{functions[given.matches]}(CAST({value} AS VARCHAR), {_literal(given.text)})"
+
+
+def _windowed(window: q.Window, argument: str, over: str) -> str:
+    if window.function == "share":
+        # Nothing of nothing is no share, not an error.
+        return f"CAST({argument} AS DOUBLE) / nullif(sum({argument}) OVER ({over}), 0)"
+    if window.function == "difference":
+        return f"{argument} - lag({argument}, {window.offset}) OVER ({over})"
+    return f"{window.function}({argument}) OVER ({over})"
 
 
 def _frame(frame: q.Frame) -> str:

@@ -36,8 +36,20 @@ Aggregation = Literal[
     "count", "count_distinct", "sum", "avg", "min", "max", "median", "stddev", "variance"
 ]
 WindowFunction = Literal[
-    "row_number", "rank", "dense_rank", "lag", "lead", "sum", "avg", "min", "max", "count"
+    "row_number",
+    "rank",
+    "dense_rank",
+    "lag",
+    "lead",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "count",
+    "share",
+    "difference",
 ]
+"""`share` is the part of the partition's sum, 1 for all of it; `difference` is to an earlier row."""
 Comparison = Literal["=", "!=", "<", "<=", ">", ">="]
 TextTest = Literal["contains", "starts with", "ends with"]
 Operator = Literal["+", "-", "*", "/", "%", "||"]
@@ -285,11 +297,14 @@ class Window(_Part):
         ranked = self.function in {"row_number", "rank", "dense_rank"}
         if ranked and self.column is not None:
             raise ValueError(f"{self.function} takes no column")
+        if self.function == "share" and self.order:
+            raise ValueError("share is of the whole partition and takes no order")
         if not ranked and self.column is None and self.function != "count":
             raise ValueError(f"{self.function} needs a column")
         if self.function not in {"sum", "avg", "min", "max", "count"} and self.frame is not None:
             raise ValueError(f"{self.function} takes no frame")
-        if (ranked or self.function in {"lag", "lead"} or self.frame) and not self.order:
+        along = ranked or self.function in {"lag", "lead", "difference"}
+        if (along or self.frame) and not self.order:
             raise ValueError(f"{self.function} needs an order to count along")
         return self
 
