@@ -71,11 +71,13 @@ def promote(page: Page) -> None:
 
 
 def undo_the_promotion(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("^Done Promote the branch")).click()
-    page.get_by_role("button", name="Undo", exact=True).first.click()
-    dialog = page.get_by_role("dialog", name="Undo this")
-    dialog.get_by_role("button", name="Undo", exact=True).click()
-    expect(page.get_by_role("button", name="Redo").first).to_be_visible(timeout=LONG)
+    """One click: nothing depends on it, so nothing is asked; the same toast has the way forth."""
+    page.get_by_role("button", name="Undo: Promote the branch").click()
+    messages = page.get_by_role("region", name="Messages")
+    expect(messages.get_by_text(re.compile("^Undone: "))).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(messages.get_by_role("button", name="Redo")).to_be_visible()
+    expect(page.get_by_role("button", name="Redo: Promote the branch")).to_be_visible()
 
 
 @pytest.mark.timeout(600)

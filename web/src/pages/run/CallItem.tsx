@@ -10,6 +10,14 @@ import { CallDetails } from './CallDetails';
 import classes from './run.module.css';
 import { UndoAction } from './UndoAction';
 
+/** How it is taken back, for those who look closer. */
+const WAYS: Record<string, string> = {
+  none: 'This cannot be undone.',
+  version: 'Undoing it puts the data back to how it was before.',
+  inverse: 'To undo it, the tool does the opposite.',
+  compensation: 'To undo it, the tool sends what makes up for it; what went out stays out.',
+};
+
 interface Props {
   call: Call;
   runId: string;
@@ -26,40 +34,47 @@ export function CallItem({ call, runId, title, action, isOnly }: Props) {
   const said = call.error?.message ?? (call.summary || waitedFor(call));
   return (
     <li className={classes.call}>
-      <UnstyledButton
-        className={classes.line}
-        aria-expanded={opened}
-        aria-controls={opened ? details : undefined}
-        onClick={() => setOpened(!opened)}
-      >
-        <ChevronRight size={14} aria-hidden className={classes.chevron} />
-        <StateChip state={call.undone ? 'undone' : call.state} />
-        <span className={classes.what}>
-          <Text span size="sm" fw={600}>
-            {title}{' '}
-            {title !== call.key && (
-              <Text span size="xs" c="dimmed" fw={400}>
-                {call.key}
+      <div className={classes.row}>
+        <UnstyledButton
+          className={classes.line}
+          aria-expanded={opened}
+          aria-controls={opened ? details : undefined}
+          onClick={() => setOpened(!opened)}
+        >
+          <ChevronRight size={14} aria-hidden className={classes.chevron} />
+          <StateChip state={call.undone ? 'undone' : call.state} />
+          <span className={classes.what}>
+            <Text span size="sm" fw={600}>
+              {title}{' '}
+              {title !== call.key && (
+                <Text span size="xs" c="dimmed" fw={400}>
+                  {call.key}
+                </Text>
+              )}
+            </Text>
+            {said !== '' && (
+              <Text span size="xs" c="dimmed">
+                {said}
               </Text>
             )}
+          </span>
+          <Text span size="xs" c="dimmed" className="tabular">
+            <time dateTime={call.began_at}>{formats.time(call.began_at)}</time>
           </Text>
-          {said !== '' && (
-            <Text span size="xs" c="dimmed">
-              {said}
-            </Text>
-          )}
-        </span>
-        <Text span size="xs" c="dimmed" className="tabular">
-          <time dateTime={call.began_at}>{formats.time(call.began_at)}</time>
-        </Text>
-        <Text span size="xs" c="dimmed">
-          <Elapsed start={call.began_at} end={call.ended_at} />
-        </Text>
-      </UnstyledButton>
+          <Text span size="xs" c="dimmed">
+            <Elapsed start={call.began_at} end={call.ended_at} />
+          </Text>
+        </UnstyledButton>
+        {action && <UndoAction runId={runId} action={action} title={title} />}
+      </div>
       {opened && (
         <div id={details} className={classes.details}>
           <CallDetails call={call} runId={runId} />
-          {action && <UndoAction runId={runId} action={action} />}
+          {action && (
+            <Text size="sm" c="dimmed">
+              {WAYS[action.way]}
+            </Text>
+          )}
         </div>
       )}
     </li>
