@@ -5,7 +5,7 @@ of the steps it names, and only there. Pure functions: the operator asks them be
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -68,6 +68,17 @@ def refusal(
         or _somewhere_else(step, tool, risk, arguments, labels)
         or _all_foreign(step, tool, risk, arguments, labels, spends=spends)
     )
+
+
+def is_left_open(step: PlanStep, risk: Risk, takes: Collection[str], *, has_model: bool) -> bool:
+    """Whether the first tool cannot be called as the plan stands, although nothing that it requires is missing.
+
+    A form has holes that somebody fills. And where a tool takes arguments, none is given, and the step works on the
+    results of others, what it does is to be found there.
+    """
+    if any(_form(planned, risk) is not None for planned in step.arguments.values()):
+        return True
+    return has_model and bool(step.needs) and bool(takes) and not step.arguments
 
 
 def is_asked_for(

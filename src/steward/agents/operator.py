@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from steward.agents.enforcement import Made, is_asked_for, refusal
+from steward.agents.enforcement import Made, is_asked_for, is_left_open, refusal
 from steward.agents.guardrails import About, checked_output
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import PlanStep
@@ -228,7 +228,11 @@ class _Work:
                 return
 
     def _is_ready(self, name: str) -> bool:
-        return bool(self._has.tools.get(name, {}).get("ready"))
+        facts = self._has.tools.get(name, {})
+        if not facts.get("ready"):
+            return False
+        takes = facts["schema"].get("properties", {})
+        return not is_left_open(self._step, Risk(facts["risk"]), takes, has_model=self._has.model)
 
     # With a model
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from steward.agents.amounts import amounts_of
 from steward.agents.checking import Catalogue, PlanRefused, check
 from steward.agents.compile import as_flow, changes_something, without
 from steward.agents.context import Contexts
@@ -18,6 +19,7 @@ from steward.agents.plan import Plan, Planned
 from steward.agents.planner import Planner, Task
 from steward.agents.showing import without_values
 from steward.agents.threads import PROGRAM
+from steward.agents.writing import Writing
 from steward.broker.broker import Broker
 from steward.broker.labels import untrusted
 from steward.broker.plans import Labelled
@@ -193,6 +195,9 @@ class Turns:
             done = await self._hands.work(execution, key, asked, labels, around)
             turn.done[key.rpartition("/")[2]] = done
             value = {"summary": done.to_json()["summary"], "text": done.text, "value": done.value}
+            if len(done.results) > 1:
+                # Who works on this step's result works on all that it found, not on what it found last.
+                value["earlier"] = [found.value for _, _, found in done.results[:-1]]
             return Labelled(value, done.labels, value["summary"], key=key)
 
         return run
@@ -207,6 +212,7 @@ class Turns:
             done=[(step.title, turn.done[step.id]) for step in plan if step.id in turn.done],
             planned_by_model=turn.planned[-1].made_by == "model",
             problem=turn.failure.message if turn.failure is not None else "",
+            writing=Writing(turn.task.locale, amounts_of(plan, turn.catalogue)),
         )
         answer = await self._explainer.explain(
             turn.execution,
