@@ -89,7 +89,6 @@ def test_a_postgresql_server_is_signed_in_to(
 
 
 def test_addresses_are_built_so_that_no_part_becomes_another() -> None:
-    """There is no MySQL server here: what is sent to its driver is checked instead."""
     odd = {"host": "db.example.com", "database": "a/b?c#d", "user": "ada@x:y/z", "port": 3307}
     for kind in ("mysql", "postgresql"):
         connector = load_connectors().get(kind)

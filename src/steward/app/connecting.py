@@ -28,6 +28,8 @@ class BenchDatabases:
         asked = self._workbench.bringing.query_source(source, name, None, private=True)
         said = str(asked.rows[0][0]) if asked.rows else ""
         kind = {"sqlite": "SQLite", "duckdb": "DuckDB", "mysql": "MySQL"}.get(asked.kind, "")
+        if "-MariaDB" in said:
+            kind, said = "MariaDB", said.partition("-MariaDB")[0]
         return f"{kind} {said.partition(' on ')[0]}".strip()[:_LONGEST]
 
 

@@ -71,40 +71,24 @@ def parse_address(url: str) -> Address:
 
 
 def driver_text(address: Address) -> str:
-    """The address in the form that the drivers take."""
+    """The address of a PostgreSQL server in the form that its driver takes."""
     fields = {
         "host": address.host,
         "port": str(address.port),
         "user": address.user,
         "password": address.password,
+        "hostaddr": address.place,
+        "dbname": address.database,
+        "sslmode": address.tls,
+        "connect_timeout": "10",
+        "application_name": "steward",
+        # Dates and moments cross as text: in one form, whatever the server's settings.
+        "options": "-c datestyle=ISO -c timezone=UTC -c extra_float_digits=1 -c bytea_output=hex",
     }
-    if address.kind == "postgresql":
-        fields |= {
-            "hostaddr": address.place,
-            "dbname": address.database,
-            "sslmode": address.tls,
-            "connect_timeout": "10",
-            "application_name": "steward",
-            # Dates and moments cross as text: in one form, whatever the server's settings.
-            "options": "-c datestyle=ISO -c timezone=UTC -c extra_float_digits=1 -c bytea_output=hex",
-        }
-    else:
-        modes = {
-            "disable": "disabled",
-            "require": "required",
-            "verify-ca": "verify_ca",
-            "verify-full": "verify_identity",
-        }
-        if address.tls != "verify-full":
-            # To check the server's name the driver must know it; then only the right server will do.
-            fields["host"] = address.place or address.host
-        fields |= {"database": address.database, "ssl_mode": modes.get(address.tls, "preferred")}
-    mark = "'" if address.kind == "postgresql" else '"'
-    quoted = {name: _quoted(value, mark) for name, value in fields.items() if value}
-    return " ".join(f"{name}={value}" for name, value in quoted.items())
+    return " ".join(f"{name}={_quoted(value)}" for name, value in fields.items() if value)
 
 
-def _quoted(value: str, mark: str) -> str:
-    """A value that cannot end early: libpq quotes with ', the MySQL scanner with "."""
-    escaped = value.replace("\\", "\\\\").replace(mark, "\\" + mark)
-    return f"{mark}{escaped}{mark}"
+def _quoted(value: str) -> str:
+    """A value that cannot end early."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,4 +1,4 @@
-"""Asks a database one question and brings a few rows: of a server through DuckDB's scanners, of a file by its engine."""
+"""Asks a database one question and brings a few rows: of a server, or of a file by its engine."""
 
 import math
 import sqlite3
@@ -20,8 +20,8 @@ from steward.data.ingest.address import parse_address
 from steward.data.ingest.asking import fenced
 from steward.data.ingest.databases import duckdb_session
 from steward.data.ingest.job import Job
+from steward.data.ingest.opening import connected, remote
 from steward.data.ingest.reach import reachable
-from steward.data.ingest.servers import connected, remote
 
 MOST_ROWS: Final = 10_000
 _LONGEST_CELL: Final = 10_000
@@ -55,9 +55,19 @@ def query_server(job: Job, url: str, sql: str, most: int, *, private: bool) -> A
     statement = fenced(sql, address.kind, most + 1)
     started = time.monotonic()
     address = reachable(address, private=private)
-    with connected(job, address) as connection:
-        found = connection.execute(f"SELECT * FROM {remote(address.kind, statement)}")
-        return _answer(found, most, started, address.kind)
+    with connected(job, address) as server:
+        if server.mysql is None:
+            found = server.session.execute(f"SELECT * FROM {remote(statement)}")
+            return _answer(found, most, started, address.kind)
+        names, types, rows = server.mysql.query(statement, most + 1)
+    return Asked(
+        tuple(names),
+        tuple(types),
+        _plain(rows[:most]),
+        len(rows) > most,
+        time.monotonic() - started,
+        address.kind,
+    )
 
 
 def query_file(job: Job, sql: str, most: int) -> Asked:

@@ -1,25 +1,22 @@
-"""Reads tables from PostgreSQL and MySQL servers through DuckDB's scanners.
+"""Reads tables from PostgreSQL servers, through DuckDB's scanner, and from MySQL servers.
 
 Every value crosses as text and is typed here, so that nothing is rounded on the way: a scanner
 would turn an unconstrained NUMERIC into a double. Rows arrive in the order of the primary key.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
-from steward.core.errors import Bug, Misconfigured, Unavailable
-from steward.data import engine
-from steward.data.ingest.address import Address, driver_text, parse_address
+from steward.core.errors import Bug
+from steward.data.ingest.address import Address, parse_address
 from steward.data.ingest.databases import choose_table
 from steward.data.ingest.findings import ColumnFinding, Inspection, Loaded, Note, TableListing
 from steward.data.ingest.job import Job, check_width
 from steward.data.ingest.names import Naming, unique_names
+from steward.data.ingest.opening import Server, connected
 from steward.data.ingest.reach import reachable
 from steward.data.ingest.readings import Reading
 from steward.data.ingest.stage import LINE, column_of
@@ -29,7 +26,6 @@ from steward.data.ingest.writing import (
     DATA,
     REJECTS,
     TypedColumn,
-    copy,
     misfits_sql,
     typed_columns,
     write_rejects,
@@ -67,7 +63,8 @@ _MYSQL: Mapping[str, str] = {
     "double": "DOUBLE",
     "date": "DATE",
     "datetime": "TIMESTAMP",
-    "timestamp": "TIMESTAMP",
+    "timestamp": ZONED,
+    "uuid": "UUID",
     "year": "SMALLINT",
     "bit": "UBIGINT",
     "json": "JSON",
@@ -78,6 +75,17 @@ _MYSQL: Mapping[str, str] = {
     "mediumblob": "BLOB",
     "longblob": "BLOB",
 }
+_SHAPES = (
+    "geometry",
+    "point",
+    "linestring",
+    "polygon",
+    "multipoint",
+    "multilinestring",
+    "multipolygon",
+    "geometrycollection",
+    "geomcollection",
+)
 _TEXTS = (
     "text",
     "character varying",
@@ -99,14 +107,17 @@ class _ServerColumn:
     """What the server calls its type."""
     type: str | None
     """How its text is read; none: as text."""
+    padded: bool = False
+    """Whether the server prints zeros before its numbers."""
 
 
 def inspect(job: Job, url: str, *, private: bool) -> Inspection:
     """`private`: whether servers on private addresses may be reached."""
     address = reachable(parse_address(url), private=private)
-    with connected(job, address) as connection:
-        table = _table(job, connection, address, choose_first=True)
-        staged = _staged(job, connection, table, job.limits.sample_records)
+    with connected(job, address) as server:
+        connection = server.session
+        table = _table(job, server, address, choose_first=True)
+        staged = _staged(job, server, table, job.limits.sample_records)
         findings, typed, notes = _types(job, connection, table, staged)
         shown = ", ".join(column.text for column in typed)
         rows = connection.execute(
@@ -128,10 +139,11 @@ def inspect(job: Job, url: str, *, private: bool) -> Inspection:
 
 def load(job: Job, url: str, out_dir: Path, *, private: bool) -> Loaded:
     address = reachable(parse_address(url), private=private)
-    with connected(job, address) as connection:
-        table = _table(job, connection, address, choose_first=False)
+    with connected(job, address) as server:
+        connection = server.session
+        table = _table(job, server, address, choose_first=False)
         job.progress("fetching rows", 0, None)
-        staged = _staged(job, connection, table, None)
+        staged = _staged(job, server, table, None)
         records = _count(connection, staged.source)
         findings, typed, notes = _types(job, connection, table, staged)
         job.progress("writing", 0, records)
@@ -155,45 +167,6 @@ def load(job: Job, url: str, out_dir: Path, *, private: bool) -> Loaded:
     )
 
 
-def extension(kind: str) -> Path:
-    """The scanner's file, which comes with a package and is never downloaded."""
-    package = (
-        "duckdb_extension_postgres_scanner"
-        if kind == "postgresql"
-        else "duckdb_extension_mysql_scanner"
-    )
-    spec = find_spec(package)
-    places = list(spec.submodule_search_locations or ()) if spec is not None else []
-    for place in places:
-        files = sorted(Path(place).rglob(f"v{duckdb.__version__}/*.duckdb_extension"))
-        if files:
-            return files[0]
-    wanted = f"{package.replace('_', '-')}=={duckdb.__version__}"
-    raise Misconfigured(
-        f"Reading from {kind} needs the package {wanted}, which comes with Steward on Linux and macOS; install it."
-    )
-
-
-@contextmanager
-def connected(job: Job, address: Address) -> Iterator[duckdb.DuckDBPyConnection]:
-    limits = engine.Limits(job.limits.engine_memory_mb, job.limits.threads, job.limits.output_mb)
-    with engine.session(limits, job.scratch) as connection:
-        connection.execute(f"LOAD {literal(str(extension(address.kind)))}")
-        kind = "postgres" if address.kind == "postgresql" else "mysql"
-        try:
-            connection.execute(
-                f"ATTACH {literal(driver_text(address))} AS source (TYPE {kind}, READ_ONLY)"
-            )
-            yield connection
-        except duckdb.Error as problem:
-            said = str(problem).partition("\n")[0]
-            for secret in (driver_text(address), address.password):
-                said = said.replace(secret, "…") if secret else said
-            raise Unavailable(
-                f"{address.shown()} could not be read: {said[:200]}", code="source-unavailable"
-            ) from None
-
-
 @dataclass(frozen=True)
 class _Table:
     name: str
@@ -206,16 +179,6 @@ class _Table:
     kind: str
 
 
-def _ask(connection: duckdb.DuckDBPyConnection, kind: str, sql: str) -> list[tuple[Any, ...]]:
-    """Runs a query on the server and brings its rows."""
-    return connection.execute(f"SELECT * FROM {remote(kind, sql)}").fetchall()
-
-
-def remote(kind: str, sql: str) -> str:
-    function = "postgres_query" if kind == "postgresql" else "mysql_query"
-    return f"{function}('source', {literal(sql)})"
-
-
 def _server_literal(kind: str, text: str) -> str:
     return literal(text) if kind == "postgresql" else literal(text.replace("\\", "\\\\"))
 
@@ -224,20 +187,17 @@ def _server_name(kind: str, name: str) -> str:
     return quote(name) if kind == "postgresql" else "`" + name.replace("`", "``") + "`"
 
 
-def _table(
-    job: Job, connection: duckdb.DuckDBPyConnection, address: Address, *, choose_first: bool
-) -> _Table:
+def _table(job: Job, server: Server, address: Address, *, choose_first: bool) -> _Table:
     kind = address.kind
     where = (
         "table_schema NOT IN ('pg_catalog', 'information_schema')"
         if kind == "postgresql"
         else f"table_schema = {_server_literal(kind, address.database)}"
     )
-    listed = _ask(
-        connection,
-        kind,
+    listed = server.ask(
         "SELECT table_schema AS s, table_name AS n FROM information_schema.tables "
-        f"WHERE table_type = 'BASE TABLE' AND {where} ORDER BY table_schema, table_name",
+        f"WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') AND {where} "
+        "ORDER BY table_schema, table_name"
     )
     default = "public" if kind == "postgresql" else address.database
     places = {
@@ -246,20 +206,17 @@ def _table(
     }
     chosen = choose_table(job, list(places), choose_first=choose_first)
     schema, name = places[chosen]
-    columns = _server_columns(connection, kind, schema, name)
+    columns = _server_columns(server, schema, name)
     check_width(len(columns), job.limits)
     naming = unique_names([column.name for column in columns])
     listing = tuple(TableListing(known) for known in places)
-    key = _primary_key(connection, kind, schema, name)
+    key = _primary_key(server, schema, name)
     return _Table(chosen, schema, name, columns, key, naming, listing, kind)
 
 
-def _server_columns(
-    connection: duckdb.DuckDBPyConnection, kind: str, schema: str, name: str
-) -> tuple[_ServerColumn, ...]:
-    rows = _ask(
-        connection,
-        kind,
+def _server_columns(server: Server, schema: str, name: str) -> tuple[_ServerColumn, ...]:
+    kind = server.kind
+    rows = server.ask(
         "SELECT column_name AS n, data_type AS t, numeric_precision AS p, numeric_scale AS s, "
         f"{'NULL' if kind == 'postgresql' else 'column_type'} AS f "
         "FROM information_schema.columns "
@@ -275,16 +232,14 @@ def _server_columns(
             known = "number"
         if full and "unsigned" in str(full).lower() and known in ("SMALLINT", "INTEGER", "BIGINT"):
             known = "UBIGINT" if declared.lower() == "bigint" else "BIGINT"
-        columns.append(_ServerColumn(column, declared, known))
+        padded = kind == "mysql" and (declared == "year" or "zerofill" in str(full).lower())
+        columns.append(_ServerColumn(column, declared, known, padded))
     return tuple(columns)
 
 
-def _primary_key(
-    connection: duckdb.DuckDBPyConnection, kind: str, schema: str, name: str
-) -> tuple[str, ...]:
-    rows = _ask(
-        connection,
-        kind,
+def _primary_key(server: Server, schema: str, name: str) -> tuple[str, ...]:
+    kind = server.kind
+    rows = server.ask(
         "SELECT k.column_name AS n FROM information_schema.table_constraints c "
         "JOIN information_schema.key_column_usage k ON k.constraint_name = c.constraint_name "
         "AND k.table_schema = c.table_schema AND k.table_name = c.table_name "
@@ -314,27 +269,56 @@ def _text_sql(kind: str, column: _ServerColumn, cell: str) -> str:
         return f"encode({cell}, 'hex')" if column.type == "BLOB" else f"{cell}::text"
     if column.type == "BLOB":
         return f"HEX({cell})"
+    if column.kind.lower() in _SHAPES:
+        return f"ST_AsText({cell})"
+    if column.kind.lower() == "timestamp":
+        # The session's zone is UTC; the text says so.
+        return f"CONCAT(CAST({cell} AS CHAR), '+00')"
     # MySQL prints six digits of a float, and the bytes of bits; as a double or number it prints all.
     exact = {"float": f"{cell} + 0e0", "bit": f"{cell} + 0"}.get(column.kind.lower(), cell)
+    exact = f"{cell} + 0" if column.padded else exact
     return f"CAST({exact} AS CHAR)"
 
 
-def _staged(
-    job: Job, connection: duckdb.DuckDBPyConnection, table: _Table, most: int | None
-) -> TextTable:
+def _staged(job: Job, server: Server, table: _Table, most: int | None) -> TextTable:
     path = job.scratch / "fetched.parquet"
-    cells = ", ".join(
-        f"{column_of(i)}::VARCHAR AS {column_of(i)}" for i in range(len(table.columns))
-    )
-    rows = remote(table.kind, _select(table, most))
-    copy(connection, f"SELECT row_number() OVER () AS {LINE}, {cells} FROM {rows}", path)
+    server.fetch(job, _select(table, most), len(table.columns), path)
     columns = []
     for i, (name, original) in enumerate(
         zip(table.naming.names, table.naming.originals, strict=True)
     ):
         families = frozenset({"number"} if table.columns[i].type == "number" else ())
-        columns.append(TextColumn(name, original, quote(column_of(i)), families))
+        text = quote(column_of(i))
+        if _has_zero_dates(table, table.columns[i]):
+            text = f"CASE WHEN {_is_zero_date(text)} THEN NULL ELSE {text} END"
+        columns.append(TextColumn(name, original, text, families))
     return TextTable(parquet_source([path]), tuple(columns), LINE)
+
+
+def _has_zero_dates(table: _Table, column: _ServerColumn) -> bool:
+    """MySQL has a date of zeros where others have none."""
+    return table.kind == "mysql" and column.kind.lower() in ("date", "datetime", "timestamp")
+
+
+def _is_zero_date(text: str) -> str:
+    return rf"regexp_full_match({text}, '0000-00-00( 00:00:00(\.0+)?(\+00)?)?')"
+
+
+def _zero_dates(
+    connection: duckdb.DuckDBPyConnection, table: _Table, staged: TextTable
+) -> tuple[Note, ...]:
+    """Tells which columns had dates of zeros, which are read as no date."""
+    notes = []
+    for i, column in enumerate(table.columns):
+        if not _has_zero_dates(table, column):
+            continue
+        found = _count(connection, f"{staged.source} WHERE {_is_zero_date(quote(column_of(i)))}")
+        if found:
+            name = staged.columns[i].name
+            dates = "One date" if found == 1 else f"{found:,} dates"
+            message = f"{dates} of zeros (0000-00-00) in {name!r} read as no date."
+            notes.append(Note("zero-dates", message, name))
+    return tuple(notes)
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: str) -> int:
@@ -348,7 +332,7 @@ def _types(
     """The server's own types, with a test for the values that they have and Parquet has not."""
     inferred = infer(connection, staged, job.options)
     wanted = []
-    notes = list(inferred.notes)
+    notes = [*inferred.notes, *_zero_dates(connection, table, staged)]
     for finding, column in zip(inferred.findings, table.columns, strict=True):
         known = column.type
         if finding.declared or known == "number":
