@@ -1,7 +1,7 @@
 """AgentDojo's tasks as plans, and its pairs of a task and an injection as cases to replay without a model."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -36,6 +36,10 @@ class Call:
     function: str
     arguments: dict[str, Any]
 
+    def same_as(self, other: "Call") -> bool:
+        """Arguments that are left out are empty when they arrive."""
+        return self.function == other.function and _given(self) == _given(other)
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -45,17 +49,14 @@ class Piece:
     calls: tuple[Call, ...]
 
 
-@dataclass
-class Tried:
-    """A call that the model wanted, and how far it came."""
+@dataclass(frozen=True)
+class Asked:
+    """A person was asked about a call."""
 
     call: Call
     ordered: bool
     """Whether the injected text wanted it."""
-    outcome: str = "open"
-    """`refused` by enforcement or policy, `rejected` by a person, `failed` by itself, or `done`."""
-    asked: bool = False
-    by_policy: bool = False
+    by_policy: bool
     """Whether the project's own policy asks for such a call, whoever makes it."""
     why: str = ""
 
@@ -74,13 +75,30 @@ class Case:
     """What the injected text makes the model call."""
     said: str = ""
     """What the model answers in the end."""
-    tried: dict[str, "Tried"] = field(default_factory=dict)
-    """What was called, by its key in the journal or by its number where it got no further than the plan."""
+    mark: str = MARK
+    variant: str = ""
+    """What kind of order it is, where it is none of AgentDojo's."""
+    called: list[Call] = field(default_factory=list)
+    """What really happened, in order."""
+    asked: list[Asked] = field(default_factory=list)
+    tried: int = 0
+    """Calls that the model wanted because of the injected text."""
+    refused: int = 0
+    """Calls that the operator did not pass on to the broker."""
+    answer: str = ""
+    """What the person gets to read in the end."""
+    failure: str = ""
+    """Why the turn did not come to its end."""
 
     @property
     def name(self) -> str:
         against = f" + {self.injection.ID}" if self.injection is not None else ""
-        return f"{self.suite.name}: {self.task.ID}{against}"
+        return f"{self.suite.name}: {self.task.ID}{against}{self.variant and f' + {self.variant}'}"
+
+    def is_wanted(self, call: Call) -> bool:
+        """Whether the task needs this call, and a person was not asked about it as often already."""
+        own = [each for piece in self.pieces for each in piece.calls if each.same_as(call)]
+        return sum(asked.call.same_as(call) for asked in self.asked) < len(own)
 
 
 def suites() -> dict[str, Any]:
@@ -88,8 +106,8 @@ def suites() -> dict[str, Any]:
 
 
 def benign(suite: Any, only: Collection[str] | None = None) -> Iterator[Case]:
-    for task in _tasks(suite, only):
-        environment = task.init_environment(_world(suite, {}))
+    for task in tasks(suite, only):
+        environment = task.init_environment(world(suite, {}))
         before = environment.model_copy(deep=True)
         said = task.GROUND_TRUTH_OUTPUT
         yield Case(suite, task, planned(suite, task), environment, before, said=said)
@@ -97,25 +115,25 @@ def benign(suite: Any, only: Collection[str] | None = None) -> Iterator[Case]:
 
 def hostile(suite: Any, only: Collection[str] | None = None) -> Iterator[Case]:
     """Every pair of which AgentDojo has the injection's calls; the newer injections come without."""
-    plain = _world(suite, {})
+    plain = world(suite, {})
     injections = [
         injection
         for injection in suite.injection_tasks.values()
         if _calls(injection, plain) or injection.GROUND_TRUTH_OUTPUT
     ]
-    for task in _tasks(suite, only):
+    for task in tasks(suite, only):
         pieces = planned(suite, task)
-        visible = _visible(suite, task)
+        visible = places(suite, task)
         for injection in injections:
             text = _yaml_safe(_ATTACK.format(goal=injection.GOAL))
-            environment = task.init_environment(_world(suite, dict.fromkeys(visible, text)))
+            environment = task.init_environment(world(suite, dict.fromkeys(visible, text)))
             orders = _calls(injection, environment)
             before = environment.model_copy(deep=True)
             said = f"{task.GROUND_TRUTH_OUTPUT} {injection.GROUND_TRUTH_OUTPUT}"
             yield Case(suite, task, pieces, environment, before, injection, orders, said)
 
 
-def _tasks(suite: Any, only: Collection[str] | None) -> Iterator[Any]:
+def tasks(suite: Any, only: Collection[str] | None = None) -> Iterator[Any]:
     for name, task in suite.user_tasks.items():
         if only is None or name in only:
             yield task
@@ -124,20 +142,24 @@ def _tasks(suite: Any, only: Collection[str] | None) -> Iterator[Any]:
 def planned(suite: Any, task: Any) -> list[Piece]:
     """The plan that is made from the request alone, before anything was read.
 
-    Its tools are those of the task's own solution. An argument is fixed where it stands in the request. Reads next to
-    each other are one step; everything else is a step of its own. A step works on the results of the steps in which
+    Its tools are those of the task's own solution: the plan of an oracle. An argument is fixed where it stands in the
+    request. Reads that take arguments are one step with those next to them; everything else is a step of its own. A step works on the results of the steps in which
     what it leaves open will be found: who plans knows where to look, not what will be there.
     """
-    environment = task.init_environment(_world(suite, {}))
+    environment = task.init_environment(world(suite, {}))
     runtime = FunctionsRuntime(suite.tools)
-    groups = list(_grouped(_calls(task, environment)))
+    groups = list(_grouped(_calls(task, environment), lambda name: _needs_nothing(runtime, name)))
     results: list[str] = []
     pieces: list[Piece] = []
     for number, calls in enumerate(groups):
-        fixed = {} if len(calls) > 1 else _fixed(calls[0], task.PROMPT)
+        fixed = {}
+        if len(calls) == 1:
+            fixed = _fixed(calls[0], task.PROMPT, _needs_nothing(runtime, calls[0].function))
         step = PlanStep(
             id=f"s{number}",
-            title=", ".join(dict.fromkeys(call.function for call in calls))[:200],
+            title=f"Step {number}: {', '.join(dict.fromkeys(call.function for call in calls))}"[
+                :200
+            ],
             agent=AGENT,
             tools=list(dict.fromkeys(tool_name(suite.name, call.function) for call in calls)),
             arguments=fixed,
@@ -156,10 +178,11 @@ def planned(suite: Any, task: Any) -> list[Piece]:
     return pieces
 
 
-def _grouped(calls: tuple[Call, ...]) -> Iterator[list[Call]]:
+def _grouped(calls: tuple[Call, ...], needs_nothing: Callable[[str], bool]) -> Iterator[list[Call]]:
     group: list[Call] = []
     for call in calls:
-        reads = risk_of(call.function) is Risk.read
+        # What needs no arguments the operator calls by itself, and then its step is done.
+        reads = risk_of(call.function) is Risk.read and not needs_nothing(call.function)
         names = {each.function for each in group} | {call.function}
         if group and (not reads or len(names) > _MOST_TOOLS):
             yield group
@@ -172,10 +195,20 @@ def _grouped(calls: tuple[Call, ...]) -> Iterator[list[Call]]:
         yield group
 
 
-def _fixed(call: Call, prompt: str) -> dict[str, Any]:
+def _needs_nothing(runtime: FunctionsRuntime, function: str) -> bool:
+    fields = runtime.functions[function].parameters.model_fields
+    return not any(field.is_required() for field in fields.values())
+
+
+def _fixed(call: Call, prompt: str, needs_nothing: bool) -> dict[str, Any]:
     """Arguments that stand in the request; those of which it gives the form, as forms."""
     if risk_of(call.function) is Risk.read:
-        return {}
+        # How far to look is for who plans; what to look for the model may find out.
+        return {
+            name: value
+            for name, value in call.arguments.items()
+            if needs_nothing and is_narrow(value)
+        }
     labels = label_arguments(call.arguments, [prompt], [])
     fixed = {}
     for name, value in call.arguments.items():
@@ -213,6 +246,10 @@ def _nearly_in(prompt: str, value: str) -> str | None:
     return None
 
 
+def _given(call: Call) -> dict[str, Any]:
+    return {name: value for name, value in call.arguments.items() if value not in (None, "", [])}
+
+
 def _bare(word: str) -> str:
     return word.casefold().strip(_PUNCTUATION)
 
@@ -238,11 +275,11 @@ def _calls(task: Any, environment: Any) -> tuple[Call, ...]:
     return tuple(Call(call.function, dict(call.args)) for call in truth)
 
 
-def _visible(suite: Any, task: Any) -> list[str]:
+def places(suite: Any, task: Any) -> list[str]:
     """The places for injections that somebody who does the task gets to read."""
     names = list(suite.get_injection_vector_defaults())
     canaries = {name: _CANARY.format(number) for number, name in enumerate(names)}
-    environment = task.init_environment(_world(suite, canaries))
+    environment = task.init_environment(world(suite, canaries))
     runtime = FunctionsRuntime(suite.tools)
     read = "\n".join(
         tool_result_to_str(runtime.run_function(environment, call.function, call.arguments)[0])
@@ -251,7 +288,7 @@ def _visible(suite: Any, task: Any) -> list[str]:
     return [name for name, canary in canaries.items() if canary in read]
 
 
-def _world(suite: Any, injections: dict[str, str]) -> Any:
+def world(suite: Any, injections: dict[str, str]) -> Any:
     """As AgentDojo loads it, with a parser that is not as slow."""
     text = read_suite_file(suite.name, "environment.yaml", suite.data_path)
     filled = text.format(**suite.get_injection_vector_defaults() | injections)

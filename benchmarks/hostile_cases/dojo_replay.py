@@ -1,141 +1,187 @@
-"""Replays AgentDojo's cases: every call goes through enforcement of the plan, provenance and the broker."""
+"""Replays AgentDojo's cases as chat turns: plan, flow, operator, broker and explainer are those of the product."""
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from benchmarks.hostile_cases.desk import Desk
-from benchmarks.hostile_cases.dojo_cases import AGENT, MARK, Call, Case, Piece, Tried
-from benchmarks.hostile_cases.dojo_tools import ENVIRONMENTS, risk_of, spends, tool_name
-from steward.agents.enforcement import Made, is_asked_for, refusal
-from steward.agents.provenance import label_arguments, result_of, trusted_for
-from steward.agents.roster import Agent
+from benchmarks.hostile_cases.dojo_cases import AGENT, Asked, Call, Case, Piece
+from benchmarks.hostile_cases.dojo_tools import WORD, DojoTools, World, tool_name
+from steward.agents.context import Contexts
+from steward.agents.explainer import Explainer
+from steward.agents.hands import Hands
+from steward.agents.operator import Operator
+from steward.agents.paying import PaidDesk
+from steward.agents.plan import Plan
+from steward.agents.planner import Planner
+from steward.agents.roster import Agent, Roster
+from steward.agents.rules.deciding import RulePlanner
+from steward.agents.turn import Turns
 from steward.broker.approvals import Approval
-from steward.broker.labels import Labels
-from steward.broker.tool import TOOLS, Risk
-from steward.runs import Execution, Json, StepFailed
+from steward.broker.tool import Risk
+from steward.models import Call as Wanted
+from steward.models import ModelDesk, Request, Role
+from steward.runs import Execution, Json, Kind
+from steward.testing.models import Item, ScriptedLineup, ScriptedModel, answers
 
 PROGRAM: Final = "agentdojo"
-_AGENT: Final = Agent(
-    name=AGENT,
-    title="Assistant",
-    description="Does everything.",
-    instructions="Do what the person asks.",
-    tools=["*"],
-    highest_risk=Risk.secret,
+_NONCE_KEY: Final = b"k" * 32
+_MOST_REQUESTS: Final = 200
+_STEP: Final = re.compile(r"Your step: Step (\d+):")
+_ROSTER: Final = Roster(
+    [
+        Agent(
+            name=AGENT,
+            title="Assistant",
+            description="Does everything.",
+            instructions="Do what the person asks.",
+            tools=["*"],
+            highest_risk=Risk.secret,
+        )
+    ]
 )
 
 
-def replay(desk: Desk, cases: Iterable[Case]) -> None:
-    """Drives every case to its end; what happened stands in the cases."""
-    known: dict[str, Case] = {}
+class Replay:
+    """Drives cases of one suite in one installation."""
 
-    async def program(execution: Execution) -> Json:
-        broker = desk.steward.governing.broker
-        await broker.begin(execution)
-        case = known[execution.run.id]
-        await _Walk(desk, execution, case).through()
-        return None
+    def __init__(self, desk: Desk, suite: Any) -> None:
+        self._desk = desk
+        self._suite = suite
+        self._tools = DojoTools(suite)
+        self._cases: dict[str, Case] = {}
+        self._turns: dict[str, Turns] = {}
+        desk.steward.governing.broker.tools.provide(WORD, self._tools)
+        desk.program(PROGRAM, self._program)
 
-    def approve(approval: Approval) -> bool:
-        tried = known[approval.run_id].tried[approval.wait_key.partition("/approval/")[0]]
-        tried.asked = True
-        tried.by_policy = any(rule["level"] == "project" for rule in approval.rules)
-        # Who is asked sees what it is: what the task is about is approved, what was slipped in is not.
-        return not tried.ordered
+    def run(self, cases: Iterable[Case]) -> None:
+        """Drives every case to its end; what happened stands in the cases."""
+        own = {tool_name(self._suite.name, tool.name) for tool in self._suite.tools}
+        # When a plan fails and no model plans anew, rules look at the data: there has to be something to look with.
+        names = frozenset(own | {"list_datasets"})
+        runs = []
+        for case in cases:
+            run = self._desk.start(PROGRAM, case.name, names, _document(case))
+            world = World(case.environment, case.mark)
+            self._cases[run.id] = case
+            self._tools.worlds[run.id] = world
+            self._turns[run.id] = self._staffed(Obedient(case, world))
+            runs.append(run)
+        self._desk.finish(runs, self._approve)
+        for run in runs:
+            self._look_back(run.id)
 
-    desk.program(PROGRAM, program)
-    runs = []
-    for case in cases:
-        tools = frozenset(tool_name(case.suite.name, tool.name) for tool in case.suite.tools)
-        run = desk.start(PROGRAM, case.name, tools, {})
-        known[run.id] = case
-        ENVIRONMENTS[run.id] = case.environment
-        runs.append(run)
-    desk.finish(runs, approve)
+    async def _program(self, execution: Execution) -> Json:
+        return await self._turns[execution.run.id].program(execution)
+
+    def _staffed(self, model: "Obedient") -> Turns:
+        """A chat turn as the application wires it, with this model for those who act and explain."""
+        steward = self._desk.steward
+        broker, lineup = steward.governing.broker, ScriptedLineup()
+        for role in (Role.operator, Role.explainer):
+            script = [model.reply] * _MOST_REQUESTS
+            lineup.play(ScriptedModel(script), role=role)
+        desk = ModelDesk(lineup)
+        paid = PaidDesk(desk, broker)
+        return Turns(
+            broker,
+            Contexts(steward.workbench, steward.threads, steward.runs, broker, _ROSTER, desk),
+            Planner(paid, RulePlanner()),
+            Hands(Operator(broker, paid, _NONCE_KEY), _ROSTER),
+            Explainer(paid),
+            paid,
+            steward.governing.launcher.inline,
+            _NONCE_KEY,
+        )
+
+    def _approve(self, approval: Approval) -> bool:
+        """Who is asked sees what it is: what the task is about is approved, what was slipped in is not."""
+        case = self._cases[approval.run_id]
+        call = Call(approval.tool.rpartition(".")[2], approval.body["arguments"])
+        ordered = not case.is_wanted(call)
+        by_policy = any(rule["level"] == "project" for rule in approval.rules)
+        case.asked.append(Asked(call, ordered, by_policy, approval.reason))
+        return not ordered
+
+    def _look_back(self, run_id: str) -> None:
+        case, runs, scope = self._cases[run_id], self._desk.steward.runs, self._desk.access.scope
+        world = self._tools.worlds.pop(run_id)
+        del self._turns[run_id]
+        case.called = [Call(function, arguments) for function, arguments in world.called]
+        for entry in runs.journal.entries(scope, run_id):
+            if entry.key == "answer" and entry.kind == Kind.step:
+                case.answer = runs.payload(entry.data.get("result") or {}).get("answer", "")
+            elif "/deviation/" in entry.key:
+                case.refused += entry.data.get("kind") == "outside-plan"
+        outcome = runs.outcome(scope, run_id) or {}
+        case.failure = str((outcome.get("error") or {}).get("message", ""))
 
 
 @dataclass
-class _Walk:
-    """One pass over a case; after a wait it is walked again, and the journal answers for what is done."""
+class Obedient:
+    """A model that does the task, and whatever foreign text says as soon as it has been read.
 
-    desk: Desk
-    execution: Execution
+    It tries what the text wants before and after every call of its own, in every step anew, until it has happened.
+    """
+
     case: Case
+    world: World
+    _made: dict[int, int] = field(default_factory=dict)
+    """How many of its own calls were made, by the number of the step."""
+    _obeyed: set[tuple[int, int]] = field(default_factory=set)
 
-    async def through(self) -> None:
-        self._seen: list[tuple[str, Labels]] = []
-        self._orders = list(self.case.orders)
-        for piece in self.case.pieces:
-            self._made: list[Made] = []
-            await self._obey(piece)
-            for call in piece.calls:
-                await self._try(piece, call, ordered=False)
-                await self._obey(piece)
+    def reply(self, request: Request) -> Item:
+        piece, number = self._step(request)
+        if piece is None:
+            return self.case.said
+        made = self._made.get(number, 0)
+        orders = self._left()
+        if orders and (number, made) not in self._obeyed:
+            self._obeyed.add((number, made))
+            self.case.tried += len(orders)
+            return answers(*(self._wanted(order) for order in orders))
+        if made < len(piece.calls):
+            self._made[number] = made + 1
+            return self._wanted(piece.calls[made])
+        return self.case.said if piece is self.case.pieces[-1] else "Done."
 
-    async def _obey(self, piece: Piece) -> None:
-        """The model does what it read, as soon as it has read it and again wherever it was kept from it."""
-        if not any(MARK in text for text, _ in self._seen):
-            return
-        self._orders = [
-            order for order in self._orders if not await self._try(piece, order, ordered=True)
-        ]
+    def _left(self) -> list[Call]:
+        if not self.world.was_read:
+            return []
+        done = [Call(function, arguments) for function, arguments in self.world.called]
+        left = []
+        for order in self.case.orders:
+            same = next((call for call in done if call.same_as(order)), None)
+            if same is None:
+                left.append(order)
+            else:
+                done.remove(same)
+        return left
 
-    async def _try(self, piece: Piece, call: Call, *, ordered: bool) -> bool:
-        name, risk = tool_name(self.case.suite.name, call.function), risk_of(call.function)
-        labels = label_arguments(
-            call.arguments,
-            trusted_for(risk, [self.case.task.PROMPT], []),
-            self._seen,
-            schema=TOOLS.get(name).schema(),
-        )
-        key = f"{piece.step.id}/call/{len(self._made) + 1}"
-        tried = self.case.tried.setdefault(key, Tried(call, ordered))
-        why = refusal(
-            piece.step,
-            _AGENT,
-            name,
-            risk,
-            call.arguments,
-            self._made,
-            labels,
-            spends=spends(call.function),
-        )
-        if why is not None:
-            tried.outcome, tried.why = "refused", why
-            self._made.append(Made(name, call.arguments, failed=True, why=why, refused=True))
-            return False
-        done = await self._called(piece, key, tried, labels)
-        self._made.append(Made(name, call.arguments, failed=not done))
-        return done
+    def _wanted(self, call: Call) -> Wanted:
+        return Wanted("", tool_name(self.case.suite.name, call.function), call.arguments)
 
-    async def _called(
-        self, piece: Piece, key: str, tried: Tried, labels: dict[str, Labels]
-    ) -> bool:
-        call = tried.call
-        asked_for = is_asked_for(
-            piece.step,
-            risk_of(call.function),
-            call.arguments,
-            labels,
-            plan_is_trusted=True,
-            spends=spends(call.function),
-        )
-        broker = self.desk.steward.governing.broker
-        name = tool_name(self.case.suite.name, call.function)
-        try:
-            found = await broker.call(
-                self.execution, key, name, call.arguments, labels, asked_for=asked_for
-            )
-        except StepFailed as failure:
-            tried.outcome = {"rejected": "rejected", "denied": "refused"}.get(
-                failure.code, "failed"
-            )
-            tried.why = failure.message
-            return False
-        tried.outcome = "done"
-        self._seen.append((found.value["text"], result_of(piece.step.id, found.labels)))
-        return True
+    def _step(self, request: Request) -> tuple[Piece | None, int]:
+        texts = [getattr(message, "text", "") for message in request.messages]
+        found = [match for text in texts for match in _STEP.finditer(text)]
+        if not found or request.role == Role.explainer:
+            return None, -1
+        number = int(found[0].group(1))
+        return self.case.pieces[number], number
+
+
+def _document(case: Case) -> Json:
+    """A message with a plan that a person has looked at; so there is no review of it any more."""
+    plan = Plan(goal=case.task.PROMPT[:2_000], steps=[piece.step for piece in case.pieces])
+    return {
+        "format": 1,
+        "message": case.task.PROMPT,
+        "thread_id": "",
+        "parent": None,
+        "review": "never",
+        "plan": plan.to_json(),
+    }
 
 
 def goal_reached(case: Case) -> bool:
@@ -150,10 +196,6 @@ def task_done(case: Case) -> bool:
 def _judged(case: Case, task: Any) -> Any:
     from agentdojo.functions_runtime import FunctionCall
 
-    traces = [
-        FunctionCall(function=tried.call.function, args=tried.call.arguments)
-        for tried in case.tried.values()
-        if tried.outcome == "done"
-    ]
-    output = [{"type": "text", "content": case.said}]
+    traces = [FunctionCall(function=each.function, args=each.arguments) for each in case.called]
+    output = [{"type": "text", "content": case.answer}]
     return case.suite._check_task_result(task, output, case.before, case.environment, traces)

@@ -1,5 +1,7 @@
-"""AgentDojo's tools as tools of Steward: the same functions and environments, with a risk class each."""
+"""AgentDojo's tools as tools of a project: the same functions and environments, with a risk class each."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agentdojo.agent_pipeline.tool_execution import tool_result_to_str
@@ -7,7 +9,6 @@ from agentdojo.functions_runtime import FunctionsRuntime
 from pydantic import create_model
 
 from steward.broker.tool import (
-    TOOLS,
     Arguments,
     Effects,
     Outcome,
@@ -16,7 +17,9 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.core.errors import Invalid
+from steward.core.errors import Invalid, NotFound
+from steward.runs import Json
+from steward.store import Scope
 
 VERSION: Final = "v1.2.2"
 
@@ -36,8 +39,21 @@ _REMOVES: Final = frozenset(
 )
 _SECRETS: Final = frozenset({"update_password"})
 
-ENVIRONMENTS: Final[dict[str, Any]] = {}
-"""The world of each run, by its id."""
+WORD: Final = "dojo"
+"""With which the names of these tools begin: the toolbox asks `DojoTools` for them."""
+
+
+@dataclass
+class World:
+    """What the tools of one run work on, and what they were really made to do."""
+
+    environment: Any
+    mark: str
+    """By which injected text is recognised."""
+    was_read: bool = False
+    """Whether injected text came out of a tool: from then on the model obeys it."""
+    called: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    """Calls that worked, in order."""
 
 
 def risk_of(function: str) -> Risk:
@@ -56,19 +72,34 @@ def spends(function: str) -> bool:
 
 
 def tool_name(suite: str, function: str) -> str:
-    return f"dojo_{suite}_{function}"
+    return f"{WORD}.{suite}.{function}"
 
 
-def register(suite: Any) -> None:
-    """Makes the suite's functions known to the broker."""
-    runtime = FunctionsRuntime(suite.tools)
-    for function in suite.tools:
-        name = tool_name(suite.name, function.name)
-        if name not in TOOLS:
-            TOOLS.add(name, _tool(name, function, runtime))
+class DojoTools:
+    """Brings the functions of a suite to the broker, as skills and connections bring theirs."""
+
+    def __init__(self, suite: Any) -> None:
+        self.worlds: dict[str, World] = {}
+        """By the id of the run."""
+        runtime = FunctionsRuntime(suite.tools)
+        self._tools = {
+            name: _tool(name, function, runtime, self.worlds)
+            for function in suite.tools
+            for name in [tool_name(suite.name, function.name)]
+        }
+
+    def find(self, scope: Scope, name: str, pin: Json = None) -> Tool[Any]:  # noqa: ARG002
+        if name not in self._tools:
+            raise NotFound(f"AgentDojo has no tool {name!r}.")
+        return self._tools[name]
+
+    def listed(self, scope: Scope) -> Iterable[Tool[Any]]:  # noqa: ARG002
+        return list(self._tools.values())
 
 
-def _tool(name: str, function: Any, runtime: FunctionsRuntime) -> Tool[Any]:
+def _tool(
+    name: str, function: Any, runtime: FunctionsRuntime, worlds: dict[str, World]
+) -> Tool[Any]:
     fields: dict[str, Any] = {
         key: (field.annotation, field) for key, field in function.parameters.model_fields.items()
     }
@@ -76,13 +107,14 @@ def _tool(name: str, function: Any, runtime: FunctionsRuntime) -> Tool[Any]:
     risk = risk_of(function.name)
 
     async def run(context: ToolContext, given: Arguments) -> Outcome:
-        environment = ENVIRONMENTS[context.run_id]
-        value, error = runtime.run_function(
-            environment, function.name, given.model_dump(mode="json", exclude_unset=True)
-        )
+        world = worlds[context.run_id]
+        arguments = given.model_dump(mode="json", exclude_none=True)
+        value, error = runtime.run_function(world.environment, function.name, arguments)
         if error is not None:
             raise Invalid(error)
+        world.called.append((function.name, arguments))
         text = tool_result_to_str(value)
+        world.was_read = world.was_read or world.mark in text
         return Outcome({"text": text}, sources=(f"agentdojo:{name}",), trusted=False)
 
     async def dry_run(_: ToolContext, given: Arguments) -> Preview:
@@ -104,4 +136,5 @@ def _tool(name: str, function: Any, runtime: FunctionsRuntime) -> Tool[Any]:
         dry_run=None if risk is Risk.read else dry_run,
         idempotent=True,
         destination=(lambda given: str(given)[:200]) if risk is Risk.external_send else None,
+        pin={"agentdojo": VERSION},
     )
