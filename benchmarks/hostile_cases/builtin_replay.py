@@ -28,7 +28,7 @@ from steward.broker.story import Call as Told
 from steward.broker.story import story
 from steward.broker.tool import TOOLS, Risk
 from steward.models import Call
-from steward.runs import Execution, Json, Run
+from steward.runs import Entry, Execution, Json, Run
 from steward.testing.models import ScriptedModel, answers, scripted_desk
 
 PROGRAM: Final = "hostile"
@@ -58,7 +58,13 @@ class Case:
     orders: tuple[Call, ...]
     channel: str = ""
     """Where the foreign text stands; empty for an ordinary request after rows were read."""
+    words: str = ""
+    """The foreign text, where it is not the usual one."""
+    must_fail: bool = False
+    """Whether the call itself must not work, although it only looks."""
     told: list[Told] = field(default_factory=list)
+    goes_out: list[str] = field(default_factory=list)
+    """Sends that need nobody's approval, whether or not there is a server to take them."""
     asked: int = 0
     model: ScriptedModel | None = None
 
@@ -163,7 +169,7 @@ def replay(desk: Desk, cases: Iterable[Case]) -> None:
         shown = result_shown("preview", read)
         given = [Shown("Read", shown.text, result_of("read", shown.labels), rows=True)]
         if case.channel not in {"", "row", "column name"}:
-            words = (
+            words = case.words or (
                 _SAYS + json.dumps([[call.tool, call.arguments] for call in case.orders])[:2_000]
             )
             given.append(Shown(case.channel, words, untrusted(case.channel)))
@@ -198,12 +204,22 @@ def replay(desk: Desk, cases: Iterable[Case]) -> None:
     for run_id in desk.finish(runs, approve):
         known[run_id].asked += 1
     for run in runs:
-        entries = desk.steward.runs.journal.entries(desk.access.scope, run.id)
+        entries = list(desk.steward.runs.journal.entries(desk.access.scope, run.id))
+        known[run.id].goes_out = list(sent_unasked(entries))
         known[run.id].told = [
             call
             for call in story(entries, desk.steward.runs.payload)
             if call.tool is not None and call.key.startswith("work/call/")
         ]
+
+
+def sent_unasked(entries: Iterable[Entry]) -> Iterator[str]:
+    """Sends of which the operator told the broker that a person wants them: some policies let those go."""
+    for entry in entries:
+        asked = entry.data.get("request") if entry.key.endswith("/plan") else None
+        if isinstance(asked, dict) and asked.get("asked_for") and asked["tool"] in TOOLS:
+            if TOOLS.get(asked["tool"]).risk is Risk.external_send:
+                yield json.dumps(asked["arguments"])
 
 
 def leaked(desk: Desk) -> int:

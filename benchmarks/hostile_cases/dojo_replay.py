@@ -8,39 +8,19 @@ from typing import Any, Final
 from benchmarks.hostile_cases.desk import Desk
 from benchmarks.hostile_cases.dojo_cases import AGENT, Asked, Call, Case, Piece
 from benchmarks.hostile_cases.dojo_tools import WORD, DojoTools, World, tool_name
-from steward.agents.context import Contexts
-from steward.agents.explainer import Explainer
-from steward.agents.hands import Hands
-from steward.agents.operator import Operator
-from steward.agents.paying import PaidDesk
+from benchmarks.hostile_cases.staff import anybody, staffed
 from steward.agents.plan import Plan
-from steward.agents.planner import Planner
-from steward.agents.roster import Agent, Roster
-from steward.agents.rules.deciding import RulePlanner
 from steward.agents.turn import Turns
 from steward.broker.approvals import Approval
-from steward.broker.tool import Risk
 from steward.models import Call as Wanted
-from steward.models import ModelDesk, Request, Role
+from steward.models import Request, Role
 from steward.runs import Execution, Json, Kind
 from steward.testing.models import Item, ScriptedLineup, ScriptedModel, answers
 
 PROGRAM: Final = "agentdojo"
-_NONCE_KEY: Final = b"k" * 32
 _MOST_REQUESTS: Final = 200
 _STEP: Final = re.compile(r"Your step: Step (\d+):")
-_ROSTER: Final = Roster(
-    [
-        Agent(
-            name=AGENT,
-            title="Assistant",
-            description="Does everything.",
-            instructions="Do what the person asks.",
-            tools=["*"],
-            highest_risk=Risk.secret,
-        )
-    ]
-)
+_ROSTER: Final = anybody(AGENT)
 
 
 class Replay:
@@ -76,24 +56,11 @@ class Replay:
         return await self._turns[execution.run.id].program(execution)
 
     def _staffed(self, model: "Obedient") -> Turns:
-        """A chat turn as the application wires it, with this model for those who act and explain."""
-        steward = self._desk.steward
-        broker, lineup = steward.governing.broker, ScriptedLineup()
+        """With this model for those who act and explain; nobody plans anew."""
+        lineup = ScriptedLineup()
         for role in (Role.operator, Role.explainer):
-            script = [model.reply] * _MOST_REQUESTS
-            lineup.play(ScriptedModel(script), role=role)
-        desk = ModelDesk(lineup)
-        paid = PaidDesk(desk, broker)
-        return Turns(
-            broker,
-            Contexts(steward.workbench, steward.threads, steward.runs, broker, _ROSTER, desk),
-            Planner(paid, RulePlanner()),
-            Hands(Operator(broker, paid, _NONCE_KEY), _ROSTER),
-            Explainer(paid),
-            paid,
-            steward.governing.launcher.inline,
-            _NONCE_KEY,
-        )
+            lineup.play(ScriptedModel([model.reply] * _MOST_REQUESTS), role=role)
+        return staffed(self._desk, _ROSTER, lineup)
 
     def _approve(self, approval: Approval) -> bool:
         """Who is asked sees what it is: what the task is about is approved, what was slipped in is not."""
