@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
@@ -30,9 +31,10 @@ MESSY = """Order ID;Customer;E-mail;Amount;Ordered on;Note
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(first_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One installation for all journeys of this file: each changes only datasets of its own."""
-    with running(tmp_path_factory.mktemp("data") / "home") as started:
+    home = tmp_path_factory.mktemp("data") / "home"
+    with running(shutil.copytree(first_home, home)) as started:
         yield started
 
 

@@ -2,14 +2,31 @@
 
 import json
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.request import Request, urlopen
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.conftest import Desk, Site, accessibility_problems
+from tests.journeys.conftest import Desk, Site, accessibility_problems, running
 
 OpenDesk = Callable[..., Desk]
+
+
+@pytest.fixture(scope="module")
+def server(first_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One for all journeys of this file: each looks only at what it made itself."""
+    home = tmp_path_factory.mktemp("steps") / "home"
+    with running(shutil.copytree(first_home, home)) as started:
+        yield started
+
+
+@pytest.fixture
+def site(server: Site) -> Site:
+    """Everybody comes with a link of their own; it works only once."""
+    return server.with_new_link()
 
 
 def sign_in(desk: Desk, site: Site) -> Page:
