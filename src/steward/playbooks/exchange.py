@@ -2,19 +2,25 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from steward.core.errors import Conflict, Invalid, NotFound, StewardError
+from sqlalchemy.exc import IntegrityError
+
+from steward.core.errors import Conflict, Invalid, NotFound, Problem, StewardError
 from steward.identity import Access, Role
 from steward.playbooks.documents import LARGEST, as_yaml, decoded, read
 from steward.playbooks.library import Card, Library, State
+from steward.playbooks.model import Playbook
+from steward.store import Database, Transaction
 
 _MOST_FILES: Final = 2_000
 _ENDINGS: Final = (".yaml", ".yml")
+_PEOPLE: Final = ("/owner", "/allowed")
 _PRIVATE_FILE: Final = 0o600
 _PRIVATE_FOLDER: Final = 0o700
 
@@ -34,11 +40,25 @@ class Imported:
     change: Change
     card: Card | None = None
     reason: str | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that is to be taken in."""
+
+    name: str
+    text: str
+
+
+class _NothingWritten(Exception):
+    """Takes back what a transaction wrote, so that it only tells what would become of each file."""
 
 
 class Exchange:
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, database: Database) -> None:
         self._library = library
+        self._database = database
 
     def bring_in(
         self, access: Access, text: str, *, message: str = "", mine: bool = False
@@ -62,6 +82,80 @@ class Exchange:
         after = self._library.save(access, before.id, None, text, message=said)
         change = Change.unchanged if after.version == before.version else Change.changed
         return Imported(playbook.id, change, after)
+
+    def bring_in_all(
+        self,
+        access: Access,
+        sources: Sequence[Source],
+        *,
+        message: str = "",
+        mine: bool = False,
+        trial: bool = False,
+    ) -> list[Imported]:
+        """Takes in several files, all of them or none: one that is refused holds up the others.
+
+        What became of each is told in the order given; with `trial`, or when one is refused, nothing is written.
+        """
+        access.require(Role.editor)
+        read_in = [(source, self._understood(access, source, mine=mine)) for source in sources]
+        done: list[Imported] = []
+        try:
+            with suppress(_NothingWritten), self._database.write(access.scope) as tx:
+                done += self._put_all(tx, access, read_in, message or "Imported")
+                if trial or any(each.change is Change.refused for each in done):
+                    raise _NothingWritten
+        except IntegrityError:
+            raise Conflict(
+                "Somebody made a playbook of the same id meanwhile. Try again."
+            ) from None
+        return done
+
+    def _put_all(
+        self,
+        tx: Transaction,
+        access: Access,
+        read_in: Sequence[tuple[Source, Playbook | Imported]],
+        message: str,
+    ) -> Iterator[Imported]:
+        names: dict[str, str] = {}
+        for source, found in read_in:
+            if isinstance(found, Imported):
+                yield found
+            elif found.id in names:
+                said = f"{names[found.id]} has the same id {found.id!r}; import one of the two."
+                yield Imported(source.name, Change.refused, reason=said)
+            else:
+                names[found.id] = source.name
+                yield self._put(tx, access, source.name, found, message)
+
+    def _understood(self, access: Access, source: Source, *, mine: bool) -> Playbook | Imported:
+        """The playbook of a file, or why it is refused; lines are those of the file in any case."""
+        try:
+            playbook, _ = read(source.text)
+        except Invalid as problem:
+            return _refused(source, problem)
+        if mine:
+            playbook = playbook.model_copy(update={"owner": None, "allowed": None})
+        try:
+            self._library.checked(access, source.text)
+        except Invalid as problem:
+            if not (mine and all(each.pointer.startswith(_PEOPLE) for each in problem.problems)):
+                return _refused(source, problem)
+        return playbook
+
+    def _put(
+        self, tx: Transaction, access: Access, name: str, playbook: Playbook, message: str
+    ) -> Imported:
+        try:
+            before = self._library.named_so(tx, access, playbook.id)
+            if before is None:
+                made = self._library.create_within(tx, access, playbook, message)
+                return Imported(name, Change.created, made)
+            after = self._library.save_within(tx, access, before.id, playbook, message)
+        except Conflict as problem:
+            return Imported(name, Change.refused, reason=problem.message)
+        change = Change.unchanged if after.version == before.version else Change.changed
+        return Imported(name, change, after)
 
     def write_folder(self, access: Access, folder: Path) -> list[Path]:
         """Writes every playbook the caller sees, in the folders of the library; only their owner reads the files."""
@@ -93,6 +187,10 @@ class Exchange:
         while page := self._library.listed(access, states=states, after=after, limit=200):
             yield from page
             after = page[-1].id
+
+
+def _refused(source: Source, problem: Invalid) -> Imported:
+    return Imported(source.name, Change.refused, reason=problem.message, problems=problem.problems)
 
 
 def read_file(path: Path) -> str:

@@ -11,14 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from steward.core.clock import Clock
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
+from steward.core.errors import Conflict, NotFound, Problem, Stale
 from steward.core.ids import Ids
-from steward.flows import Lined, differences
-from steward.flows import diff as flow_diff
+from steward.flows import Lined
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
-from steward.playbooks.compiling import compiled
-from steward.playbooks.documents import as_json, as_yaml, read, refusal
+from steward.playbooks.changes import changes_between
+from steward.playbooks.documents import as_yaml, read, refusal
 from steward.playbooks.model import Allowed, Playbook
 from steward.playbooks.people import People, Viewer, visible
 from steward.store import Database, EventLog, Scope, Transaction
@@ -211,6 +210,16 @@ class Library:
         """A new draft of the caller's."""
         access.require(Role.editor)
         playbook, _ = self.checked(access, source)
+        try:
+            with self._database.write(access.scope) as tx:
+                return self.create_within(tx, access, playbook, message or "Created")
+        except IntegrityError:
+            raise taken(playbook.id) from None
+
+    def create_within(
+        self, tx: Transaction, access: Access, playbook: Playbook, message: str
+    ) -> Card:
+        """The same for a playbook that was checked, in a transaction of the caller's."""
         owner, allowed, _ = self._people.resolve(access, playbook.owner, playbook.allowed)
         now = self._clock.now()
         row = {
@@ -227,14 +236,10 @@ class Library:
             "updated_at": now,
             "version": 0,
         }
-        try:
-            with self._database.write(access.scope) as tx:
-                tx.execute(sa.insert(tables.playbooks).values(**row))
-                self._append(tx, access, str(row["id"]), playbook, message or "Created")
-                self._events.append(tx, "playbook.created", str(row["id"]), {"by": access.user_id})
-                return _card(_row(tx, str(row["id"])))
-        except IntegrityError:
-            raise taken(playbook.id) from None
+        tx.execute(sa.insert(tables.playbooks).values(**row))
+        self._append(tx, access, str(row["id"]), playbook, message)
+        self._events.append(tx, "playbook.created", str(row["id"]), {"by": access.user_id})
+        return _card(_row(tx, str(row["id"])))
 
     def save(
         self,
@@ -252,17 +257,39 @@ class Library:
         if playbook.id != card.slug:
             said = f"the id of a playbook stays {card.slug!r}; make another playbook instead"
             raise refusal("The playbook is not valid", [Problem("/id", said)], document)
-        owner, allowed, _ = self._people.resolve(access, playbook.owner, playbook.allowed)
         with self._database.write(access.scope) as tx:
-            row = self._current(tx, access, card.id, version)
-            if row.state == State.archived.value:
-                raise Conflict("An archived playbook is not changed; bring it back first.")
-            if owner is not None or allowed is not None:
-                self._share(
-                    tx, row, owner or row.owner, row.allowed if allowed is None else allowed
-                )
-            self._append(tx, access, card.id, playbook, message or "Changed")
-            return _card(_row(tx, card.id))
+            return self.save_within(
+                tx, access, card.id, playbook, message or "Changed", version=version
+            )
+
+    def save_within(
+        self,
+        tx: Transaction,
+        access: Access,
+        playbook_id: str,
+        playbook: Playbook,
+        message: str,
+        *,
+        version: int | None = None,
+    ) -> Card:
+        """The same for a playbook that was checked, in a transaction of the caller's."""
+        owner, allowed, _ = self._people.resolve(access, playbook.owner, playbook.allowed)
+        row = self._current(tx, access, playbook_id, version)
+        if row.state == State.archived.value:
+            raise Conflict("An archived playbook is not changed; bring it back first.")
+        if owner is not None or allowed is not None:
+            self._share(tx, row, owner or row.owner, row.allowed if allowed is None else allowed)
+        self._append(tx, access, playbook_id, playbook, message)
+        return _card(_row(tx, playbook_id))
+
+    def named_so(self, tx: Transaction, access: Access, slug: str) -> Card | None:
+        """The playbook of this id; one that is hidden from the caller is a conflict, without a word about it."""
+        row = tx.first(sa.select(tables.playbooks).where(_COLUMNS.slug == slug))
+        if row is None:
+            return None
+        if not self._people.viewer(access).sees(row):
+            raise taken(slug)
+        return _card(row)
 
     def share(self, access: Access, named: str, version: int, allowed: Allowed, owner: str) -> Card:
         """Who may see it from now on; runs under way go on."""
@@ -390,22 +417,6 @@ class Library:
             .where(_COLUMNS.id == playbook_id)
             .values(**values, updated_at=self._clock.now(), version=_COLUMNS.version + 1)
         )
-
-
-def changes_between(old: Playbook, new: Playbook) -> list[str]:
-    """One line for each thing that differs; steps and nodes by their names."""
-    apart = {"steps", "graph", "output", "inputs", "artifacts"}
-    before = {name: value for name, value in as_json(old).items() if name not in apart}
-    after = {name: value for name, value in as_json(new).items() if name not in apart}
-    try:
-        inside = flow_diff(compiled(old), compiled(new))
-    except Invalid:
-        inside = differences(
-            {name: as_json(old).get(name) for name in apart},
-            {name: as_json(new).get(name) for name in apart},
-        )
-    repeated = ("id:", "name:", "description:")
-    return differences(before, after) + [line for line in inside if not line.startswith(repeated)]
 
 
 def taken(slug: str) -> Conflict:

@@ -53,7 +53,7 @@ class Playbooks:
         self.library = Library(database, events, clock, ids, self.people, self.problems)
         self.running = Running(self.library, self.people, runs, launcher, broker, rulebook)
         self.deploying = Deploying(self.library, self.people, self.running, runs, self.problems)
-        self.exchange = Exchange(self.library)
+        self.exchange = Exchange(self.library, database)
         self.blueprints = Blueprints(home, self.library)
         self.building = Building(self.library, self.people)
 

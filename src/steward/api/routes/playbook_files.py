@@ -9,8 +9,15 @@ from pydantic import Field
 
 from steward.api.documents import Input, Output, attachment
 from steward.api.guards import AsEditor, AsViewer
-from steward.api.playbook_documents import PlaybookId, PlaybookOut, playbooks_of
-from steward.playbooks import State
+from steward.api.playbook_documents import (
+    PlaybookId,
+    PlaybookOut,
+    PlaybookProblem,
+    card_out,
+    playbooks_of,
+)
+from steward.playbooks import Change, State
+from steward.playbooks.exchange import Imported, Source
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
@@ -33,6 +40,63 @@ def import_playbook(request: Request, access: AsEditor, body: ImportIn) -> Impor
         access, body.yaml, message=body.message, mine=body.mine
     )
     return ImportOut.model_validate({"change": done.change.value, "playbook": done.card})
+
+
+class FileIn(Input):
+    name: str = Field(min_length=1, max_length=200, description="How the answer names it.")
+    yaml: str = Field(max_length=1_000_000)
+
+
+class ImportFilesIn(Input):
+    files: list[FileIn] = Field(min_length=1, max_length=200)
+    message: str = Field("", max_length=400)
+    mine: bool = Field(False, description="Leave out whom they belong to and are shared with.")
+    trial: bool = Field(False, description="Only tell what would become of each.")
+
+
+class ImportedFileOut(Output):
+    name: str
+    change: Literal["created", "changed", "unchanged", "refused"]
+    playbook: PlaybookOut | None = Field(
+        description="Null for a trial, and when nothing was written."
+    )
+    reason: str | None = Field(description="Why it was refused.")
+    problems: list[PlaybookProblem] = Field(description="Each with its place and its line.")
+
+
+class ImportedFilesOut(Output):
+    written: bool = Field(description="False for a trial, and when one file was refused.")
+    files: list[ImportedFileOut]
+
+
+@router.post("/import/files")
+def import_playbook_files(
+    request: Request, access: AsEditor, body: ImportFilesIn
+) -> ImportedFilesOut:
+    """Takes in several files, all of them or none."""
+    done = playbooks_of(request).exchange.bring_in_all(
+        access,
+        [Source(each.name, each.yaml) for each in body.files],
+        message=body.message,
+        mine=body.mine,
+        trial=body.trial,
+    )
+    written = not body.trial and all(each.change is not Change.refused for each in done)
+    return ImportedFilesOut(
+        written=written, files=[_imported_out(each, written=written) for each in done]
+    )
+
+
+def _imported_out(done: Imported, *, written: bool) -> ImportedFileOut:
+    # What was not written has no card that somebody could open.
+    card = card_out(done.card) if written and done.card is not None else None
+    return ImportedFileOut(
+        name=done.name,
+        change=done.change.value,
+        playbook=card,
+        reason=done.reason,
+        problems=[PlaybookProblem(pointer=p.pointer, message=p.message) for p in done.problems],
+    )
 
 
 @router.get(
