@@ -44,6 +44,7 @@ from steward.api.routes import (
     tokens,
     tools,
     uploads,
+    weighings,
 )
 from steward.app import Steward
 
@@ -59,6 +60,7 @@ _ROUTERS = (
     events.router,
     datasets.router,
     uploads.router,
+    weighings.router,
     servers.router,
     connections.router,
     changes.router,

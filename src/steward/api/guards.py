@@ -59,6 +59,8 @@ class InProject(Guard):
     session_only: bool = False
     runner: bool = False
     """Whether runners may call it too, for what is theirs; everything else is closed to them."""
+    asked: bool = False
+    """Whether a run that waits for the caller may be named, even one that is hidden from them otherwise."""
 
     def __call__(self, request: Request, project_id: str) -> Access:
         principal = identify(request, session_only=self.session_only)
@@ -67,7 +69,7 @@ class InProject(Guard):
         access = steward_of(request).identity.projects.enter(principal, project_id)
         if not (self.runner and access.role is Role.runner):
             access.require(self.role)
-        _refuse_hidden(request, access)
+        _refuse_hidden(request, access, asked=self.asked)
         return access
 
     def as_dict(self) -> dict[str, Any]:
@@ -87,6 +89,7 @@ AsOwner = Annotated[Access, Depends(InProject(Role.owner))]
 AsViewerInPerson = Annotated[Access, Depends(InProject(Role.viewer, session_only=True))]
 AsViewerOrRunner = Annotated[Access, Depends(InProject(Role.viewer, runner=True))]
 AsOperatorOrRunner = Annotated[Access, Depends(InProject(Role.operator, runner=True))]
+AsAsked = Annotated[Access, Depends(InProject(Role.operator, runner=True, asked=True))]
 AsAnyone = Depends(Public())
 AsSignedIn = Annotated[Principal, Depends(SignedIn())]
 AsPerson = Annotated[Principal, Depends(SignedIn(session_only=True))]
@@ -111,7 +114,7 @@ def identify(request: Request, *, session_only: bool = False) -> Principal:
     return principal
 
 
-def _refuse_hidden(request: Request, access: Access) -> None:
+def _refuse_hidden(request: Request, access: Access, *, asked: bool) -> None:
     """What belongs to a playbook that is hidden from the caller is hidden too, however it is named."""
     path, query = request.path_params, request.query_params
     named = [path.get("run_id"), *(query.get(name) for name in ("run_id", "other", "parent"))]
@@ -120,7 +123,7 @@ def _refuse_hidden(request: Request, access: Access) -> None:
     approval = _named(path.get("approval_id"), "apr")
     if runs or schedule or approval:
         seeing = Seeing(steward_of(request), access)
-        seeing.refuse_hidden(runs=runs, schedule=schedule, approval=approval)
+        seeing.refuse_hidden(runs=runs, schedule=schedule, approval=approval, asked=asked)
 
 
 def _named(value: Any, prefix: str) -> str | None:

@@ -9,15 +9,18 @@ from typing import TypeVar
 
 from steward.app import Steward
 from steward.broker.approvals import Approval
+from steward.broker.inbox import Waiting
 from steward.core import Event
 from steward.core.errors import NotFound
 from steward.core.events import TYPE_PREFIX
 from steward.core.ids import is_id
 from steward.identity import Access, Role
 from steward.playbooks import subject_of
+from steward.playbooks.compiling import MOMENT
 from steward.runs import Schedule
 
 T = TypeVar("T")
+_ASKING = frozenset({"run.blocked", "run.waiting_for_approval", "run.reviewing"})
 Fetch = Callable[[str | None, int], Sequence[T]]
 
 
@@ -34,6 +37,29 @@ class Seeing:
     def run(self, run_id: str) -> bool:
         """Whether a run is there for the caller; one that is not there at all is nobody's secret."""
         return self.sight.everything or self._run(run_id)
+
+    def waiting(self, item: Waiting) -> bool:
+        """What was put to the caller, and what runs wait for that they see.
+
+        Of runs that a schedule started, a question for anybody reaches the runners they are shared with:
+        nobody else may be there to answer. Of those that somebody else started it does not.
+        """
+        if item.approval is not None:
+            return self.approval(item.approval)
+        return item.named or self.run(item.run_id) or self._is_unattended(item.run_id)
+
+    def asked(self, run_id: str, key: str | None = None) -> bool:
+        """Whether a run, whoever sees it, waits for an answer of the caller's."""
+        waiting = self._steward.governing.inbox.waiting(self._access)
+        return any(
+            item.run_id == run_id and key in {None, item.key} and self.waiting(item)
+            for item in waiting
+        )
+
+    def refuse_unasked(self, run_id: str, key: str) -> None:
+        """NotFound for what a hidden run does not ask of the caller."""
+        if not (self.run(run_id) or self.asked(run_id, key)):
+            raise NotFound(f"There is no run {run_id!r} in this project.")
 
     def schedule(self, schedule: Schedule) -> bool:
         return not self._is_runner and self.sight.shows(schedule.request.subject)
@@ -57,7 +83,8 @@ class Seeing:
             return event.data.get("user") == self._access.user_id
         try:
             if is_id(subject, "run"):
-                return self.run(subject)
+                is_asking = event.type.removeprefix(TYPE_PREFIX) in _ASKING
+                return self.run(subject) or (is_asking and self.asked(subject))
             if is_id(subject, "sch"):
                 return self.schedule(self._steward.runs.schedules.get(scope, subject))
             if is_id(subject, "apr"):
@@ -68,12 +95,19 @@ class Seeing:
         return not self._is_runner
 
     def refuse_hidden(
-        self, *, runs: Sequence[str] = (), schedule: str | None = None, approval: str | None = None
+        self,
+        *,
+        runs: Sequence[str] = (),
+        schedule: str | None = None,
+        approval: str | None = None,
+        asked: bool = False,
     ) -> None:
-        """NotFound, as if there were no such thing."""
+        """NotFound, as if there were no such thing; with `asked`, a run that waits for the caller is there."""
         if self.sight.everything:
             return
-        hidden = [run_id for run_id in runs if not self.run(run_id)]
+        hidden = [
+            run_id for run_id in runs if not (self.run(run_id) or (asked and self.asked(run_id)))
+        ]
         if hidden:
             raise NotFound(f"There is no run {hidden[0]!r} in this project.")
         steward, scope = self._steward, self._access.scope
@@ -91,6 +125,17 @@ class Seeing:
             return True
         mine = not self._is_runner or run.created_by == self._access.user_id
         return mine and self.sight.shows(run.subject)
+
+    def _is_unattended(self, run_id: str) -> bool:
+        """Whether a schedule started it, of a playbook that the caller sees."""
+        if not self._is_runner:
+            return False
+        runs, scope = self._steward.runs, self._access.scope
+        subject = runs.get(scope, run_id).subject
+        if subject is None or subject not in self.sight.seen:
+            return False
+        inputs = runs.request(scope, run_id).inputs
+        return isinstance(inputs, dict) and MOMENT in inputs
 
 
 def kept(fetch: Fetch[T], keep: Callable[[T], bool], key: Callable[[T], str]) -> Fetch[T]:

@@ -1,7 +1,7 @@
 """The inbox: everything that waits for a person, across runs, and the one way to answer what is not an approval."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -39,6 +39,8 @@ class Waiting:
     expires_at: datetime | None
     request: Json
     approval: Approval | None
+    named: bool = False
+    """Whether it was put to this person, by name or by group, rather than to whoever sees the run."""
 
 
 class Inbox:
@@ -60,8 +62,7 @@ class Inbox:
             found += [
                 item
                 for wait in run.waits or ()
-                if (item := _waiting(run, wait)) is not None
-                and _is_asked(access, item.request, member_of)
+                if (item := _asked(access, run, wait, member_of)) is not None
             ]
         found += [
             self._approval(access, approval, titles)
@@ -77,20 +78,24 @@ class Inbox:
             ),
         )
 
-    def answer(self, access: Access, run_id: str, key: str, answer: Json) -> None:
-        """Answers a question, a gate, a budget request or an uncertain effect; the first answer counts."""
+    def asked(self, access: Access, run_id: str, key: str) -> Waiting:
+        """What a run waits for under this key, if this person may answer it now."""
         access.require_acting()
         run = self._runs.get(access.scope, run_id)
         wait = next((each for each in run.waits or () if each["key"] == key), None)
-        item = _waiting(run, wait) if wait is not None else None
-        if item is None:
+        if wait is None or (item := _waiting(run, wait)) is None:
             raise NotFound("The run does not wait for an answer to this.")
         if item.expires_at is not None and item.expires_at <= self._clock.now():
             raise Conflict("The time for an answer is over; the run was told so.", code="expired")
         member_of = self._groups.of(access.scope, access.user_id)
-        if not _is_asked(access, item.request, member_of):
+        found = _asked(access, run, wait, member_of)
+        if found is None:
             raise Denied("Somebody else was asked.")
-        given = _checked(item, answer)
+        return found
+
+    def answer(self, access: Access, run_id: str, key: str, answer: Json) -> None:
+        """Answers a question, a gate, a budget request or an uncertain effect; the first answer counts."""
+        given = _checked(self.asked(access, run_id, key), answer)
         self._runs.records.signal(access.scope, run_id, key, {**given, "by": access.user_id})
 
     def _approval(self, access: Access, approval: Approval, titles: dict[str, str]) -> Waiting:
@@ -126,10 +131,20 @@ def _waiting(run: Run, wait: Mapping[str, Any]) -> Waiting | None:
     )
 
 
-def _is_asked(access: Access, request: Json, member_of: frozenset[str]) -> bool:
-    """Whom a flow names, by id or by group; nobody named is every operator."""
-    named = [*request.get("to", ()), *request.get("approvers", ())]
-    return not named or access.user_id in named or bool(member_of & set(named))
+def _asked(
+    access: Access, run: Run, wait: Mapping[str, Any], member_of: frozenset[str]
+) -> Waiting | None:
+    """Whom a flow names, by id, address or group; where nobody is named, it is for all who may see the run."""
+    item = _waiting(run, wait)
+    if item is None:
+        return None
+    named = {
+        str(each) for each in (*item.request.get("to", ()), *item.request.get("approvers", ()))
+    }
+    me = {access.user_id, access.principal.email, *member_of}
+    if named and not named & me:
+        return None
+    return replace(item, named=bool(named))
 
 
 def _checked(item: Waiting, answer: Json) -> dict[str, Any]:

@@ -53,6 +53,7 @@ class WaitingOut(Output):
     expires_at: datetime | None
     request: Any
     approval: ApprovalOut | None
+    may_open: bool = Field(description="Whether the caller may look at the run itself.")
 
 
 class DecisionIn(Input):
@@ -81,11 +82,11 @@ def read_inbox(request: Request, access: AsViewerOrRunner) -> Page[WaitingOut]:
     steward = steward_of(request)
     seeing = Seeing(steward, access)
     items = [
-        item
+        WaitingOut.model_validate({**vars(item), "may_open": seeing.run(item.run_id)})
         for item in steward.governing.inbox.waiting(access)
-        if (seeing.run(item.run_id) if item.approval is None else seeing.approval(item.approval))
+        if seeing.waiting(item)
     ]
-    return Page(items=[WaitingOut.model_validate(item) for item in items], next_cursor=None)
+    return Page(items=items, next_cursor=None)
 
 
 @router.get("/approvals")

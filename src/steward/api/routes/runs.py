@@ -14,8 +14,16 @@ from pydantic import Field
 
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, attachment, page
-from steward.api.guards import AsEditor, AsOperator, AsOperatorOrRunner, AsViewer, AsViewerOrRunner
+from steward.api.guards import (
+    AsAsked,
+    AsEditor,
+    AsOperator,
+    AsOperatorOrRunner,
+    AsViewer,
+    AsViewerOrRunner,
+)
 from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
+from steward.api.seeing import Seeing
 from steward.api.types import RunId
 from steward.broker.story import story
 from steward.broker.tool import Risk
@@ -441,8 +449,9 @@ def _control(request: Request, access: Access, run_id: str, action: str) -> RunO
 
 
 @router.post("/{run_id}/answers", status_code=status.HTTP_204_NO_CONTENT)
-def answer_run(request: Request, access: AsOperatorOrRunner, run_id: RunId, body: AnswerIn) -> None:
+def answer_run(request: Request, access: AsAsked, run_id: RunId, body: AnswerIn) -> None:
     """Answers a question, a budget request or an uncertain effect; approvals have their own address."""
+    Seeing(steward_of(request), access).refuse_unasked(run_id, body.key)
     steward_of(request).governing.inbox.answer(access, run_id, body.key, body.answer)
 
 

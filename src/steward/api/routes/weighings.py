@@ -1,0 +1,54 @@
+"""Weighing rules that a run asks somebody to approve: what edited ones would do. Nothing is written."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request, status
+from pydantic import Field
+
+from steward.api.context import steward_of
+from steward.api.documents import Input
+from steward.api.guards import AsAsked
+from steward.api.routes.tasks import TaskOut, task_out
+from steward.api.seeing import Seeing
+from steward.api.types import RunId, TaskId
+from steward.broker.schemas import first_problem
+from steward.core.errors import Invalid, NotFound
+from steward.data.versions import MAIN
+
+router = APIRouter(prefix="/projects/{project_id}/runs/{run_id}/weighings", tags=["runs"])
+VIEW = "entity-rules"
+"""What a gate calls the view in which rules are reviewed; it shows what `propose_rules` answered."""
+_KIND = "estimate-rules"
+
+
+class WeighIn(Input):
+    key: Annotated[str, Field(min_length=1, max_length=400, description="What the run waits for.")]
+    rules: str = Field(max_length=500_000, description="The edited rules, as YAML.")
+
+
+@router.post("", status_code=status.HTTP_202_ACCEPTED)
+def weigh_asked_rules(request: Request, access: AsAsked, run_id: RunId, body: WeighIn) -> TaskOut:
+    """For whoever is asked to approve rules: edits that the run would take, on the data it asked about."""
+    steward = steward_of(request)
+    Seeing(steward, access).refuse_unasked(run_id, body.key)
+    asked = steward.governing.inbox.asked(access, run_id, body.key).request
+    shown = asked.get("shown")
+    datasets = shown.get("datasets") if isinstance(shown, dict) else None
+    if asked.get("view") != VIEW or asked.get("edit") is None or not datasets:
+        raise Invalid("The run does not ask for rules that could be changed.", code="not-editable")
+    wrong = first_problem(asked["edit"], {"rules": body.rules})
+    if wrong is not None:
+        raise Invalid(f"The changed rules do not fit: {wrong}.", code="invalid-answer")
+    branch = steward.runs.request(access.scope, run_id).grant.get("branch", MAIN)
+    resolving = steward.workbench.resolving
+    task = resolving.estimate(access.scope, access.user_id, body.rules, datasets, branch)
+    return task_out(task)
+
+
+@router.get("/{task_id}")
+def read_weighing(request: Request, access: AsAsked, run_id: RunId, task_id: TaskId) -> TaskOut:
+    """How far it is, and what was found; for whoever began it."""
+    found = steward_of(request).workbench.tasks.get(access.scope, task_id)
+    if found.kind != _KIND or found.created_by != access.user_id:
+        raise NotFound(f"There is no weighing {task_id!r} of yours for the run {run_id!r}.")
+    return task_out(found)
