@@ -1588,6 +1588,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/playbooks/import/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Playbook Files
+         * @description Takes in several files, all of them or none.
+         */
+        post: operations["import_playbook_files"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/playbooks/schema": {
         parameters: {
             query?: never;
@@ -2720,6 +2740,46 @@ export interface paths {
          * @description Whether every entry and payload is as it was written.
          */
         get: operations["verify_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/runs/{run_id}/weighings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Weigh Asked Rules
+         * @description For whoever is asked to approve rules: edits that the run would take, on the data it asked about.
+         */
+        post: operations["weigh_asked_rules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/runs/{run_id}/weighings/{task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Weighing
+         * @description How far it is, and what was found; for whoever began it.
+         */
+        get: operations["read_weighing"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4361,6 +4421,7 @@ export interface components {
             settings: {
                 [key: string]: unknown;
             };
+            sign_in: components["schemas"]["SignInOut"] | null;
             /**
              * State
              * @enum {string}
@@ -4841,6 +4902,16 @@ export interface components {
             /** Path */
             path: string;
         };
+        /** FileIn */
+        FileIn: {
+            /**
+             * Name
+             * @description How the answer names it.
+             */
+            name: string;
+            /** Yaml */
+            yaml: string;
+        };
         /** FlowIn */
         FlowIn: {
             /**
@@ -4900,6 +4971,28 @@ export interface components {
             /** Status */
             status: string;
         };
+        /** ImportFilesIn */
+        ImportFilesIn: {
+            /** Files */
+            files: components["schemas"]["FileIn"][];
+            /**
+             * Message
+             * @default
+             */
+            message?: string;
+            /**
+             * Mine
+             * @description Leave out whom they belong to and are shared with.
+             * @default false
+             */
+            mine?: boolean;
+            /**
+             * Trial
+             * @description Only tell what would become of each.
+             * @default false
+             */
+            trial?: boolean;
+        };
         /** ImportIn */
         ImportIn: {
             /**
@@ -4924,6 +5017,38 @@ export interface components {
              */
             change: "created" | "changed" | "unchanged";
             playbook: components["schemas"]["PlaybookOut"];
+        };
+        /** ImportedFileOut */
+        ImportedFileOut: {
+            /**
+             * Change
+             * @enum {string}
+             */
+            change: "created" | "changed" | "unchanged" | "refused";
+            /** Name */
+            name: string;
+            /** @description Null for a trial, and when nothing was written. */
+            playbook: components["schemas"]["PlaybookOut"] | null;
+            /**
+             * Problems
+             * @description Each with its place and its line.
+             */
+            problems: components["schemas"]["PlaybookProblem"][];
+            /**
+             * Reason
+             * @description Why it was refused.
+             */
+            reason: string | null;
+        };
+        /** ImportedFilesOut */
+        ImportedFilesOut: {
+            /** Files */
+            files: components["schemas"]["ImportedFileOut"][];
+            /**
+             * Written
+             * @description False for a trial, and when one file was refused.
+             */
+            written: boolean;
         };
         /** IngestIn */
         IngestIn: {
@@ -6937,6 +7062,32 @@ export interface components {
             /** Password */
             password?: string | null;
         };
+        /**
+         * SignInOut
+         * @description How a connection stands with signing in.
+         */
+        SignInOut: {
+            /** At */
+            at: string | null;
+            /** By */
+            by: string;
+            /** Issuer */
+            issuer: string;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "person" | "client";
+            /** Scope */
+            scope: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "signed_out" | "signed_in" | "ended" | "elsewhere";
+            /** Until */
+            until: string | null;
+        };
         /** SkillDetail */
         SkillDetail: {
             /** Allowed Tools */
@@ -7704,6 +7855,11 @@ export interface components {
             key: string;
             /** Kind */
             kind: string;
+            /**
+             * May Open
+             * @description Whether the caller may look at the run itself.
+             */
+            may_open: boolean;
             /** Request */
             request: unknown;
             /** Run Id */
@@ -7712,6 +7868,19 @@ export interface components {
             run_title: string;
             /** Title */
             title: string;
+        };
+        /** WeighIn */
+        WeighIn: {
+            /**
+             * Key
+             * @description What the run waits for.
+             */
+            key: string;
+            /**
+             * Rules
+             * @description The edited rules, as YAML.
+             */
+            rules: string;
         };
         /** UndoIn */
         steward__api__routes__history__UndoIn: {
@@ -16275,6 +16444,113 @@ export interface operations {
             };
         };
     };
+    import_playbook_files: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportFilesIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedFilesOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     read_playbook_schema: {
         parameters: {
             query?: never;
@@ -22225,6 +22501,192 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VerifyOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    weigh_asked_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WeighIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_weighing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+                task_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskOut"];
                 };
             };
             /** @description Not signed in. */
