@@ -600,10 +600,9 @@ def test_words_that_were_not_used_are_said(demo: Demo, message: str, word: str) 
 
 
 def test_nothing_is_said_where_every_word_was_used(demo: Demo) -> None:
-    partly = {"which invoices are unpaid since 2025 and over 1000"}
     for message, _ in [*FIGURES, *REQUESTS]:
         _, said = demo.plan(message)
-        assert ("Not taken into account" in said) is (message in partly), (message, said)
+        assert "Not taken into account" not in said, (message, said)
 
 
 def test_relations_that_were_found_serve_as_keys(demo: Demo) -> None:

@@ -6,8 +6,8 @@ the last messages of the person with the answers, newest kept longest; the last 
 that the project brings. No row of data is read for it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
 from steward.agents.checking import Catalogue, Relation, ToolFacts
@@ -29,6 +29,8 @@ WINDOW: Final = 8
 _LONGEST_MESSAGE: Final = 1_000
 _LONGEST_ANSWER: Final = 600
 _MOST_COMMITS: Final = 20
+_MOST_ROWS: Final = 10
+_LONGEST_REASON: Final = 300
 _QUERIES: Final = ("execute_query_plan", "execute_sql", "query")
 _RESULTS: Final = (*_QUERIES, "execute_python", "preview", "chart")
 
@@ -58,7 +60,9 @@ class Contexts:
         roster: Roster,
         desk: Configured,
         skills: Shelf | None = None,
+        locale_of: Callable[[str], str | None] = lambda _: None,
     ) -> None:
+        """`locale_of` a user: how they want numbers and dates, where they said so."""
         self._workbench = workbench
         self._threads = threads
         self._runs = runs
@@ -66,6 +70,7 @@ class Contexts:
         self._roster = roster
         self._desk = desk
         self._skills = skills
+        self._locale_of = locale_of
 
     def gather(self, run: Run, document: Mapping[str, Json], grant: Json) -> Json:
         """Everything as plain values, for the journal. Blocking."""
@@ -74,6 +79,7 @@ class Contexts:
         past = self._past(scope, document)
         calls = [(run_id, call) for run_id, _, told in past for call in told]
         shelf = self._skills.catalogue(scope) if self._skills is not None else ()
+        changes = _changes(calls)
         return {
             "datasets": [each.to_json() for each in datasets.values()],
             "relations": [
@@ -82,7 +88,10 @@ class Contexts:
             ],
             "history": [said for _, said, _ in past],
             "last": _last(calls),
-            "commits": self._commits(scope, run.created_by, branch, calls),
+            "acted": _acted(calls),
+            "commits": changes.there or self._head(scope, run.created_by, branch, changes),
+            "redo": changes.redo,
+            "locale": self._locale(run.created_by),
             "skills": {card.name: card.description for card in shelf},
             "tools": self._project_tools(scope),
             "forbidden": sorted(self._broker.forbidden(run, grant)),
@@ -143,22 +152,99 @@ class Contexts:
             "run_id": run_id,
             "message": message[:_LONGEST_MESSAGE],
             "answer": str(answer)[:_LONGEST_ANSWER],
+            "steps": _steps(output, calls),
         }
         return run_id, said, [call for call in calls if call.tool is not None]
 
-    def _commits(
-        self, scope: Scope, author: str, branch: str, calls: Iterable[tuple[str, Call]]
-    ) -> list[str]:
-        own = [
-            commit
-            for _, call in calls
-            if not call.undone and call.tool != "undo"
-            for commit in call.commits
-        ]
-        if own:
-            return own[-_MOST_COMMITS:]
+    def _locale(self, user_id: str) -> str | None:
+        try:
+            return self._locale_of(user_id)
+        except NotFound:
+            # Runs outlive the people who began them.
+            return None
+
+    def _head(self, scope: Scope, author: str, branch: str, changes: "_Changes") -> list[str]:
+        """Where this thread changed nothing, the branch's last commit is what undo is about."""
+        if changes.redo is not None:
+            return []
         workspace = self._workbench.datasets.workspace(scope, author)
         return [workspace.commit_at(branch).id]
+
+
+@dataclass
+class _Changes:
+    """Commits of a thread as they stand after everything that was taken back, and taken back again."""
+
+    there: list[str] = field(default_factory=list)
+    taken_back: list[tuple[str, str]] = field(default_factory=list)
+    """A commit, and the commit that took it back."""
+
+    @property
+    def redo(self) -> str | None:
+        """What to take back so that the last undo is undone."""
+        return self.taken_back[-1][1] if self.taken_back else None
+
+    def undo(self, commit: str, by: str) -> None:
+        again = next((pair for pair in self.taken_back if pair[1] == commit), None)
+        if again is not None:
+            self.taken_back.remove(again)
+            self.there.append(again[0])
+        elif commit in self.there:
+            self.there.remove(commit)
+            self.taken_back.append((commit, by))
+
+
+def _changes(calls: Sequence[tuple[str, Call]]) -> _Changes:
+    found = _Changes()
+    for _, call in calls:
+        if call.state != "done" or call.undone:
+            continue
+        if call.tool == "undo":
+            if call.commits:
+                found.undo(str((call.arguments or {}).get("commit")), call.commits[-1])
+        elif call.commits:
+            # What was taken back before a new change stays so.
+            found.taken_back.clear()
+            found.there += call.commits
+    found.there = found.there[-_MOST_COMMITS:]
+    return found
+
+
+def _steps(output: Any, calls: Sequence[Call]) -> Json:
+    """What a turn did and why, for whoever asks about it later."""
+    planned = output.get("plan") if isinstance(output, dict) else None
+    plan = planned.get("plan") if isinstance(planned, dict) else None
+    steps = plan.get("steps") if isinstance(plan, dict) else None
+    if not isinstance(steps, list):
+        return [
+            {"title": call.tool or "", "reason": "", "summary": call.summary[:_LONGEST_REASON]}
+            for call in calls
+            if call.tool is not None
+        ]
+    told = {each["id"]: each for each in output.get("steps", ())}
+    return [
+        {
+            "title": step["title"],
+            "reason": step["reason"][:_LONGEST_REASON],
+            "summary": str(told.get(step["id"], {}).get("summary", ""))[:_LONGEST_REASON],
+        }
+        for step in steps
+    ]
+
+
+def _acted(calls: Sequence[tuple[str, Call]]) -> Json:
+    """The last call that was about a dataset, and which: what "it" and "the rows" mean."""
+    for _, call in reversed(calls):
+        given = call.arguments if isinstance(call.arguments, dict) else {}
+        several = given.get("datasets")
+        names = [given.get("target"), given.get("dataset"), *(several or [])[:1]]
+        plan = given.get("plan")
+        if isinstance(plan, dict):
+            names.append(plan.get("source"))
+        named = next((name for name in names if isinstance(name, str)), None)
+        if call.state == "done" and named is not None:
+            return {"tool": call.tool, "arguments": given, "dataset": named}
+    return None
 
 
 def _last(calls: Sequence[tuple[str, Call]]) -> Json:
@@ -175,5 +261,11 @@ def _last(calls: Sequence[tuple[str, Call]]) -> Json:
         "tool": call.tool,
         "arguments": call.arguments,
         "columns": value.get("columns") or [],
+        "rows": _few_rows(value.get("rows")),
         "sql": value.get("compiled_sql") or value.get("sql"),
     }
+
+
+def _few_rows(rows: Any) -> list[Any]:
+    """The rows of a short result, so that "show me those" knows which; none of a long one."""
+    return rows if isinstance(rows, list) and len(rows) <= _MOST_ROWS else []

@@ -1,7 +1,7 @@
 """The explainer: says what was done, why, and on which evidence; numbers come from results, never from the model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from steward.agents.figures import Figure, sourced
@@ -10,6 +10,7 @@ from steward.agents.operator import Done
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import Plan
 from steward.agents.showing import Shown, as_message, result_shown, without_values
+from steward.agents.writing import Writing
 from steward.broker.plans import Labelled
 from steward.broker.untrusted import system_rule
 from steward.models import Asking, Message, Role, System, User
@@ -40,6 +41,8 @@ class Work:
     planned_by_model: bool = False
     problem: str = ""
     """Why it did not come to its end."""
+    writing: Writing = field(default_factory=Writing)
+    """How the person wants values."""
 
     @property
     def results(self) -> list[tuple[str, str, Labelled]]:
@@ -124,35 +127,64 @@ def _paragraphs(work: Work) -> Iterator[str]:
         for _, tool, found in done.results:
             if done.text and tool != "ask_human":
                 continue
-            yield _sentence(found.summary)
-            yield _table(found.value)
+            if _is_picture(tool, found):
+                yield "Drawn as a chart."
+                continue
+            figure = _figure(found.value, work.writing)
+            yield figure or _sentence(found.summary)
+            yield "" if figure else _table(found.value, work.writing)
 
 
 def _sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", ":")) else f"{text}."
 
 
-def _table(value: Json) -> str:
+def _is_picture(tool: str, found: Labelled) -> bool:
+    """A chart that was drawn beside the figures; its file is shown with the answer."""
+    pictures = [item for item in found.artifacts if "vegalite" in str(item.get("media_type"))]
+    return tool == "execute_python" and bool(pictures)
+
+
+def _figure(value: Json, writing: Writing) -> str:
+    """A result that is one value, in a line."""
+    columns, rows = _tabular(value)
+    if len(columns) != 1 or len(rows) != 1:
+        return ""
+    shown = writing.rows(columns, rows)[0][0]
+    return f"{_names(columns)[0].replace('_', ' ').capitalize()}: **{shown or 'nothing'}**"
+
+
+def _table(value: Json, writing: Writing) -> str:
     """The beginning of a result as a table that people can read in the chat; the step's card has all of it."""
-    if not isinstance(value, Mapping):
+    columns, rows = _tabular(value)
+    if not columns or not rows:
         return ""
-    columns, rows = value.get("columns"), value.get("rows")
-    if not isinstance(columns, list) or not isinstance(rows, list) or not rows:
-        return ""
-    names = [
-        str(each.get("name", "")) if isinstance(each, Mapping) else str(each) for each in columns
-    ]
-    if not 0 < len(names) <= _MOST_COLUMNS:
-        return ""
+    names = _names(columns)[:_MOST_COLUMNS]
     lines = [_line(names), _line(["---"] * len(names))]
-    lines.extend(_line(_cells(row, names)) for row in rows[:_MOST_ROWS])
-    more = "\n\nThe first rows; all of them are with the step." if len(rows) > _MOST_ROWS else ""
+    # Formats are chosen by the whole column, so that it reads alike further down.
+    shown = writing.rows(columns, rows)
+    lines.extend(_line(row[:_MOST_COLUMNS]) for row in shown[:_MOST_ROWS])
+    left = [
+        *(["rows"] if len(rows) > _MOST_ROWS else []),
+        *(["columns"] if len(columns) > _MOST_COLUMNS else []),
+    ]
+    more = f"\n\nThe first {' and '.join(left)}; all of them are with the step." if left else ""
     return "\n".join(lines) + more
 
 
-def _cells(row: Any, names: Sequence[str]) -> list[str]:
-    values = [row.get(name) for name in names] if isinstance(row, Mapping) else list(row)
-    return ["" if each is None else str(each) for each in values]
+def _tabular(value: Json) -> tuple[list[Json], list[Any]]:
+    columns, rows = (
+        (value.get("columns"), value.get("rows")) if isinstance(value, Mapping) else (None, None)
+    )
+    if not isinstance(columns, list) or not isinstance(rows, list):
+        return [], []
+    return columns, rows
+
+
+def _names(columns: Sequence[Json]) -> list[str]:
+    return [
+        str(each.get("name", "")) if isinstance(each, Mapping) else str(each) for each in columns
+    ]
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -168,6 +200,11 @@ def _speaks_for_itself(work: Work) -> bool:
 def _sourced(text: str, work: Work) -> list[Figure]:
     results = [(key, found.value) for key, _, found in work.results]
     summaries = [(key, found.summary) for key, _, found in work.results]
+    # As they were written: 31/03/2025 is a value of the result, too.
+    written = [
+        (key, [" ".join(row) for row in work.writing.rows(*_tabular(found.value))])
+        for key, _, found in work.results
+    ]
     # What rules noted about the plan is Steward's own; what a model noted is not.
     given = [work.message, "" if work.planned_by_model else work.plan.notes]
-    return sourced(text, [*results, *summaries], given)
+    return sourced(text, [*results, *written, *summaries], given)

@@ -9,7 +9,7 @@ from typing import Final
 from steward.runs import Json
 
 _NUMBER: Final = re.compile(
-    r"(?<![\w.,])[-−]?\d(?:[\d,.'\u00a0\u202f]*\d)?(?:[eE][+-]?\d{1,3})?(?![\w])(%?)"
+    r"(?<![\w.,])[-−]?\d(?:[\d,.'’\u00a0\u202f]*\d)?(?:[eE][+-]?\d{1,3})?(?![\w])(%?)"
 )
 _HARMLESS: Final = frozenset(str(number) for number in range(11))
 """Small counts are words of a sentence: "the first 3 rows", "two of 5 steps"."""
@@ -67,7 +67,7 @@ def is_found(figure: str, sources: Iterable[str]) -> bool:
 def _meant(figure: str) -> Iterator[tuple[Decimal, int]]:
     """What a figure can mean, with its decimals: 1,234 is 1234 in one country and 1.234 in another."""
     percent = figure.endswith("%")
-    bare = re.sub(r"['\u00a0\u202f]", "", figure.rstrip("%").replace("−", "-"))
+    bare = re.sub(r"['’\u00a0\u202f]", "", figure.rstrip("%").replace("−", "-"))
     spellings = {bare.replace(",", "")}
     if "," in bare:
         spellings.add(bare.replace(".", "").replace(",", ".", 1).replace(",", ""))

@@ -1,18 +1,32 @@
 """What could be done next, from the statistics of the datasets; only what rules can carry out is suggested."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
 from steward.agents.checking import Catalogue
+from steward.agents.plan import Plan
 from steward.agents.planning.facts import ColumnFacts, DatasetFacts
-from steward.agents.planning.task import Task
+from steward.agents.planning.task import Last, Task
 from steward.agents.rules.deciding import RulePlanner
+from steward.agents.rules.intents.unclear import SURE
 from steward.agents.rules.naming import link
+from steward.broker.tool import Risk
 
 MOST: Final = 6
 _MOST_OF_A_KIND: Final = 2
+_MOST_NEXT: Final = 4
+_CHANGES: Final = (
+    "by month",
+    "share in %",
+    "show me the rows",
+    "how many are those?",
+    "export that",
+    "as a bar chart",
+)
+_OF_ROWS: Final = ("how many are those?", "export that")
+_AFTER_A_CHANGE: Final = ("undo that", "what did you do?")
 _PERSONS: Final = frozenset({"email", "phone", "person_name", "address"})
 _DERIVED: Final = (" resolved", " mapping", " pairs", " (rejects)")
 
@@ -43,6 +57,51 @@ def suggestions(
         if len(chosen) == most:
             break
     return chosen
+
+
+def next_messages(task: Task, catalogue: Catalogue, plan: Plan) -> list[dict[str, str]]:
+    """What the person could say next; each is understood by the rules as things are after the plan."""
+    first = plan.steps[0]
+    if first.confidence <= SURE:
+        begun = [each.message for each in suggestions(catalogue, task.today, most=_MOST_NEXT)]
+        return _told([*(_CHANGES[:2] if task.last is not None else ()), *begun], task, catalogue)
+    query = next((step for step in plan if step.tools[:1] == ["execute_query_plan"]), None)
+    if query is None:
+        changes = any(_changes_data(step.tools, catalogue) for step in plan)
+        return _told(_AFTER_A_CHANGE if changes else (), task, catalogue)
+    last = Last(query.tools[0], query.arguments)
+    document = query.arguments["plan"]
+    said = task.message.casefold()
+    wanted = [each for each in _CHANGES if each not in said and _adds(each, document)]
+    return _told(wanted, replace(task, last=last, acted=None), catalogue)
+
+
+def _told(messages: Iterable[str], task: Task, catalogue: Catalogue) -> list[dict[str, str]]:
+    chosen: list[dict[str, str]] = []
+    for message in dict.fromkeys(messages):
+        plan, _ = RulePlanner().plan(replace(task, message=message, mentions=()), catalogue)
+        if plan.steps[0].confidence > SURE and len(chosen) < _MOST_NEXT:
+            chosen.append({"title": message[:1].upper() + message[1:], "message": message})
+    return chosen
+
+
+def _adds(message: str, document: Any) -> bool:
+    """Whether a change makes another query of it."""
+    if not isinstance(document, Mapping) or not document.get("aggregate"):
+        return message in _OF_ROWS
+    times = {each["name"] for each in document.get("derive", ())} & set(document.get("group", ()))
+    if message == "by month":
+        return not times
+    if message in {"as a bar chart", "share in %"}:
+        return bool(document.get("group")) and "window" not in document
+    return message not in _OF_ROWS or message == "export that"
+
+
+def _changes_data(tools: Sequence[str], catalogue: Catalogue) -> bool:
+    return any(
+        tool in catalogue.tools and not catalogue.tools[tool].risk.at_most(Risk.compute)
+        for tool in tools
+    )
 
 
 def _understood(proposal: Suggestion, catalogue: Catalogue, today: date) -> bool:

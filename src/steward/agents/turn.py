@@ -18,6 +18,7 @@ from steward.agents.paying import PaidDesk
 from steward.agents.plan import Plan, Planned
 from steward.agents.planner import Planner, Task
 from steward.agents.showing import without_values
+from steward.agents.suggest import next_messages
 from steward.agents.threads import PROGRAM
 from steward.agents.writing import Writing
 from steward.broker.broker import Broker
@@ -225,7 +226,7 @@ class Turns:
 
         async def made() -> Json:
             self._count(_turned(turn, output))
-            return output
+            return {**output, "suggestions": await asyncio.to_thread(_suggested, turn)}
 
         # Recorded by itself: a turn that failed has an answer too.
         return await turn.execution.step("answer", {}, made)
@@ -329,6 +330,13 @@ def _turned(turn: _Turn, output: Json) -> Turned:
         figures=len(output["figures"]),
         unsourced=sum(each["source"] is None for each in output["figures"]),
     )
+
+
+def _suggested(turn: _Turn) -> Json:
+    """What could be said next; rules know what rules understand, whoever planned this."""
+    if turn.failure is not None or turn.planned[-1].made_by == "model":
+        return []
+    return next_messages(turn.task, turn.catalogue, turn.plan)
 
 
 def _output(turn: _Turn, answer: Answer) -> Json:

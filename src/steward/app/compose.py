@@ -202,7 +202,16 @@ def open_steward(
         DEFAULT_BUDGET,
     )
     metrics = Metrics()
-    planning = put_to_work(staff, governing, runs, workbench, threads, skills, metrics)
+    planning = put_to_work(
+        staff,
+        governing,
+        runs,
+        workbench,
+        threads,
+        skills,
+        metrics,
+        lambda user_id: identity.users.get(user_id).locale,
+    )
     collector = watch_runs(runs, settings.trace)
     return Steward(
         settings=settings,

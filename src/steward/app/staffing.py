@@ -1,5 +1,6 @@
 """Wires the agents: models, planner, operator, explainer, and the program that drives a chat turn."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from steward.agents.context import Contexts
@@ -65,10 +66,13 @@ def put_to_work(
     threads: Threads,
     skills: Skills,
     metrics: Metrics,
+    locale_of: Callable[[str], str | None],
 ) -> Planning:
     """Registers the program of chat turns."""
     broker, rules = governing.broker, RulePlanner()
-    contexts = Contexts(workbench, threads, runs, broker, staff.roster, staff.desk, skills)
+    contexts = Contexts(
+        workbench, threads, runs, broker, staff.roster, staff.desk, skills, locale_of
+    )
     turns = Turns(
         broker,
         contexts,

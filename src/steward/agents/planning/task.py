@@ -12,6 +12,17 @@ class Exchange:
 
     message: str
     answer: str = ""
+    steps: tuple[tuple[str, str, str], ...] = ()
+    """What was done: title, reason, what came of it."""
+
+
+@dataclass(frozen=True)
+class Acted:
+    """The last call that was about a dataset: what "it" means."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    dataset: str
 
 
 @dataclass(frozen=True)
@@ -23,6 +34,8 @@ class Last:
     columns: tuple[str, ...] = ()
     sql: str | None = None
     run_id: str | None = None
+    rows: tuple[tuple[Any, ...], ...] = ()
+    """Its rows where they are few; values of data, so not for every model."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +46,21 @@ class Task:
     """The word that marks untrusted text in this run's prompts (broker/untrusted.py)."""
     history: tuple[Exchange, ...] = ()
     last: Last | None = None
+    acted: Acted | None = None
     mentions: tuple[str, ...] = ()
     """Datasets the person named with @."""
     attachments: tuple[tuple[str, str], ...] = ()
     """Uploads as (id, file name)."""
     commits: tuple[str, ...] = ()
     """Commits that this thread made and that were not taken back, newest last; the branch's head where it made none."""
+    redo: str | None = None
+    """The commit to take back so that the last undo is undone."""
     may_see_rows: bool = True
     """Off in schema-only threads: no value of any row goes to a model."""
     failed: str = ""
     """When a plan is made again: what went wrong with the one before, step by step."""
+    locale: str | None = None
+    """How the person wants numbers and dates, where that is known."""
     given: Mapping[str, Any] | None = None
     """A plan that a person chose, such as a recipe's: checked like any other and taken as it is."""
 
@@ -51,19 +69,22 @@ class Task:
         cls, document: Mapping[str, Any], context: Mapping[str, Any], *, today: date, nonce: str
     ) -> "Task":
         """From a chat run's document and its recorded `context` step."""
-        last = context.get("last")
+        last, acted = context.get("last"), context.get("acted")
         return cls(
             message=str(document["message"]),
             today=today,
             nonce=nonce,
             history=_history(context.get("history") or ()),
             last=_last(last) if isinstance(last, Mapping) else None,
+            acted=Acted(**acted) if isinstance(acted, Mapping) else None,
             mentions=tuple(document.get("mentions") or ()),
             attachments=tuple(
                 (str(each["upload"]), str(each["name"]))
                 for each in document.get("attachments") or ()
             ),
             commits=tuple(context.get("commits") or ()),
+            redo=context.get("redo"),
+            locale=context.get("locale"),
             may_see_rows=document.get("rows", "all") == "all",
             given=document.get("plan"),
         )
@@ -71,7 +92,15 @@ class Task:
 
 def _history(said: Sequence[Mapping[str, Any]]) -> tuple[Exchange, ...]:
     return tuple(
-        Exchange(str(each.get("message") or ""), str(each.get("answer") or "")) for each in said
+        Exchange(
+            str(each.get("message") or ""),
+            str(each.get("answer") or ""),
+            tuple(
+                (str(step["title"]), str(step["reason"]), str(step["summary"]))
+                for step in each.get("steps") or ()
+            ),
+        )
+        for each in said
     )
 
 
@@ -86,4 +115,8 @@ def _last(data: Mapping[str, Any]) -> Last:
         tuple(columns),
         data.get("sql"),
         data.get("run_id"),
+        tuple(
+            tuple(row.values()) if isinstance(row, Mapping) else tuple(row)
+            for row in data.get("rows") or ()
+        ),
     )

@@ -7,12 +7,14 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from steward.agents.checking import Catalogue
+from steward.agents.planning.facts import DatasetFacts
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import stem
-from steward.agents.rules.vocabulary import FRENCH, FRENCH_MARKS, GERMAN, GERMAN_MARKS, SAME
+from steward.agents.rules.languages import language_of
+from steward.agents.rules.vocabulary import SAME
 
 _TOKEN: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}|\d[\d.,]*\d[kKmM]?|\d[kKmM]?\b|>=|<=|!=|<>|[=<>]|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+",
+    r"\d{4}-\d{2}-\d{2}|\d[\d.,]*\d[kKmM]?|\d[kKmM]?\b|>=|<=|!=|<>|[=<>]|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+|%",
     re.UNICODE,
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
@@ -64,6 +66,8 @@ class Ask:
     catalogue: Catalogue
     text: str
     tokens: tuple[Token, ...] = field(default=())
+    year: int | None = None
+    """The year that is spoken of, where a month is named without one."""
 
     @classmethod
     def of(cls, task: Task, catalogue: Catalogue) -> "Ask":
@@ -71,13 +75,7 @@ class Ask:
         readable = task.message[:LONGEST].encode("utf-8", "replace").decode().replace("\0", " ")
         text = " ".join(readable.replace("_", " ").split())
         found = [(match.group().casefold(), *match.span()) for match in _TOKEN.finditer(text)]
-        spoken = {word for word, _, _ in found}
-        language = GERMAN if spoken & GERMAN_MARKS else FRENCH if spoken & FRENCH_MARKS else {}
-        tokens = tuple(
-            Token(word, canonical(language.get(word, word)), start, end)
-            for word, start, end in found
-        )
-        return cls(task, catalogue, text, tokens)
+        return cls(task, catalogue, text, tuple(_tokens(found, catalogue)))
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -97,6 +95,26 @@ class Ask:
         if start >= end:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
+
+
+def _tokens(found: Sequence[tuple[str, int, int]], catalogue: Catalogue) -> Iterator[Token]:
+    """The words by the names that the rules use; those of another language as the English for them."""
+    spoken = [word for word, _, _ in found]
+    named = {word for each in catalogue.datasets.values() for word in _said(each)}
+    language = language_of(spoken, named)
+    if language is None:
+        yield from (Token(word, canonical(word), start, end) for word, start, end in found)
+        return
+    for first, last, english in language.translated(spoken, named):
+        start, end = found[first][1], found[last - 1][2]
+        yield from (Token(word, canonical(word), start, end) for word in english)
+
+
+@lru_cache(maxsize=256)
+def _said(dataset: DatasetFacts) -> frozenset[str]:
+    """Words of a dataset's names as they are written there."""
+    spaced = " ".join((dataset.name, *dataset.names)).replace("_", " ").replace("-", " ")
+    return frozenset(match.group().casefold() for match in _TOKEN.finditer(spaced))
 
 
 @lru_cache(maxsize=4096)

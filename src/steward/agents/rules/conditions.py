@@ -9,8 +9,8 @@ from steward.agents.planning.words import LITTLE
 from steward.agents.rules.asking import Ask, name_words, phrase_words
 from steward.agents.rules.expressions import Piece, column, compared, day_of, equal, value, within
 from steward.agents.rules.naming import Found, columns_in, date_column, name_spans
-from steward.agents.rules.periods import period_in
-from steward.agents.rules.vocabulary import EMPTY, FILLED, STOP
+from steward.agents.rules.periods import Period, period_in
+from steward.agents.rules.vocabulary import DATE_WORDS, EMPTY, FILLED, STOP
 from steward.data.clean.countries import country_of
 
 _SIGNS: Final[dict[str, tuple[str, ...]]] = {
@@ -22,6 +22,9 @@ _SIGNS: Final[dict[str, tuple[str, ...]]] = {
 _IS: Final = ("is", "are", "=", "equals", "equal to", "was", "were", "being", "called", "named")
 _IS_NOT: Final = ("is not", "isn't", "are not", "aren't", "!=", "<>", "not", "is no")
 _NOT_BEFORE: Final = frozenset({"not", "except", "excluding", "without", "exclude", "non", "no"})
+_LINKS: Final = frozenset(
+    {"and", "or", "v", "vs", "versus", "with", "to", "against", "in", "the", "for", "compared"}
+)
 _MOST_VALUES: Final = 60
 _AROUND: Final = 3
 
@@ -36,6 +39,8 @@ class Conditions:
     used: set[int] = field(default_factory=set)
     groups: list[tuple[str, float]] = field(default_factory=list)
     """Comparisons with a number of things: for groups, not for rows."""
+    periods: list[Period] = field(default_factory=list)
+    """Stretches of time, where several were named."""
 
     def add(self, about: str, pieces: Iterable[Piece], tokens: Iterable[int]) -> None:
         for piece in pieces:
@@ -47,18 +52,24 @@ class Conditions:
         return not any(each in self.used for each in range(start, end))
 
 
-def conditions_in(ask: Ask, dataset: DatasetFacts, taken: Iterable[int] = ()) -> Conditions:
-    """Conditions of the request; `taken` tokens already mean something else."""
+def conditions_in(
+    ask: Ask, dataset: DatasetFacts, taken: Iterable[int] = (), *, grouped: bool = False
+) -> Conditions:
+    """Conditions of the request; `taken` tokens already mean something else.
+
+    `grouped`: there are figures by groups already, so that "more than 3" is about those.
+    """
     found = Conditions(used=set(taken))
     _periods(ask, dataset, found)
     columns = [each for each in columns_in(ask, dataset) if found.is_free(each.start, each.end)]
     for each in columns:
         _missing(ask, each, found)
-    _comparisons(ask, dataset, columns, found)
+    _comparisons(ask, dataset, columns, found, grouped=grouped)
     for each in columns:
         if found.is_free(each.start, each.end):
             _equality(ask, each, found)
     _values(ask, dataset, columns, found)
+    _events(ask, dataset, found)
     found.used -= set(taken)
     return found
 
@@ -67,13 +78,26 @@ def _periods(ask: Ask, dataset: DatasetFacts, found: Conditions) -> None:
     time = date_column(ask, dataset)
     if time is None:
         return
+    periods: list[Period] = []
     begin = 0
     while (period := period_in(ask, begin)) is not None:
-        tokens = range(period.first, period.last)
-        if found.is_free(period.first, period.last):
-            found.add(time.name, within(period, day_of(time)), tokens)
-            return
-        begin = period.first + 1
+        begin = period.last
+        if not found.is_free(period.first, period.last):
+            begin = period.first + 1
+        elif not periods or _linked(ask, periods[-1].last, period.first):
+            periods.append(period)
+    tokens = {n for each in periods for n in range(each.first, each.last)}
+    if len(periods) == 1:
+        found.add(time.name, within(periods[0], day_of(time)), tokens)
+    elif periods:
+        either = {"any": [{"all": within(each, day_of(time))} for each in periods]}
+        found.add(time.name, [either], tokens)
+        found.periods = periods
+
+
+def _linked(ask: Ask, end: int, start: int) -> bool:
+    """Whether two stretches of time are named together: "2024 and 2025", "May vs June"."""
+    return 0 < start - end <= _AROUND and set(ask.words[end:start]) <= _LINKS
 
 
 def _missing(ask: Ask, each: Found, found: Conditions) -> None:
@@ -92,13 +116,19 @@ def _missing(ask: Ask, each: Found, found: Conditions) -> None:
         found.add(name, [{"is_null": column(name)}], range(each.start - 1, each.end))
 
 
-def _comparisons(ask: Ask, dataset: DatasetFacts, columns: list[Found], found: Conditions) -> None:
+def _comparisons(
+    ask: Ask, dataset: DatasetFacts, columns: list[Found], found: Conditions, *, grouped: bool
+) -> None:
     for sign, phrases in _SIGNS.items():
         for start, end in ask.places(phrases):
             number = ask.tokens[end].number if end < len(ask.tokens) else None
             if number is None or not found.is_free(start, end + 1):
                 continue
             chosen = _compared_column(columns, start, end + 1)
+            if chosen is None and grouped:
+                found.groups.append((sign, number))
+                found.used |= set(range(start, end + 1))
+                continue
             if chosen is None:
                 noun = ask.words[end + 1] if end + 1 < len(ask.words) else ""
                 if (
@@ -284,6 +314,54 @@ def _values(ask: Ask, dataset: DatasetFacts, columns: list[Found], found: Condit
         negate = before in _NOT_BEFORE
         found.add(facts.name, [equal(facts, values, negate=negate)], range(at - negate, end))
         at = end
+
+
+def _events(ask: Ask, dataset: DatasetFacts, found: Conditions) -> None:
+    """What happened or did not, by the date of it: "unpaid", "not yet closed", "open"."""
+    for facts in dataset.columns:
+        words = name_words(facts.name)
+        if len(words) != 2 or words[1] not in DATE_WORDS or facts.name in found.about:
+            continue
+        event = words[0]
+        missing = {f"un{event}"} | ({"open"} if event == "closed" else set())
+        for at, word in enumerate(ask.words):
+            before = set(ask.words[max(0, at - 2) : at])
+            negated = word == event and bool(before & {"not", "never", "isn't", "aren't"})
+            if not found.is_free(at, at + 1) or _is_verb(ask, at):
+                continue
+            if word in missing or negated:
+                found.add(facts.name, [{"is_null": column(facts.name)}], range(at, at + 1))
+                break
+            if word == event and event.endswith("ed") and _is_adjective(ask, at, dataset):
+                there = {"is_null": column(facts.name), "negate": True}
+                found.add(facts.name, [there], range(at, at + 1))
+                break
+
+
+def _is_verb(ask: Ask, at: int) -> bool:
+    """ "Open the tickets" is something to do; "open tickets" are those that are open."""
+    following = ask.words[at + 1] if at + 1 < len(ask.words) else ""
+    return ask.words[at] == "open" and following in {"the", "my", "our"}
+
+
+def _is_adjective(ask: Ask, at: int, dataset: DatasetFacts) -> bool:
+    """ "Closed tickets", "are closed": what is so, not when it became so."""
+    following = ask.words[at + 1] if at + 1 < len(ask.words) else ""
+    before = ask.words[at - 1] if at else ""
+    return _is_own(following, dataset) or before in {"is", "are", "already"}
+
+
+def values_elsewhere(
+    ask: Ask, dataset: DatasetFacts, other: DatasetFacts, taken: Iterable[int]
+) -> Conditions:
+    """Words that are values of a dataset that is reached by a key: "revenue of enterprise customers"."""
+    found = Conditions(
+        used=set(taken) | {n for s, e in name_spans(ask, dataset) for n in range(s, e)}
+    )
+    before = set(found.used)
+    _values(ask, other, columns_in(ask, other), found)
+    found.used -= before
+    return found
 
 
 def _via(ask: Ask, at: int) -> bool:

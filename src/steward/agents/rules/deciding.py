@@ -20,6 +20,7 @@ from steward.agents.rules.intents import (
     listing,
     load,
     profile,
+    recall,
     redact,
     relate,
     report,
@@ -38,9 +39,10 @@ INTENTS: Final[tuple[Intent, ...]] = (
     undo.plan,
     snapshot.plan,
     load.plan,
+    recall.plan,
+    export.plan,
     follow_up.plan,
     report.plan,
-    export.plan,
     redact.plan,
     duplicates.plan,
     combine.plan,
@@ -73,6 +75,15 @@ class RulePlanner:
             if plan is not None:
                 return plan, draft.said
         return _nothing(ask, catalogue)
+
+
+def intended(ask: Ask, but: Intent | None = None) -> Draft | None:
+    """The first draft that some intent makes of a request."""
+    for intent in INTENTS:
+        draft = intent(ask) if intent is not but else None
+        if draft is not None:
+            return draft
+    return None
 
 
 def _standing(draft: Draft, catalogue: Catalogue) -> Plan | None:

@@ -19,6 +19,7 @@ _USUAL: Final[dict[str, tuple[str, ...]]] = {
     "redact": ("data-engineer",),
     "ingest": ("data-engineer",),
     "snapshot": ("data-engineer",),
+    "transform": ("data-engineer",),
 }
 _FALLBACK: Final[dict[str, tuple[str, ...]]] = {"execute_query_plan": ("execute_sql",)}
 

@@ -100,6 +100,8 @@ def add_chart(
     ask: Ask, draft: Draft, dataset: DatasetFacts, document: dict[str, Any], kind: str
 ) -> bool:
     """Adds a step that draws the query's result; False where that makes no picture."""
+    # Shares and running totals stand in the table beside it.
+    document = {key: value for key, value in document.items() if key != "window"}
     group, aggregate = document.get("group", []), document.get("aggregate", [])
     if not 1 <= len(group) <= 2 or len(aggregate) != 1 or document.get("limit") == 1:
         return False

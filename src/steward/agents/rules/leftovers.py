@@ -1,19 +1,19 @@
 """Words of a request that the rules made nothing of: said to the person, so that nobody takes a part for the whole."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from steward.agents.planning.facts import DatasetFacts
 from steward.agents.planning.words import LITTLE
 from steward.agents.rules.asking import Ask, name_words, phrase_words
 from steward.agents.rules.vocabulary import (
     BY,
+    COMPARE,
     EMPTY,
     FILLED,
-    FRENCH,
     FUNCTIONS,
-    GERMAN,
     MEASURES,
     STOP,
     UNITS,
@@ -26,6 +26,7 @@ _SAID_ANYWAY: Final = """
     highest lowest smallest most least fewest ascending descending asc desc sorted sort order first last next this that
     year month people person current much many kind type different own name thing one two info detail result
     figure amount everything every whole entire overall total again same instead also those these them now only just
+    their its both share percent chart page more ok thanks thank hello hi excel file
 """
 _MOST: Final = 6
 
@@ -38,8 +39,7 @@ def _familiar() -> frozenset[str]:
         *FILLED,
         *STOP,
         *MEASURES,
-        *GERMAN.values(),
-        *FRENCH.values(),
+        *COMPARE,
     ]
     for group in (FUNCTIONS, UNITS):
         phrases += [phrase for several in group.values() for phrase in several]
@@ -74,3 +74,20 @@ def remark(ask: Ask, dataset: DatasetFacts, used: Iterable[int]) -> str:
     listed = ", ".join(f'"{word}"' for word in words)
     more = "" if dataset.profiled else f' "Profile {dataset.name}" lets rules know its values.'
     return f"Not taken into account, because rules do not know it here: {listed}.{more}"
+
+
+def mixed_money(dataset: DatasetFacts, document: Mapping[str, Any]) -> str:
+    """What to say where amounts of several currencies end up in one figure."""
+    currency = next((each for each in dataset.columns if "currency" in each.meanings), None)
+    if currency is None or (currency.distinct or 0) <= 1:
+        return ""
+    apart = currency.name in document.get("group", ())
+    told = json.dumps(document.get("filters", ()))
+    if apart or json.dumps({"column": currency.name}) in told:
+        return ""
+    if all(each["function"] != "sum" for each in document.get("aggregate", ())):
+        return ""
+    return (
+        f"Amounts are in {currency.distinct} currencies and were added up as they are; "
+        f'add "by {currency.name}" to keep them apart.'
+    )

@@ -227,12 +227,16 @@ def _named(ask: Ask, dataset: DatasetFacts) -> float:
 
 
 def _last_source(ask: Ask) -> str | None:
-    last = ask.task.last
+    """The dataset that the conversation was about last."""
+    last, acted = ask.task.last, ask.task.acted
+    if acted is not None:
+        return acted.dataset.casefold()
     if last is None:
         return None
-    arguments = last.arguments
-    plan = arguments.get("plan")
-    named = arguments.get("dataset") or (plan.get("source") if isinstance(plan, dict) else None)
+    plan = last.arguments.get("plan")
+    named = last.arguments.get("dataset") or (
+        plan.get("source") if isinstance(plan, dict) else None
+    )
     return named.casefold() if isinstance(named, str) else None
 
 

@@ -45,6 +45,16 @@ def period_in(ask: Ask, begin: int = 0) -> Period | None:
     return None
 
 
+def shifted(day: date, unit: str, count: int) -> date:
+    """The same day so many units later; the last of a month where that has no such day."""
+    if unit in {"day", "week"}:
+        return day + timedelta(days=count * (7 if unit == "week" else 1))
+    months = count * {"month": 1, "quarter": 3, "year": 12}[unit]
+    first = day.year * 12 + day.month - 1 + months
+    begin, end = _months(first // 12, first % 12 + 1, 1)
+    return min(begin + timedelta(days=day.day - 1), end - timedelta(days=1))
+
+
 def _between(ask: Ask, at: int) -> Period | None:
     words = ask.words
     if words[at] not in {"between", "from"}:
@@ -116,7 +126,7 @@ def _month(ask: Ask, at: int) -> Period | None:
         if ask.tokens[at].text not in _MONTHS or ask.tokens[at].text == "may":
             return None
         today = ask.task.today
-        year = today.year if month <= today.month else today.year - 1
+        year = ask.year or (today.year if month <= today.month else today.year - 1)
         return Period(*_months(year, month, 1), at, at + 1)
     return Period(*_months(year, month, 1), at, at + 2)
 
@@ -131,7 +141,7 @@ def _quarter(ask: Ask, at: int) -> Period | None:
         return None
     year = _year_at(ask, at + size)
     end = at + size + (year is not None)
-    return Period(*_months(year or ask.task.today.year, 3 * number - 2, 3), at, end)
+    return Period(*_months(year or ask.year or ask.task.today.year, 3 * number - 2, 3), at, end)
 
 
 def _year(ask: Ask, at: int) -> Period | None:

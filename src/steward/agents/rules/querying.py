@@ -1,17 +1,32 @@
 """Makes a query plan of a request: a function over a measure, grouped, filtered, ordered and cut."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.rules.asking import Ask, name_words
-from steward.agents.rules.conditions import Conditions, conditions_in, money
+from steward.agents.rules.conditions import (
+    Conditions,
+    conditions_in,
+    money,
+    values_elsewhere,
+)
 from steward.agents.rules.expressions import Piece, column, compared, day_of, truncated, value
 from steward.agents.rules.grouping import Dimension, Grouping, grouping_in
-from steward.agents.rules.naming import Link, columns_in, name_spans, thing_at
+from steward.agents.rules.naming import (
+    Link,
+    columns_in,
+    date_column,
+    link,
+    name_spans,
+    thing_at,
+)
 from steward.agents.rules.ordering import order_in
-from steward.agents.rules.vocabulary import FUNCTION_NAMES, FUNCTIONS, MEASURES
+from steward.agents.rules.periods import Period
+from steward.agents.rules.vocabulary import COMPARE, FUNCTION_NAMES, FUNCTIONS, MEASURES
+from steward.agents.rules.windows import windows_in
 
 _AVERAGED: Final = frozenset(
     {"satisfaction", "rating", "score", "age", "rate", "percentage", "share", "temperature"}
@@ -58,6 +73,7 @@ def query_in(ask: Ask, dataset: DatasetFacts) -> Query | None:
         return None
     taken = sorting | grouping.used | set(said) | (set(ranking.tokens) if ranking else set())
     conditions = conditions_in(ask, dataset, taken)
+    side_by_side(ask, dataset, conditions, grouping)
     if conditions.groups and not grouping.dimensions:
         _compared(ask, dataset, conditions, grouping)
         if not grouping.dimensions:
@@ -72,6 +88,12 @@ def query_in(ask: Ask, dataset: DatasetFacts) -> Query | None:
     if function is None or not _fits(function, measure):
         return None
     made = document_of(dataset, grouping.dimensions, function, measure, conditions, ranking)
+    named = {n for each in columns_in(ask, dataset) for n in range(each.start, each.end)}
+    reached = filter_elsewhere(ask, dataset, made, taken | conditions.used | named)
+    windows, beside = windows_in(ask, made)
+    if windows:
+        made["window"] = windows
+    taken |= reached | beside
     used = (
         taken
         | conditions.used
@@ -86,6 +108,52 @@ def query_in(ask: Ask, dataset: DatasetFacts) -> Query | None:
         _sure(ask, dataset),
         frozenset(used),
     )
+
+
+def side_by_side(
+    ask: Ask, dataset: DatasetFacts, conditions: Conditions, grouping: Grouping
+) -> None:
+    """What is compared becomes groups: two years, two countries."""
+    places = {n for start, end in ask.places(COMPARE) for n in range(start, end)}
+    if not places:
+        return
+    conditions.used |= places
+    time = date_column(ask, dataset)
+    if conditions.periods and time is not None and not any(d.unit for d in grouping.dimensions):
+        grouping.add(Dimension(time, _unit_of(conditions.periods)), range(0))
+    for piece, about in zip(conditions.filters, conditions.about, strict=True):
+        facts = dataset.column(about)
+        if "among" in piece and not piece.get("negate") and facts is not None:
+            grouping.add(Dimension(facts), range(0))
+
+
+def _unit_of(periods: Iterable[Period]) -> str:
+    """The unit that tells the stretches of time apart."""
+    lengths = [(each.end - each.start).days for each in periods if each.start and each.end]
+    longest = max(lengths, default=366)
+    for unit, days in (("day", 1), ("week", 7), ("month", 31), ("quarter", 92)):
+        if longest <= days:
+            return unit
+    return "year"
+
+
+def filter_elsewhere(
+    ask: Ask, dataset: DatasetFacts, document: dict[str, Any], taken: set[int]
+) -> set[int]:
+    """Limits a query by values of datasets that it reaches by a key; the tokens that said so."""
+    used: set[int] = set()
+    for other in ask.catalogue.datasets.values():
+        reached = None if other.name == dataset.name else link(ask.catalogue, dataset, other)
+        if reached is None:
+            continue
+        found = values_elsewhere(ask, dataset, other, taken | used)
+        for piece, about in zip(found.filters, found.about, strict=True):
+            name = joined(document, dataset, about, reached)
+            there = json.dumps(column(about))
+            renamed = json.loads(json.dumps(piece).replace(there, json.dumps(column(name))))
+            document.setdefault("filters", []).append(renamed)
+        used |= found.used
+    return used
 
 
 def _fits(function: str, measure: ColumnFacts | None) -> bool:
@@ -136,7 +204,7 @@ def placed(document: dict[str, Any], dataset: DatasetFacts, dimension: Dimension
     """The column to group by; what has to be derived or joined for it is put into the plan."""
     name = dimension.column.name
     if dimension.link is not None:
-        name = _joined(document, dataset, name, dimension.link)
+        name = joined(document, dataset, name, dimension.link)
     if dimension.unit is None:
         return name
     derived = dimension.unit
@@ -147,7 +215,7 @@ def placed(document: dict[str, Any], dataset: DatasetFacts, dimension: Dimension
     return derived
 
 
-def _joined(document: dict[str, Any], dataset: DatasetFacts, name: str, reached: Link) -> str:
+def joined(document: dict[str, Any], dataset: DatasetFacts, name: str, reached: Link) -> str:
     joins = document.setdefault("joins", [])
     if all(each["dataset"] != reached.dataset.name for each in joins):
         pairs = [{"left": reached.left, "right": reached.right}]
@@ -253,10 +321,12 @@ def _compared(ask: Ask, dataset: DatasetFacts, conditions: Conditions, grouping:
             return
 
 
-def function_in(ask: Ask, ranking: Ranking | None) -> tuple[str | None, range]:
+def function_in(
+    ask: Ask, ranking: Ranking | None, taken: Container[int] = ()
+) -> tuple[str | None, range]:
     for function, phrases in FUNCTIONS.items():
         for start, end in ask.places(phrases):
-            inside = ranking is not None and start in ranking.tokens
+            inside = start in taken or (ranking is not None and start in ranking.tokens)
             if not inside and not (function in {"min", "max"} and ranking is not None):
                 return function, range(start, end)
     return None, range(0)

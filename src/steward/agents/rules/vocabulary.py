@@ -26,67 +26,11 @@ SAME: Final = {
     "company": "company",
     "firm": "company",
     "headcount": "employee",
+    "%": "percent",
+    "percentage": "percent",
+    "vs": "versus",
     "staff": "employee",
 }
-GERMAN: Final = {
-    "anzahl": "count",
-    "viele": "many",
-    "wie": "how",
-    "summe": "total",
-    "gesamt": "total",
-    "gesamtsumme": "total",
-    "durchschnitt": "average",
-    "durchschnittliche": "average",
-    "nach": "by",
-    "pro": "per",
-    "je": "per",
-    "monat": "month",
-    "jahr": "year",
-    "quartal": "quarter",
-    "woche": "week",
-    "tag": "day",
-    "kunde": "customer",
-    "kunden": "customer",
-    "rechnung": "invoice",
-    "rechnungen": "invoice",
-    "land": "country",
-    "ländern": "country",
-    "produkt": "product",
-    "produkte": "product",
-    "stadt": "city",
-    "zeige": "show",
-    "und": "and",
-    "netto": "net",
-    "brutto": "gross",
-    "steuer": "tax",
-    "umsatz": "revenue",
-}
-FRENCH: Final = {
-    "combien": "many",
-    "nombre": "count",
-    "somme": "total",
-    "moyenne": "average",
-    "par": "by",
-    "mois": "month",
-    "année": "year",
-    "trimestre": "quarter",
-    "semaine": "week",
-    "jour": "day",
-    "client": "customer",
-    "clients": "customer",
-    "facture": "invoice",
-    "factures": "invoice",
-    "pays": "country",
-    "produit": "product",
-    "produits": "product",
-    "ville": "city",
-    "montre": "show",
-    "et": "and",
-}
-GERMAN_MARKS: Final = frozenset(
-    {"anzahl", "summe", "durchschnitt", "wie", "zeige", "nach", "umsatz"}
-)
-FRENCH_MARKS: Final = frozenset({"combien", "somme", "moyenne", "par", "montre"})
 
 FUNCTIONS: Final[dict[str, tuple[str, ...]]] = {
     # First found wins, so the more special ones stand first.
@@ -161,6 +105,9 @@ MEASURES: Final[dict[str, tuple[str, ...]]] = {
     "spending": ("spend", "cost", "amount", "gross", "net", "total"),
     "cost": ("cost", "price", "amount", "gross", "net"),
     "income": ("income", "revenue", "net", "amount"),
+    "sell": ("revenue", "sales", "net", "amount", "gross", "total"),
+    "sold": ("revenue", "sales", "net", "amount", "gross", "total"),
+    "earn": ("revenue", "sales", "net", "amount", "gross", "total"),
     "vat": ("tax", "vat"),
     "rating": ("rating", "score", "satisfaction"),
     "score": ("score", "rating", "satisfaction"),
@@ -194,6 +141,7 @@ MEANING_WORDS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
 }
 BY: Final = ("by", "per", "grouped by", "group by", "broken down by", "split by", "for each", "for every", "across",
              "in each", "of each", "each", "every")  # fmt: skip
+COMPARE: Final = ("compare", "compared", "comparison", "versus", "against", "side by side")
 STOP: Final = frozenset(
     {
         "and",

@@ -1,10 +1,9 @@
 """Figures: totals, averages, counts, rankings, by something or over time."""
 
-from steward.agents.planning.facts import ColumnFacts
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.drawing import add_chart, kind_in
-from steward.agents.rules.leftovers import remark
+from steward.agents.rules.leftovers import mixed_money, remark
 from steward.agents.rules.naming import best_dataset, columns_in, query_dataset
 from steward.agents.rules.querying import Query, function_in, measure_in, query_in
 
@@ -58,24 +57,13 @@ def remarks(query: Query) -> str:
             f"{texts[0]} is text; it was read as dates written like 2025-03-31 or 31.03.2025. "
             f'"Clean the dates in {query.dataset.name}" makes real dates of it.'
         )
-    currency = next((c for c in query.dataset.columns if "currency" in c.meanings), None)
-    if currency is not None and _adds_up(query, currency):
-        said.append(
-            f"Amounts are in {currency.distinct} currencies and were added up as they are; "
-            f'add "by {currency.name}" to keep them apart.'
-        )
+    said.append(mixed_money(query.dataset, query.document))
     spelled = [each.column for each in query.dimensions if each.column.spellings]
     if spelled:
         said.append(
             f"Some values of {spelled[0].name} are spelled in several ways and count apart."
         )
-    return " ".join(said)
-
-
-def _adds_up(query: Query, currency: ColumnFacts) -> bool:
-    """Whether amounts of several currencies end up in one figure."""
-    apart = currency.name in query.document.get("group", [])
-    return query.function == "sum" and (currency.distinct or 0) > 1 and not apart
+    return " ".join(each for each in said if each)
 
 
 def _not_numbers(ask: Ask) -> Draft | None:

@@ -9,7 +9,8 @@ from steward.agents.rules.naming import best_dataset, datasets_in
 _ASKED: Final = ("profile", "quality", "what is wrong", "what's wrong", "problems", "issues with", "anomalies", "outliers",
                  "missing values", "null values", "statistics", "stats", "completeness", "how complete", "how clean",
                  "summary statistics", "any good", "check the data", "health", "inspect", "validate", "data check",
-                 "qualität", "personal data", "pii")  # fmt: skip
+                 "personal data", "pii", "values are missing", "what is missing", "missing in", "missing data",
+                 "gaps in", "how good")  # fmt: skip
 _MOST: Final = 4
 
 

@@ -2,12 +2,14 @@
 
 from typing import Any, Final
 
+from steward.agents.planning.facts import DatasetFacts
 from steward.agents.rules.asking import Ask
-from steward.agents.rules.conditions import conditions_in
+from steward.agents.rules.conditions import conditions_in, money
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.leftovers import remark
 from steward.agents.rules.naming import best_dataset, columns_in, datasets_in
 from steward.agents.rules.ordering import order_in
+from steward.agents.rules.querying import Ranking, ranking_in
 
 _SHOW: Final = ("show", "preview", "list", "display", "look at", "see", "give me", "find", "rows", "records", "get",
                 "print", "which", "open", "view", "sample", "head", "who", "what are")  # fmt: skip
@@ -22,10 +24,20 @@ def plan(ask: Ask) -> Draft | None:
         return None
     wanted = ask.says(*_SHOW)
     order, taken = order_in(ask, dataset)
+    ranking = ranking_in(ask)
+    if ranking is not None and not order:
+        order = _ranked(ask, dataset, ranking)
+        taken |= set(ranking.tokens) if order else set()
     conditions = conditions_in(ask, dataset, taken)
-    if not wanted and not (conditions.filters and datasets_in(ask)) and not _only_named(ask):
+    ranked = ranking is not None and bool(order)
+    told = wanted or ranked or _only_named(ask)
+    if not told and not (conditions.filters and datasets_in(ask)):
         return None
-    limit = limit_in(ask) or (_USUAL if not conditions.filters else _MOST)
+    limit = (
+        (ranking.limit if ranking is not None and ranked else None)
+        or limit_in(ask)
+        or (_USUAL if not conditions.filters else _MOST)
+    )
     columns = columns_in(ask, dataset, least=1.5)
     named = {n for each in columns_in(ask, dataset) for n in range(each.start, each.end)}
     draft = Draft(goal_of(ask), said=remark(ask, dataset, conditions.used | taken | named))
@@ -67,6 +79,21 @@ def plan(ask: Ask) -> Draft | None:
         reason="Rows with conditions or some columns were asked for", confidence=0.75,
     )  # fmt: skip
     return draft if done else None
+
+
+def _ranked(ask: Ask, dataset: DatasetFacts, ranking: Ranking) -> list[dict[str, Any]]:
+    """The largest rows: by the measure that is named, else by the amount."""
+    named = [each.column for each in columns_in(ask, dataset, least=1.5)]
+    numbers = [each for each in named if each.kind == "number" and not each.is_reference]
+    measure = numbers[0] if numbers else money(dataset)
+    if measure is None:
+        return []
+    return [
+        {
+            "column": measure.name,
+            "direction": "ascending" if ranking.ascending else "descending",
+        }
+    ]
 
 
 def limit_in(ask: Ask) -> int | None:

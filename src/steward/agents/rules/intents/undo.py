@@ -5,26 +5,27 @@ from typing import Final
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 
-_ASKED: Final = (
-    "undo",
-    "take back",
-    "take it back",
-    "take that back",
-    "revert",
-    "roll back",
-    "rollback",
-    "rückgängig",
+_ASKED: Final = ("undo", "take back", "take it back", "take that back", "take this back", "revert", "roll back",
+                 "rollback", "reverse that", "reverse the change")  # fmt: skip
+_REDO: Final = (
     "redo",
-    "annuler",
+    "undo the undo",
+    "do it again after all",
+    "restore the change",
+    "put it back",
+    "bring it back",
 )
 
 
 def plan(ask: Ask) -> Draft | None:
+    if ask.says(*_REDO):
+        return _redone(ask)
     if not ask.says(*_ASKED):
         return None
     draft = Draft(goal_of(ask))
     if not ask.task.commits:
-        draft.said = "There is no change of data in this conversation that could be taken back; here is what there is."
+        again = ' "Redo" brings the last one back.' if ask.task.redo else ""
+        draft.said = f"There is no change of data in this conversation left to take back.{again}"
         added = draft.add(ask, "datasets", "List the datasets", "list_datasets", {}, confidence=0.5)
         return draft if added else None
     commit = ask.task.commits[-1]
@@ -32,5 +33,19 @@ def plan(ask: Ask) -> Draft | None:
     added = draft.add(
         ask, "undo", "Take back the last change", "undo", {"commit": commit},
         reason="The last change was to be taken back", confidence=0.9,
+    )  # fmt: skip
+    return draft if added else None
+
+
+def _redone(ask: Ask) -> Draft | None:
+    draft = Draft(goal_of(ask))
+    if ask.task.redo is None:
+        draft.said = "Nothing was taken back in this conversation that could be done again."
+        added = draft.add(ask, "datasets", "List the datasets", "list_datasets", {}, confidence=0.5)
+        return draft if added else None
+    draft.notes = "Taking back an undo is a redo."
+    added = draft.add(
+        ask, "undo", "Do again what was taken back", "undo", {"commit": ask.task.redo},
+        reason="The last undo was to be taken back", confidence=0.9,
     )  # fmt: skip
     return draft if added else None

@@ -1,0 +1,1 @@
+"""Words of other languages for what the rules know, one file per language."""
