@@ -35,11 +35,20 @@ export interface Plan {
 }
 
 /** A plan of a turn; after a failure there is a second branch. */
-export type TurnPlan = Omit<Schemas['TurnPlanOut'], 'plan'> & { plan: Plan };
+export type TurnPlan = Omit<Schemas['TurnPlanOut'], 'plan' | 'proposed'> & {
+  plan: Plan;
+  /** As it was before somebody changed it. */
+  proposed: Plan | null;
+};
+export type PlanOptions = Schemas['PlanOptionsOut'];
+export type PlanTool = Schemas['PlanToolOut'];
+/** A chart, table, report or file that a turn made. */
+export type Exhibit = Schemas['ExhibitOut'];
+export type ExhibitKind = Exhibit['kind'];
 export type PlanReview = Schemas['ReviewOut'];
 export type MadeBy = TurnPlan['made_by'];
 /** A plan as its event tells it. */
-export type Planned = Omit<TurnPlan, 'branch' | 'review'>;
+export type Planned = Omit<TurnPlan, 'branch' | 'review' | 'proposed'>;
 
 type OpenInCalls = 'decision' | 'preview' | 'artifacts' | 'approvals' | 'cost' | 'error';
 export type TurnCall = Omit<Schemas['TurnCallOut'], OpenInCalls> & {

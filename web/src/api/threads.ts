@@ -5,7 +5,7 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query';
-import type { ThreadSettings, Turn } from './chat-types';
+import type { Exhibit, ExhibitKind, ThreadSettings, Turn } from './chat-types';
 import { api, bodyOf, versionedBodyOf } from './client';
 import { projectKey } from './keys';
 import { listQuery } from './lists';
@@ -65,6 +65,36 @@ export function pathOf(turns: Turns | undefined): Turn[] {
   return turns?.pages.toReversed().flatMap(({ items }) => items) ?? [];
 }
 
+/** What a changed plan of a turn may name; it was settled when the turn began. */
+export function planOptionsQuery(projectId: string, threadId: string, runId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'run', 'thread', threadId, 'plan-options', runId),
+    queryFn: ({ signal }) => {
+      const params = { path: { project_id: projectId, thread_id: threadId, run_id: runId } };
+      return bodyOf(api.GET(`${THREAD}/turns/{run_id}/plan-options`, { params, signal }));
+    },
+    staleTime: Infinity,
+  });
+}
+
+/** Everything that the turns of a thread made, newest first. */
+export function exhibitsQuery(projectId: string, threadId: string, kind: ExhibitKind | null) {
+  const key = projectKey(projectId, 'run', 'thread', threadId, 'artifacts', kind);
+  return listQuery<Exhibit>(key, (page, signal) => {
+    const query = { ...page, limit: 12, ...(kind === null ? {} : { kind }) };
+    return bodyOf(
+      api.GET(`${THREAD}/artifacts`, { params: { ...at(projectId, threadId), query }, signal }),
+    );
+  });
+}
+
+/** All rows of a table that a turn found, as CSV. */
+export function tableAddress({ run_id, key }: Exhibit, projectId: string, threadId: string) {
+  const [project, thread, run] = [projectId, threadId, run_id].map(encodeURIComponent);
+  const turn = `/api/v1/projects/${project}/threads/${thread}/turns/${run}`;
+  return `${turn}/table?key=${encodeURIComponent(key)}`;
+}
+
 export async function fetchTurn(projectId: string, threadId: string, runId: string): Promise<Turn> {
   const params = { path: { project_id: projectId, thread_id: threadId, run_id: runId } };
   return (await bodyOf(api.GET(`${THREAD}/turns/{run_id}`, { params }))) as unknown as Turn;
@@ -113,12 +143,12 @@ export function restoreThread(projectId: string, threadId: string) {
   return api.POST(`${THREAD}/restore`, { params: at(projectId, threadId) });
 }
 
-export interface ReviewAnswer {
-  decision: 'approve' | 'reject';
-  skip: string[];
-}
+export type ReviewAnswer =
+  | { decision: 'approve' | 'reject'; skip: string[] }
+  /** The plan to run instead. */
+  | { decision: 'change'; skip: []; plan: Record<string, unknown> };
 
-/** Says whether a plan may run, and without which steps. */
+/** Says whether a plan may run, without which steps, or changed. */
 export function reviewPlan(
   projectId: string,
   threadId: string,

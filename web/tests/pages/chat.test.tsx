@@ -34,7 +34,7 @@ const plan: TurnPlan = {
     })),
   },
   ...{ made_by: 'rules', model: null, problems: [], repaired: false },
-  said: 'No model is configured.',
+  ...{ said: 'No model is configured.', proposed: null },
   review: { state: 'none', by: null, skip: [] },
 };
 
@@ -69,6 +69,7 @@ function project(turns: () => Turn[], more: Routes = {}): Routes {
     [`GET ${TURNS}/run_1`]: () => turns()[0],
     [`GET ${PATH}/recipes`]: empty,
     [`GET ${PATH}/suggestions`]: empty,
+    'GET /api/v1/about': { version: '1', api: 'v1', features: { models: [] } },
     ...more,
   };
 }
@@ -156,7 +157,7 @@ describe('the chat', () => {
     renderApp('/p/prj_1/chat/thr_1');
     const card = await screen.findByRole('region', { name: 'Plan' });
     expect(within(card).getByText('Planned by rules')).toBeVisible();
-    const note = screen.getByRole('note', { name: 'Without a model' });
+    const note = await screen.findByRole('note', { name: 'Without a model' });
     expect(note).toHaveTextContent('No model is configured.');
     await userEvent.click(within(card).getByRole('switch', { name: 'Do it: Do clean' }));
     await userEvent.click(within(card).getByRole('button', { name: 'Approve without 1 step' }));

@@ -1,23 +1,24 @@
 /** A conversation about the data: its turns, where the next message is written, and the other conversations. */
-import { ActionIcon, Button, Drawer, Title } from '@mantine/core';
+import { ActionIcon, Button, Drawer, Title, Tooltip } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { PanelLeft, SquarePen } from 'lucide-react';
+import { Images, PanelLeft, SquarePen } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { ThreadSettings, Turn } from '@/api/chat-types';
+import type { Exhibit, ThreadSettings, Turn } from '@/api/chat-types';
 import { createThread, pathOf, threadQuery, turnsQuery, useChangeThread } from '@/api/threads';
 import { projectPath, useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
 import { PAGE_TITLE_ID } from '@/components/Page';
 import { showFailure } from '@/components/undo';
 import { usePathParam } from '@/components/use-path-param';
-import { useSearchParam } from '@/components/use-search-param';
+import { useDialog, useSearchParam } from '@/components/use-search-param';
 import { SendBanner } from '@/components/waiting/SendBanner';
 import classes from './chat.module.css';
 import { Composer, type Written } from './Composer';
 import { COMPOSER_ID } from './composer-id';
-import { Conversation } from './Conversation';
+import { Conversation, type ShownCall } from './Conversation';
+import { Gallery } from './Gallery';
 import { type Origin, parentOf } from './origin';
 import { ThreadList } from './ThreadList';
 import { ThreadMenu } from './ThreadMenu';
@@ -38,6 +39,8 @@ function OneThread({ threadId }: { threadId: string | null }) {
   const [drawer, { open, close }] = useDisclosure(false);
   const [leaf, setLeaf] = useSearchParam('leaf');
   const [origin, setOrigin] = useState<Origin | null>(null);
+  const [shown, setShown] = useState<ShownCall | null>(null);
+  const results = useDialog('results');
   const thread = useThread(project.id, threadId);
   const turns = useInfiniteQuery({
     ...turnsQuery(project.id, threadId ?? '', leaf),
@@ -74,6 +77,23 @@ function OneThread({ threadId }: { threadId: string | null }) {
     void sending.send({ message, mentions, attachments: files, parent, thread_id });
   };
 
+  const showStep = ({ run_id: runId, key }: Exhibit) => {
+    setShown(null);
+    void (async () => {
+      // Another version of the conversation may be shown.
+      const isHere = path.some((turn) => turn.run_id === runId);
+      await navigate({
+        to: '.',
+        search: (previous: Record<string, unknown>) => ({
+          ...previous,
+          dialog: undefined,
+          ...(isHere ? {} : { leaf: runId }),
+        }),
+      });
+      requestAnimationFrame(() => setShown({ runId, key }));
+    })();
+  };
+
   return (
     <div className={classes.page}>
       <SendBanner />
@@ -83,6 +103,14 @@ function OneThread({ threadId }: { threadId: string | null }) {
       <Drawer opened={drawer} onClose={close} title="Conversations" size="20rem">
         <ThreadList projectId={project.id} current={threadId} onNew={startNew} onPick={close} />
       </Drawer>
+      {threadId !== null && (
+        <Gallery
+          threadId={threadId}
+          opened={results.opened}
+          onClose={results.close}
+          onShow={showStep}
+        />
+      )}
       <div className={classes.talk}>
         <header className={classes.header}>
           <ActionIcon
@@ -105,6 +133,18 @@ function OneThread({ threadId }: { threadId: string | null }) {
           >
             New
           </Button>
+          {threadId !== null && (
+            <Tooltip label="Results of this conversation">
+              <ActionIcon
+                variant="default"
+                size="lg"
+                aria-label="Results of this conversation"
+                onClick={results.open}
+              >
+                <Images size={16} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
           <ThreadMenu settings={thread.settings} onChange={thread.change} />
         </header>
         {turns.isError && !turns.data ? (
@@ -113,6 +153,7 @@ function OneThread({ threadId }: { threadId: string | null }) {
           <Conversation
             path={path}
             earlier={turns.hasNextPage ? () => void turns.fetchNextPage() : undefined}
+            shown={shown}
             isLoading={threadId !== null && turns.isPending}
             onSay={(message) => void send({ message, mentions: [], attachments: [] })}
             actions={{

@@ -13,6 +13,7 @@ import { Opening } from './Opening';
 import { spokenOf } from './spoken';
 import { type TurnActions, TurnView } from './TurnView';
 import { useBottom } from './use-bottom';
+import { useHasNoModel } from './WithoutModel';
 
 const SHOWN_AT_FIRST = 20;
 const MORE = 20;
@@ -25,10 +26,19 @@ interface Props {
   /** Sends a message in the name of the reader. */
   onSay: (message: string) => void;
   actions: Omit<TurnActions, 'onSay'>;
+  /** The call that is to be seen. */
+  shown: ShownCall | null;
 }
 
-export function Conversation({ path, earlier, isLoading, onSay, actions }: Props) {
-  const [count, setCount] = useState(SHOWN_AT_FIRST);
+export interface ShownCall {
+  runId: string;
+  key: string;
+}
+
+export function Conversation({ path, earlier, isLoading, onSay, actions, shown }: Props) {
+  const [wanted, setCount] = useState(SHOWN_AT_FIRST);
+  const place = path.findIndex(({ run_id: runId }) => runId === shown?.runId);
+  const count = place < 0 ? wanted : Math.max(wanted, path.length - place);
   const { content, isAway, toBottom } = useBottom(path.at(-1)?.run_id);
   const hidden = Math.max(0, path.length - count);
   useFollowed(path);
@@ -53,16 +63,17 @@ export function Conversation({ path, earlier, isLoading, onSay, actions }: Props
             Show earlier messages
           </Button>
         )}
-        {path.slice(hidden).map((turn, index, shown) => (
+        {path.slice(hidden).map((turn, index, drawn) => (
           <TurnView
             key={turn.run_id}
             turn={turn}
-            isLast={index === shown.length - 1}
+            isLast={index === drawn.length - 1}
+            shownKey={turn.run_id === shown?.runId ? shown.key : null}
             actions={{ ...actions, onSay }}
           />
         ))}
       </div>
-      <WithoutModel turn={path.at(-1)} />
+      <ByRules turn={path.at(-1)} />
       <Spoken turn={path.at(-1)} />
       {isAway && (
         <div className={classes.latest}>
@@ -81,14 +92,20 @@ export function Conversation({ path, earlier, isLoading, onSay, actions }: Props
   );
 }
 
-/** What works by rules alone, and how to add a model. */
-function WithoutModel({ turn }: { turn: Turn | undefined }) {
+const NO_MODEL = 'No model is configured.';
+
+/** What works by rules alone, and how to add a model as long as there is none. */
+function ByRules({ turn }: { turn: Turn | undefined }) {
+  const isWithout = useHasNoModel();
   const plan = turn?.plans.at(-1);
-  if (plan?.made_by !== 'rules' || plan.said === '') return null;
+  const said = (plan?.made_by === 'rules' && plan.said) || '';
+  // Once there is a model, only what was said about this message still holds.
+  const text = isWithout ? said : (said.split(NO_MODEL)[0] ?? '');
+  if (text.trim() === '') return null;
   return (
     <div className={classes.note} role="note" aria-label="Without a model">
       <Info size={14} aria-hidden />
-      <Markdown text={plan.said} />
+      <Markdown text={text} />
     </div>
   );
 }

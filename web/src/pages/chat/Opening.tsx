@@ -9,6 +9,7 @@ import { suggestionsQuery } from '@/api/recipes';
 import { projectPath, useMay, useProject } from '@/app/project';
 import classes from './chat.module.css';
 import { examplesOf } from './examples';
+import { WithoutModel } from './WithoutModel';
 
 const MOST = 6;
 
@@ -32,6 +33,7 @@ export function Opening({ onSay }: { onSay: (message: string) => void }) {
         Say what you want in your own words. Steward shows its plan, asks before it changes
         anything, and everything it did can be undone.
       </Text>
+      <WithoutModel />
       {isLoading && <Skeleton height={80} maw="34rem" aria-busy />}
       {!isLoading && tables.length === 0 && (
         <Text size="sm">

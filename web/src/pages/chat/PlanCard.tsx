@@ -7,8 +7,11 @@ import type { Waiting } from '@/api/run-types';
 import { isFinal } from '@/api/runs';
 import { Chip } from '@/components/Chip';
 import type { Following } from './following';
-import { completionOf, MAKERS, stepsOf } from './plan-facts';
+import { ChangedBy, LeftOut } from './PlanChanges';
+import { changesOf } from './plan-changes';
+import { completionOf, MAKERS, neededFor, stepsOf } from './plan-facts';
 import classes from './plan.module.css';
+import { PlanEditor } from './PlanEditor';
 import { PlanReview } from './PlanReview';
 import { StepItem } from './StepItem';
 
@@ -26,6 +29,7 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall }: Props)
   const [chosen, setChosen] = useState<number | null>(null);
   const [wanted, setWanted] = useState<boolean | null>(null);
   const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
+  const [wantsEdit, setWantsEdit] = useState(false);
   // Work that is under way when the page opens is shown; what is over can be opened.
   const [wasOpen] = useState(!isFinal(turn.status) || turn.status === 'failed');
   const plan = turn.plans.find(({ branch }) => branch === chosen) ?? newest;
@@ -36,11 +40,17 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall }: Props)
   const percent = completionOf(steps);
   const body = `plan-${turn.run_id}`;
   const maker = MAKERS[plan.made_by];
+  const isEdited = isReviewed && wantsEdit;
+  const changes = changesOf(plan.proposed, plan.plan);
   const skip = (id: string, isSkipped: boolean) => {
     const next = new Set(skipped);
     if (isSkipped) next.add(id);
     else next.delete(id);
     setSkipped(next);
+  };
+  const only = (id: string) => {
+    const needed = neededFor(id, plan.plan.steps);
+    setSkipped(new Set(steps.map((step) => step.id).filter((other) => !needed.has(other))));
   };
   return (
     <section className={classes.card} aria-label="Plan" data-waiting={isReviewed}>
@@ -59,6 +69,7 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall }: Props)
             {steps.length} {steps.length === 1 ? 'step' : 'steps'} · {percent} %
           </Text>
         </span>
+        <ChangedBy review={plan.review} />
         <Chip
           word={maker.word}
           icon={maker.icon}
@@ -76,24 +87,44 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall }: Props)
         <div id={body} className={classes.body}>
           <Branches plans={turn.plans} shown={plan.branch} onShow={setChosen} />
           <PlanWords plan={plan} />
-          <ol className={classes.steps} aria-label="Steps">
-            {steps.map((step) => (
-              <StepItem
-                key={step.id}
-                step={step}
-                planned={plan.plan.steps.find(({ id }) => id === step.id)}
-                turn={turn}
-                waiting={waiting}
-                live={following?.text[`p${plan.branch}/${step.id}`]?.text}
-                hasKeys={isLast}
-                shownCall={shownCall}
-                {...(isReviewed
-                  ? { isSkipped: skipped.has(step.id), onSkip: (on: boolean) => skip(step.id, on) }
-                  : {})}
-              />
-            ))}
-          </ol>
-          {isReviewed && <PlanReview turn={turn} plan={plan} skipped={skipped} hasKeys={isLast} />}
+          {isEdited ? (
+            <PlanEditor turn={turn} plan={plan} onClose={() => setWantsEdit(false)} />
+          ) : (
+            <>
+              <ol className={classes.steps} aria-label="Steps">
+                {steps.map((step) => (
+                  <StepItem
+                    key={step.id}
+                    step={step}
+                    planned={plan.plan.steps.find(({ id }) => id === step.id)}
+                    turn={turn}
+                    waiting={waiting}
+                    live={following?.text[`p${plan.branch}/${step.id}`]?.text}
+                    hasKeys={isLast}
+                    shownCall={shownCall}
+                    changes={changes}
+                    {...(isReviewed
+                      ? {
+                          isSkipped: skipped.has(step.id),
+                          onSkip: (on: boolean) => skip(step.id, on),
+                          ...(steps.length > 1 ? { onOnly: () => only(step.id) } : {}),
+                        }
+                      : {})}
+                  />
+                ))}
+              </ol>
+              <LeftOut changes={changes} />
+              {isReviewed && (
+                <PlanReview
+                  turn={turn}
+                  plan={plan}
+                  skipped={skipped}
+                  hasKeys={isLast}
+                  onEdit={() => setWantsEdit(true)}
+                />
+              )}
+            </>
+          )}
         </div>
       )}
     </section>

@@ -1,8 +1,8 @@
-/** Asks whether a plan may run: as it is, without some of its steps, or not at all. */
+/** Asks whether a plan may run: as it is, without some of its steps, changed, or not at all. */
 import { Button, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { Check, X } from 'lucide-react';
+import { Check, Pencil, X } from 'lucide-react';
 import type { Turn, TurnPlan } from '@/api/chat-types';
 import { reviewPlan, turnsKey } from '@/api/threads';
 import { useMay, useProject } from '@/app/project';
@@ -17,9 +17,10 @@ interface Props {
   plan: TurnPlan;
   skipped: ReadonlySet<string>;
   hasKeys: boolean;
+  onEdit: () => void;
 }
 
-export function PlanReview({ turn, plan, skipped, hasKeys }: Props) {
+export function PlanReview({ turn, plan, skipped, hasKeys, onEdit }: Props) {
   const project = useProject();
   const client = useQueryClient();
   const mayAnswer = useMay('operator');
@@ -39,6 +40,7 @@ export function PlanReview({ turn, plan, skipped, hasKeys }: Props) {
     keys
       ? [
           ['a', () => !isNothing && say('approve')],
+          ['e', onEdit],
           ['r', () => say('reject')],
         ]
       : [],
@@ -66,6 +68,15 @@ export function PlanReview({ turn, plan, skipped, hasKeys }: Props) {
           {skipped.size === 0
             ? 'Approve the plan'
             : `Approve without ${skipped.size} ${skipped.size === 1 ? 'step' : 'steps'}`}
+        </Button>
+        <Button
+          variant="default"
+          leftSection={<Pencil size={14} aria-hidden />}
+          rightSection={hasKeys && <KeyHint letter="E" />}
+          disabled={isPending}
+          onClick={onEdit}
+        >
+          Edit the plan
         </Button>
         <Button
           variant="light"

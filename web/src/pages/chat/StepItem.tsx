@@ -6,7 +6,9 @@ import type { Waiting } from '@/api/run-types';
 import { StateChip } from '@/components/Chip';
 import { JsonTree } from '@/components/JsonTree';
 import { CallCard } from './CallCard';
+import type { PlanChanges } from './plan-changes';
 import classes from './plan.module.css';
+import { StepChanges } from './PlanChanges';
 import { useRollback } from './use-rollback';
 
 interface Props {
@@ -21,10 +23,14 @@ interface Props {
   /** Only while the plan is reviewed. */
   isSkipped?: boolean;
   onSkip?: (isSkipped: boolean) => void;
+  /** Leaves out everything else that it does not need. */
+  onOnly?: () => void;
+  changes: PlanChanges;
 }
 
 export function StepItem(props: Props) {
-  const { step, planned, turn, waiting, live, hasKeys, shownCall, isSkipped, onSkip } = props;
+  const { step, planned, turn, waiting, live, hasKeys, shownCall, changes } = props;
+  const { isSkipped, onSkip, onOnly } = props;
   // Waits have entries of their own, which are shown with the call that waits.
   const calls = step.calls.filter(({ tool }) => tool !== null);
   const state = step.status === 'rolled_back' ? 'undone' : step.status;
@@ -42,6 +48,16 @@ export function StepItem(props: Props) {
             </Text>
           )}
         </span>
+        {onOnly && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            aria-label={`Only this step: ${step.title}`}
+            onClick={onOnly}
+          >
+            Only this
+          </Button>
+        )}
         {onSkip && (
           <Switch
             size="xs"
@@ -54,6 +70,7 @@ export function StepItem(props: Props) {
         <RollBack step={step} turn={turn} />
       </div>
       <StepFacts step={step} planned={planned} />
+      <StepChanges id={step.id} changes={changes} />
       {live !== undefined && step.status === 'running' && (
         <Text size="sm" c="dimmed" className={classes.live}>
           {live}

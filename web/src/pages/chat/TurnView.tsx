@@ -37,12 +37,15 @@ interface Props {
   turn: Turn;
   isLast: boolean;
   actions: TurnActions;
+  /** A call of it that is to be seen, asked for from elsewhere. */
+  shownKey: string | null;
 }
 
-export const TurnView = memo(function TurnView({ turn, isLast, actions }: Props) {
+export const TurnView = memo(function TurnView({ turn, isLast, actions, shownKey }: Props) {
   const following = useFollowing(turn.run_id);
   const waiting = useWaiting(turn);
-  const [shownCall, setShownCall] = useState<string | null>(null);
+  const [source, setSource] = useState<string | null>(null);
+  const shownCall = shownKey ?? source;
   const calls = turn.steps.flatMap((step) => step.calls);
   const inPlace = new Set(calls.map(({ key }) => key));
   const elsewhere = waiting.filter(({ key }) => !inPlace.has(callKeyOf(key)));
@@ -61,7 +64,14 @@ export const TurnView = memo(function TurnView({ turn, isLast, actions }: Props)
           />
         ) : (
           calls.map((call) => (
-            <CallCard key={call.key} call={call} turn={turn} waiting={waiting} hasKeys={isLast} />
+            <CallCard
+              key={call.key}
+              call={call}
+              turn={turn}
+              waiting={waiting}
+              hasKeys={isLast}
+              isShown={call.key === shownCall}
+            />
           ))
         )}
         <WaitingHere waiting={elsewhere} hasKeys={isLast} />
@@ -70,7 +80,7 @@ export const TurnView = memo(function TurnView({ turn, isLast, actions }: Props)
         <Answer
           turn={turn}
           live={isOver ? undefined : following?.text.answer?.text}
-          onSource={setShownCall}
+          onSource={setSource}
         />
         <Results turn={turn} />
         {turn.error && <Failed error={turn.error} />}

@@ -1,6 +1,6 @@
 /** What is to be known about the plans of a turn: who made them, how far they are. */
 import { BookOpenCheck, LifeBuoy, type LucideIcon, Sparkles, UserRound } from 'lucide-react';
-import type { MadeBy, Turn, TurnPlan, TurnStep } from '@/api/chat-types';
+import type { MadeBy, PlanStep, Turn, TurnPlan, TurnStep } from '@/api/chat-types';
 
 export const MAKERS: Record<MadeBy, { word: string; icon: LucideIcon; title: string }> = {
   model: {
@@ -14,11 +14,21 @@ export const MAKERS: Record<MadeBy, { word: string; icon: LucideIcon; title: str
     icon: LifeBuoy,
     title: 'What the model proposed did not hold; rules made this one',
   },
-  person: { word: 'Changed by a person', icon: UserRound, title: 'Somebody edited it' },
+  person: { word: 'From a recipe', icon: UserRound, title: 'A person chose it ready-made' },
 };
 
 export function stepsOf({ steps }: Turn, { branch }: TurnPlan): TurnStep[] {
   return steps.filter((step) => step.branch === branch);
+}
+
+/** A step with everything that it works on, directly or not. */
+export function neededFor(id: string, steps: PlanStep[]): ReadonlySet<string> {
+  const found = new Set([id]);
+  // Steps name earlier ones only.
+  for (const step of steps.toReversed()) {
+    if (found.has(step.id)) step.needs.forEach((need) => found.add(need));
+  }
+  return found;
 }
 
 const ENDED = new Set(['done', 'skipped', 'rolled_back']);

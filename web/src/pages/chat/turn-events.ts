@@ -50,7 +50,8 @@ function withPlan(turn: Turn, data: Data): Turn {
   const branch = Number(data.branch);
   const planned = data.planned as Planned;
   if (turn.plans.some((plan) => plan.branch === branch)) return turn;
-  const plan: TurnPlan = { ...planned, branch, review: { state: 'none', by: null, skip: [] } };
+  const review = { state: 'none' as const, by: null, skip: [] };
+  const plan: TurnPlan = { ...planned, branch, proposed: null, review };
   const steps = planned.plan.steps.map(({ id, title, agent, tools, fallback_tools }): TurnStep => ({
     ...{ branch, id, title, agent, tools, fallback_tools },
     ...{ status: 'pending', summary: '', calls: [] },
