@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,6 +13,9 @@ from steward.connections.folders import Folders
 from steward.connections.http import Http
 from steward.connections.mail import Mailer
 from steward.core.plugins import Registry
+
+if TYPE_CHECKING:
+    from steward.connections.mcp.sign_in import Line
 
 Use = Literal["database", "bucket", "mail", "slack", "http", "mcp"]
 """What tools can do with a connection; a tool asks for one of these."""
@@ -57,6 +60,8 @@ class Surroundings:
     mail: Mailer
     folders: Folders
     databases: Databases
+    line: "Line | None" = None
+    """The sign-in of the connection that is checked, for servers that are signed in to."""
 
 
 S = TypeVar("S", bound=ConnectorSettings)

@@ -13,6 +13,7 @@ from steward.connections.health import Health, Opened
 from steward.connections.http import Http
 from steward.connections.keepers import Keepers
 from steward.connections.mail import Mailer
+from steward.connections.mcp.sign_in import SignIns
 from steward.connections.tools import ServerTool, ServerTools
 from steward.core.clock import Clock
 from steward.core.errors import Invalid
@@ -40,7 +41,10 @@ class Desk:
         home: Path = settings.home
         around = Surroundings(http, mail, Folders.of(chosen.file_folders, home), databases)
         self.documents = Connections(database, secrets, events, clock, ids)
-        self.health = Health(self.documents, database, secrets, events, clock, ids, around)
+        self.sign_ins = SignIns(database, secrets, events, clock, http)
+        self.health = Health(
+            self.documents, database, secrets, events, clock, ids, around, self.sign_ins
+        )
         self.tools = ServerTools(database, events, clock)
         self.keepers = Keepers(identity)
         self.discovery = Discovery(
@@ -74,7 +78,9 @@ class Desk:
         scope = access.scope
         connection = await asyncio.to_thread(self.documents.get, scope, connection_id)
         opened = await asyncio.to_thread(self._server, scope, connection)
-        found = await list_tools(self.around.http, opened.settings, opened.secrets)
+        found = await list_tools(
+            self.around.http, opened.settings, opened.secrets, line=opened.line
+        )
         await asyncio.to_thread(self.tools.saw, scope, connection, found.tools)
         return await asyncio.to_thread(self.tools.listed, scope, connection_id)
 
@@ -93,10 +99,38 @@ class Desk:
         opened = await asyncio.to_thread(self._server, scope, connection)
         http, settings, secrets = self.around.http, opened.settings, opened.secrets
         try:
-            return await call_tool(http, settings, secrets, name, arguments, accepted, seconds)
+            return await call_tool(
+                http, settings, secrets, name, arguments, accepted, seconds, opened.line
+            )
         except ToolChanged as problem:
             await asyncio.to_thread(self.tools.saw, scope, connection, problem.listing.tools)
             raise
+
+    async def start_sign_in(
+        self, access: Access, connection_id: str, redirect_uri: str, metadata_url: str | None
+    ) -> str:
+        """Where a person must go to sign in to an MCP server."""
+        access.require(Role.admin)
+        connection = await asyncio.to_thread(self.documents.get, access.scope, connection_id)
+        opened = await asyncio.to_thread(self._server, access.scope, connection)
+        return await self.sign_ins.start(
+            access, connection, opened.secrets, redirect_uri, metadata_url
+        )
+
+    async def finish_sign_in(
+        self, access: Access, connection_id: str, state: str, answer: Mapping[str, str]
+    ) -> Connection:
+        """Keeps the tokens that a sign-in led to, and tries the connection with them."""
+        access.require(Role.admin)
+        connection = await asyncio.to_thread(self.documents.get, access.scope, connection_id)
+        opened = await asyncio.to_thread(self._server, access.scope, connection)
+        await self.sign_ins.finish(access, connection, opened.secrets, state, answer)
+        await self.health.check(access.scope, connection_id, access.user_id)
+        return connection
+
+    async def sign_out(self, access: Access, connection_id: str) -> None:
+        connection = await asyncio.to_thread(self.documents.get, access.scope, connection_id)
+        await self.sign_ins.sign_out(access, connection)
 
     def _server(self, scope: Scope, connection: Connection) -> Opened:
         if connection.connector.use != "mcp":

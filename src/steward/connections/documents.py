@@ -17,14 +17,12 @@ from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
 from steward.core.ids import Ids
 from steward.identity import Access, Role
-from steward.store import Database, EventLog, Scope, SecretStore, Transaction
+from steward.store import OWN_SECRETS, Database, EventLog, Scope, SecretStore, Transaction
 
 State = Literal["unknown", "working", "failing"]
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 _COLUMNS = tables.connections.c
-# Steward keeps keys of its own among the secrets; no connection may send one of them anywhere.
-_OWN_SECRETS: Final = "steward."
 
 
 @dataclass(frozen=True)
@@ -268,7 +266,8 @@ class Connections:
                         problems=[Problem(f"/{place}/{name}", "not a secret of this kind")],
                     )
         for field_name, secret in draft.secrets.items():
-            if not _SECRET.fullmatch(secret) or secret.startswith(_OWN_SECRETS):
+            # What Steward keeps for itself no connection may send anywhere.
+            if not _SECRET.fullmatch(secret) or secret.startswith(OWN_SECRETS):
                 raise Invalid(
                     f"{secret[:100]!r} is not the name of a secret that a connection may use.",
                     problems=[Problem(f"/secrets/{field_name}", "not usable")],

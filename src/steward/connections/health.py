@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -16,6 +16,9 @@ from steward.core.clock import Clock
 from steward.core.errors import Denied, Misconfigured, NotFound, StewardError
 from steward.core.ids import Ids
 from steward.store import Database, EventLog, Scope, SecretStore
+
+if TYPE_CHECKING:
+    from steward.connections.mcp.sign_in import Line, SignIns
 
 KEPT: Final = 50
 _LONGEST: Final = 600
@@ -40,6 +43,8 @@ class Opened:
     connection: Connection
     settings: Any
     secrets: Mapping[str, str]
+    line: "Line | None" = None
+    """The sign-in, for servers that are signed in to."""
 
     def __repr__(self) -> str:
         return f"Opened({self.connection.name})"
@@ -55,6 +60,7 @@ class Health:
         clock: Clock,
         ids: Ids,
         around: Surroundings,
+        signs: "SignIns",
     ) -> None:
         self._connections = connections
         self._database = database
@@ -63,6 +69,7 @@ class Health:
         self._clock = clock
         self._ids = ids
         self.around = around
+        self._signs = signs
 
     def open(self, scope: Scope, connection: Connection) -> Opened:
         """Settings and secrets; refused where a program would be started that nobody accepted."""
@@ -89,26 +96,30 @@ class Health:
         ]
         if missing:
             raise Misconfigured(f"The connection {connection.name!r} has no {missing[0]!r}.")
-        return Opened(connection, settings, values)
+        return Opened(connection, settings, values, self._signs.line(scope, connection))
 
     async def check(self, scope: Scope, connection_id: str, author: str) -> Check:
         """Tries the connection now, and keeps what came of it."""
         connection = await asyncio.to_thread(self._connections.get, scope, connection_id)
         started = self._clock.monotonic()
         secrets: Mapping[str, str] = {}
+        opened: Opened | None = None
         code = ""
         try:
             opened = await asyncio.to_thread(self.open, scope, connection)
             secrets = opened.secrets
             seconds = connection.connector.time.total_seconds()
             async with asyncio.timeout(seconds):
-                words = await connection.connector.check(self.around, opened.settings, secrets)
+                around = replace(self.around, line=opened.line)
+                words = await connection.connector.check(around, opened.settings, secrets)
         except TimeoutError:
             seconds = connection.connector.time.total_seconds()
             words, code = f"No answer within {seconds:g} seconds.", "timeout"
         except StewardError as problem:
             words, code = problem.message, problem.specific_code
         spent = self._clock.monotonic() - started
+        if opened is not None and opened.line is not None:
+            secrets = {**secrets, **await asyncio.to_thread(opened.line.values)}
         check = Check(
             id=self._ids.new("chk"),
             at=self._clock.now(),

@@ -6,11 +6,18 @@ from steward.store.confine import Scope
 from steward.store.database import EVERYWHERE, AnyScope, Database, Transaction, sqlite_version
 from steward.store.eventlog import EventLog, News
 from steward.store.migrate import latest_revision, migrate, schema_revision
-from steward.store.secrets import Keyring, SecretInfo, SecretStore, open_keyring
+from steward.store.secrets import (
+    OWN_SECRETS,
+    Keyring,
+    SecretInfo,
+    SecretStore,
+    open_keyring,
+)
 from steward.store.tables import metadata
 
 __all__ = [
     "EVERYWHERE",
+    "OWN_SECRETS",
     "AnyScope",
     "Blob",
     "BlobStore",

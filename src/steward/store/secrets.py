@@ -46,6 +46,8 @@ key_checks = Table(
 )
 
 UNDO_WINDOW = timedelta(minutes=10)
+OWN_SECRETS = "steward."
+"""How names begin of what Steward keeps for itself: neither listed nor set by anybody."""
 _NONCE_BYTES = 12
 _KEY_BYTES = 32
 _CHECK_TEXT = b"steward key check"
@@ -189,7 +191,9 @@ class SecretStore:
         }
 
     def page(self, scope: Scope, *, after: str | None = None, limit: int = 200) -> list[SecretInfo]:
-        statement = sa.select(secrets).where(secrets.c.deleted_at.is_(None))
+        statement = sa.select(secrets).where(
+            secrets.c.deleted_at.is_(None), sa.not_(secrets.c.name.startswith(OWN_SECRETS))
+        )
         if after is not None:
             statement = statement.where(secrets.c.name > after)
         with self._database.read(scope) as tx:
@@ -208,6 +212,12 @@ class SecretStore:
             )
         if hidden.rowcount == 0:
             raise _missing(name)
+
+    def forget(self, scope: Scope, name: str) -> None:
+        """Removes a secret for good, and does nothing where there is none."""
+        with self._database.write(scope) as tx:
+            tx.execute(sa.delete(secrets).where(secrets.c.name == name))
+        self.changes += 1
 
     def undelete(self, scope: Scope, name: str) -> SecretInfo:
         earliest = self._clock.now() - UNDO_WINDOW

@@ -19,6 +19,7 @@ from steward.api.documents import (
     set_etag,
 )
 from steward.api.guards import AsAdmin, AsOperator, AsViewer, InProject
+from steward.api.routes.sign_ins import SignInOut, sign_in_out
 from steward.api.types import ConnectionId
 from steward.broker.tool import Risk
 from steward.connections import Check, Connection, Connector, Desk, Draft, load_connectors
@@ -92,6 +93,7 @@ class ConnectionOut(Output):
     updated_at: datetime
     revision: int
     program: ProgramOut | None
+    sign_in: SignInOut | None
     checks: list[CheckOut]
 
 
@@ -177,13 +179,13 @@ def _connector_out(connector: Connector[Any]) -> ConnectorOut:
 
 
 def _connection_out(
-    access: Access, connection: Connection, checks: list[Check] | None = None
+    desk: Desk, access: Access, connection: Connection, checks: list[Check] | None = None
 ) -> ConnectionOut:
     program = connection.program
     known = {
         name: getattr(connection, name)
         for name in ConnectionOut.model_fields
-        if name not in {"title", "program", "checks", "secrets"}
+        if name not in {"title", "program", "checks", "secrets", "sign_in"}
     }
     return ConnectionOut(
         **known,
@@ -197,6 +199,7 @@ def _connection_out(
             hash=program_hash(program),
             accepted=connection.program_is_accepted,
         ),
+        sign_in=sign_in_out(desk.sign_ins.status(access.scope, connection)),
         checks=[CheckOut.model_validate(each) for each in checks or []],
     )
 
@@ -268,7 +271,7 @@ def list_connections(
     )
     checks = desk.health.histories(access.scope, [each.id for each in items], _SHOWN_CHECKS)
     return Page(
-        items=[_connection_out(access, each, checks[each.id]) for each in items],
+        items=[_connection_out(desk, access, each, checks[each.id]) for each in items],
         next_cursor=following,
     )
 
@@ -280,7 +283,7 @@ def create_connection(
     """Keeps a connection; given values become secrets of the project."""
     made = _desk(request).documents.create(access, _draft(body))
     set_etag(response, made.revision)
-    return _connection_out(access, made)
+    return _connection_out(_desk(request), access, made)
 
 
 @router.get("/connections/{connection_id}")
@@ -290,7 +293,7 @@ def read_connection(
     desk = _desk(request)
     found = desk.documents.get(access.scope, connection_id)
     set_etag(response, found.revision)
-    return _connection_out(access, found, desk.health.history(access.scope, connection_id))
+    return _connection_out(desk, access, found, desk.health.history(access.scope, connection_id))
 
 
 @router.put("/connections/{connection_id}")
@@ -307,7 +310,7 @@ def change_connection(
         access, connection_id, revision_from(if_match), _draft(body)
     )
     set_etag(response, changed.revision)
-    return _connection_out(access, changed)
+    return _connection_out(_desk(request), access, changed)
 
 
 @router.delete("/connections/{connection_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -322,7 +325,7 @@ def restore_connection(
 ) -> ConnectionOut:
     restored = _desk(request).documents.restore(access, connection_id)
     set_etag(response, restored.revision)
-    return _connection_out(access, restored)
+    return _connection_out(_desk(request), access, restored)
 
 
 @router.post("/connections/{connection_id}/check")
@@ -340,7 +343,7 @@ def accept_connection_program(
 ) -> ConnectionOut:
     """Lets a connection start exactly the program that was shown; for whoever runs the installation."""
     accepted = _desk(request).accept_program(access, connection_id, body.hash)
-    return _connection_out(access, accepted)
+    return _connection_out(_desk(request), access, accepted)
 
 
 @router.get("/connection-proposals")
@@ -374,7 +377,7 @@ def accept_connection_proposal(
         scope_hint=body.scope_hint,
     )
     set_etag(response, made.revision)
-    return _connection_out(access, made)
+    return _connection_out(_desk(request), access, made)
 
 
 @router.post("/connection-proposals/{proposal_id}/dismiss", status_code=status.HTTP_204_NO_CONTENT)

@@ -9,6 +9,8 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsAdmin, AsEditor
 from steward.api.types import SecretName
+from steward.core.errors import Denied
+from steward.store import OWN_SECRETS
 
 router = APIRouter(prefix="/projects/{project_id}/secrets", tags=["secrets"])
 
@@ -40,14 +42,24 @@ def list_secrets(
     return Page(items=[SecretOut.model_validate(secret) for secret in items], next_cursor=following)
 
 
+def _refuse_own(name: str) -> None:
+    if name.startswith(OWN_SECRETS):
+        raise Denied(
+            f"Names that begin with {OWN_SECRETS!r} are Steward's own; choose another.",
+            code="own-secret",
+        )
+
+
 @router.put("/{name}")
 def set_secret(request: Request, access: AsAdmin, name: SecretName, body: SecretValue) -> SecretOut:
+    _refuse_own(name)
     secret = steward_of(request).secrets.set(access.scope, name, body.value, author=access.user_id)
     return SecretOut.model_validate(secret)
 
 
 @router.delete("/{name}", status_code=status.HTTP_204_NO_CONTENT)
 def delete_secret(request: Request, access: AsAdmin, name: SecretName) -> None:
+    _refuse_own(name)
     steward_of(request).secrets.delete(access.scope, name)
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     # The SDK takes a second to load and brings a web server along: only who calls a server pays.
     from mcp import Client
 
+    from steward.connections.mcp.sign_in import Line
+
 _PAGES: Final = 20
 _LONGEST_VALUE: Final = 4 << 20
 
@@ -47,10 +49,14 @@ class Answer:
 
 
 async def list_tools(
-    http: Http, settings: McpSettings, secrets: Mapping[str, str], seconds: float = 20
+    http: Http,
+    settings: McpSettings,
+    secrets: Mapping[str, str],
+    seconds: float = 20,
+    line: "Line | None" = None,
 ) -> Listing:
     """What the server offers, in its own order."""
-    async with _connected(http, settings, secrets, seconds) as client:
+    async with _connected(http, settings, secrets, seconds, line) as client:
         return await _listing(client)
 
 
@@ -62,9 +68,10 @@ async def call_tool(
     arguments: Mapping[str, Any],
     accepted: str,
     seconds: float = 120,
+    line: "Line | None" = None,
 ) -> Answer:
     """Calls a tool whose definition is still the accepted one, by its hash; refused if it has changed."""
-    async with _connected(http, settings, secrets, seconds) as client:
+    async with _connected(http, settings, secrets, seconds, line) as client:
         listing = await _listing(client)
         live = next((each.hash for each in listing.tools if each.name == name), None)
         if live != accepted:
@@ -118,14 +125,22 @@ async def _listing(client: "Client") -> Listing:
 
 @asynccontextmanager
 async def _connected(
-    http: Http, settings: McpSettings, secrets: Mapping[str, str], seconds: float
+    http: Http,
+    settings: McpSettings,
+    secrets: Mapping[str, str],
+    seconds: float,
+    line: "Line | None",
 ) -> AsyncIterator["Client"]:
     """An open client; whatever goes wrong around it becomes one of our errors, without the server's words."""
     import anyio
     from mcp import InputRequiredRoundsExceededError, MCPError
 
+    refused: list[StewardError] = []
     try:
-        async with asyncio.timeout(seconds), _client(http, settings, secrets, seconds) as client:
+        async with (
+            asyncio.timeout(seconds),
+            _client(http, settings, secrets, seconds, line, refused) as client,
+        ):
             yield client
     except TimeoutError:
         raise Unavailable(
@@ -134,7 +149,7 @@ async def _connected(
     except StewardError:
         raise
     except BaseExceptionGroup as group:
-        raise _translated(settings, list(_leaves(group))) from None
+        raise _translated(settings, [*refused, *_leaves(group)]) from None
     except (
         MCPError,
         InputRequiredRoundsExceededError,
@@ -146,12 +161,17 @@ async def _connected(
         RuntimeError,
         ValueError,
     ) as problem:
-        raise _translated(settings, [problem]) from None
+        raise _translated(settings, [*refused, problem]) from None
 
 
 @asynccontextmanager
 async def _client(
-    http: Http, settings: McpSettings, secrets: Mapping[str, str], seconds: float
+    http: Http,
+    settings: McpSettings,
+    secrets: Mapping[str, str],
+    seconds: float,
+    line: "Line | None",
+    refused: list[StewardError],
 ) -> AsyncIterator["Client"]:
     from mcp import Client, StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
@@ -172,7 +192,7 @@ async def _client(
                 yield client
         return
     headers = {**settings.headers, **_named(secrets, "header.")}
-    if secrets.get("token"):
+    if line is None and secrets.get("token"):
         headers["Authorization"] = f"Bearer {secrets['token']}"
     web = httpx2.AsyncClient(
         transport=http.transport(_LONGEST_VALUE),
@@ -180,11 +200,27 @@ async def _client(
         timeout=httpx2.Timeout(seconds),
         trust_env=False,
     )
-    async with (
-        web,
-        Client(streamable_http_client(settings.url or "", http_client=web), **options) as client,
-    ):
-        yield client
+    async with web:
+        if line is not None:
+            await _sign(web, line, secrets, refused)
+        async with Client(
+            streamable_http_client(settings.url or "", http_client=web), **options
+        ) as client:
+            yield client
+
+
+async def _sign(
+    web: httpx2.AsyncClient,
+    line: "Line",
+    secrets: Mapping[str, str],
+    refused: list[StewardError],
+) -> None:
+    """Makes the client send the tokens of the sign-in; `refused` learns what the SDK's transport would swallow."""
+    from steward.connections.mcp.oauth import only_encrypted
+    from steward.connections.mcp.watching import watched
+
+    web.event_hooks = {"request": [only_encrypted]}
+    web.auth = watched(await line.auth(web, secrets), refused)
 
 
 def _named(secrets: Mapping[str, str], prefix: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ async def check(around: Surroundings, settings: McpSettings, secrets: Secrets) -
     # Loaded late: the SDK is large and most installations start without a server to ask.
     from steward.connections.mcp.client import list_tools
 
-    found = await list_tools(around.http, settings, secrets)
+    found = await list_tools(around.http, settings, secrets, line=around.line)
     count = len(found.tools)
     tools = "one tool" if count == 1 else f"{count} tools"
     return f"{found.server} offers {tools} (protocol {found.protocol})."
@@ -30,7 +30,10 @@ CONNECTORS.add(
         settings=McpSettings,
         check=check,
         place=lambda settings: settings.place,
-        secrets=(SecretField("token", "Bearer token", "For servers reached by http."),),
+        secrets=(
+            SecretField("token", "Bearer token", "For servers reached by http, without a sign-in."),
+            SecretField("client_secret", "Client secret", "For a client registered by hand."),
+        ),
         extra_secrets=rf"env\.(?!{LOADING}$)[A-Za-z_][A-Za-z0-9_]{{0,80}}|header\.[A-Za-z][A-Za-z0-9-]{{0,60}}",
         command=lambda settings: settings.program,
     ),
