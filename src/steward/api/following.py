@@ -4,7 +4,8 @@ Whoever reads slowly is told later, not more: entries wait in the database, text
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from steward.api.routes.events import HEARTBEAT_SECONDS, still_allowed
 from steward.broker.inbox import BUDGET, GATE, QUESTION, UNCERTAIN
 from steward.identity import Access
 from steward.runs import Entry, Run, Status
-from steward.runs.topics import run_topic
+from steward.runs.entries import blob_references
 
 STALLED_SECONDS: Final = 60.0
 """A reader that takes nothing for so long has gone."""
@@ -81,7 +82,9 @@ class Following:
         steward, context = self._context.steward, self._context
         with ExitStack() as listening:
             listening.enter_context(steward.metrics.streams.track_inprogress())
-            listening.enter_context(steward.runs.listening(self.run.id, self._bell.entries))
+            listening.enter_context(
+                steward.runs.reading(self.run.id, self._bell.written, self._bell.entries)
+            )
             listening.enter_context(steward.live.listening(self.run.id, self._bell.text))
             keeping = (
                 asyncio.create_task(self._keep_following()) if steward.live.is_shared else None
@@ -101,7 +104,7 @@ class Following:
     @property
     def is_level(self) -> bool:
         """Whether everything that was written before the run was last looked at has been told."""
-        return not self._bell.entries_rung
+        return not self._bell.entries_rung and not self._bell.fresh
 
     async def _beat(self) -> list[Happening]:
         """Once in a while: a sign of life, unless the reader may not see the run any more."""
@@ -122,6 +125,7 @@ class Following:
         if bell.text_rung:
             bell.text_rung = False
             told += await self._new_text()
+        told += await self._handed_over()
         if bell.entries_rung:
             bell.entries_rung = False
             told += await to_thread.run_sync(self._new_entries)
@@ -129,16 +133,35 @@ class Following:
 
     # The journal
 
+    async def _handed_over(self) -> list[Happening]:
+        """Entries that came from their writer: nothing has to be looked up, unless one is missing before them."""
+        fresh = [entry for entry in self._bell.take() if entry.seq > self._seq]
+        if not fresh or self._status is None:
+            return []
+        if fresh[0].seq != self._seq + 1:
+            self._bell.entries_rung = True
+            return []
+        if any(_takes_time(entry) for entry in fresh):
+            return await to_thread.run_sync(self._told, fresh)
+        return self._told(fresh)
+
+    def _told(self, entries: Sequence[Entry]) -> list[Happening]:
+        told: list[Happening] = []
+        for entry in entries:
+            told += self._tell(entry)
+            if self.is_over:
+                break
+        return told
+
     def _new_entries(self) -> list[Happening]:
         runs = self._context.steward.runs
         # The run first: an entry that is written after the look is found by the next.
         self.run = runs.get(self._access.scope, self.run.id)
         entries = runs.journal.page(self._access.scope, self.run.id, self._seq, _PAGE)
         told = self._status_change() if self._status is None else []
-        for entry in entries:
-            told += self._tell(entry)
-            if self.is_over:
-                return told
+        told += self._told(entries)
+        if self.is_over:
+            return told
         if len(entries) == _PAGE:
             self._bell.entries_rung = True
             return told
@@ -198,9 +221,9 @@ class Following:
     # Rings across processes
 
     async def _follow_once(self) -> None:
-        bus = self._context.steward.bus
-        for topic in (run_topic(self.run.id), live_topic(self.run.id)):
-            await to_thread.run_sync(bus.follow, topic)
+        steward = self._context.steward
+        await to_thread.run_sync(steward.runs.followed, self.run.id)
+        await to_thread.run_sync(steward.bus.follow, live_topic(self.run.id))
 
     async def _keep_following(self) -> None:
         while True:
@@ -214,6 +237,7 @@ class _Bell:
     def __init__(self) -> None:
         self.entries_rung = True
         self.text_rung = True
+        self.fresh: deque[Entry] = deque()
         self._event = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
@@ -221,6 +245,19 @@ class _Bell:
         if not self.entries_rung:
             self.entries_rung = True
             self._wake()
+
+    def written(self, entries: Sequence[Entry]) -> None:
+        if len(self.fresh) + len(entries) > _PAGE:
+            # Whoever reads slowly finds them in the database.
+            self.fresh.clear()
+            self.entries_rung = True
+        else:
+            self.fresh.extend(entries)
+        self._wake()
+
+    def take(self) -> list[Entry]:
+        """What was handed over since the last time; the other thread may add meanwhile."""
+        return [self.fresh.popleft() for _ in range(len(self.fresh))]
 
     def text(self) -> None:
         if not self.text_rung:
@@ -239,6 +276,11 @@ class _Bell:
             return False
         self._event.clear()
         return True
+
+
+def _takes_time(entry: Entry) -> bool:
+    """Whether telling of the entry reads payloads or the run."""
+    return entry.kind in ENDS or any(blob_references(entry.data))
 
 
 def waits_for_people(run: Run) -> list[dict[str, Any]]:

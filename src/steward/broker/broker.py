@@ -186,7 +186,7 @@ class Broker:
         """Counts what it really took."""
 
         async def settle() -> Json:
-            await self._spending.settle(execution, key, cost)
+            self._spending.settle(execution, key, cost)
             return None
 
         await execution.step(f"{key}/budget/settle", {"cost": cost_to_json(cost)}, settle)
@@ -413,7 +413,7 @@ class Broker:
             found = await tool.reconcile(context, arguments, ticket)
             if found.found is Found.happened:
                 cost = cost_from_json(found.result["cost"])
-                await self._spending.settle(execution, key, cost)
+                self._spending.settle(execution, key, cost)
             return found
 
         effect = Effect(
@@ -439,7 +439,7 @@ class Broker:
             outcome.cost.bytes,
             outcome.cost.seconds or round(seconds, 3),
         )
-        await self._spending.settle(execution, key, cost)
+        self._spending.settle(execution, key, cost)
         if outcome.commits:
             await asyncio.to_thread(self._hold, execution, outcome.commits)
         return {

@@ -7,6 +7,7 @@ from steward.broker.budgets import Budget, BudgetExceeded, Budgets
 from steward.broker.plans import Plan, cost_from_json
 from steward.broker.tool import Cost
 from steward.runs import Execution, Json, Status, StepFailed
+from steward.store import Transaction
 
 _LONGEST_REASON = 200
 
@@ -20,14 +21,19 @@ class Spending:
         limits = {
             name: value for name, value in execution.request.budget.items() if name != "on_breach"
         }
-        await asyncio.to_thread(self._budgets.open, execution.run, Budget.parse(limits))
+        budget = Budget.parse(limits)
+        await execution.share(lambda tx: self._budgets.open_within(tx, execution.run, budget))
 
     async def reserve(self, execution: Execution, key: str, estimate: Cost) -> Json:
-        try:
-            await asyncio.to_thread(self._budgets.reserve, execution.run, key, estimate)
-        except BudgetExceeded as breach:
-            return breach.to_json()
-        return None
+        def take(tx: Transaction) -> Json:
+            try:
+                self._budgets.reserve_within(tx, execution.run, key, estimate)
+            except BudgetExceeded as breach:
+                # Found out before anything was taken, so that nothing has to be undone for it.
+                return breach.to_json()
+            return None
+
+        return await execution.share(take)
 
     async def afford(self, execution: Execution, key: str, plan: Plan) -> None:
         """Asks for a larger budget until the call fits or somebody ends it."""
@@ -63,14 +69,15 @@ class Spending:
         found = await execution.step(f"{wait_key}/reserve", asked, again)
         return found["over"]
 
-    async def settle(self, execution: Execution, key: str, cost: Cost) -> None:
-        await asyncio.to_thread(self._budgets.settle, execution.run, key, cost)
+    def settle(self, execution: Execution, key: str, cost: Cost) -> None:
+        """Counts what a call took, in the transaction that records it."""
+        execution.take_along(lambda tx: self._budgets.settle_within(tx, execution.run, key, cost))
 
     async def release(self, execution: Execution, key: str) -> None:
         """Gives back what was reserved for a call that did not happen."""
 
         async def settle() -> Json:
-            await asyncio.to_thread(self._budgets.release, execution.run, key)
+            self.settle(execution, key, Cost())
             return None
 
         await execution.step(f"{key}/release", {}, settle)

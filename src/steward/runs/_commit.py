@@ -7,9 +7,9 @@ was stopped, lost its lease and went on cannot write.
 import asyncio
 import json
 import threading
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -19,7 +19,7 @@ from steward.core.errors import StewardError, Unavailable
 from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs.entries import Entry
-from steward.runs.topics import run_topic
+from steward.runs.topics import journal_topic
 from steward.store import EVERYWHERE, Bus, Database, EventLog, News, Scope, Transaction
 
 _INSERT = (
@@ -54,10 +54,19 @@ _END = (
 )
 
 T = TypeVar("T")
+Reader = Callable[[Sequence[Entry]], None]
 
 
 class Fenced(BaseException):
     """Another driver has taken the run over; nothing more may be written or done for it here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something else that a transaction changes. All do so in one order, so that no two processes wait in a ring."""
+
+    order: str
+    work: Callable[[Transaction], None]
 
 
 @dataclass(slots=True)
@@ -70,6 +79,7 @@ class Unit:
     entries: Sequence[Entry] = ()
     also: Callable[[Transaction], None] | None = None
     """Further changes in the same transaction; must not raise for reasons of its own."""
+    along: Sequence["Change"] = ()
     blobs: Sequence[str] = ()
     begin: Mapping[str, Any] | None = None
     """The row of a run that starts with this unit."""
@@ -84,7 +94,7 @@ class Unit:
 class Errand:
     """Work of no driver that shares the transaction, and so the disk sync: starting runs, claiming them."""
 
-    work: Callable[[Transaction], None]
+    change: Change
     done: "Done | None" = None
 
 
@@ -144,6 +154,8 @@ class GroupCommit:
         # Leases whose chain has a hole here: what comes after it must not be written either.
         self._broken: set[tuple[str, int]] = set()
         self._thread: threading.Thread | None = None
+        self._readers: dict[str, list[Reader]] = defaultdict(list)
+        self._reading = threading.Lock()
 
     async def write(self, unit: Unit) -> None:
         """Returns once the unit is durable; raises Fenced if the lease was lost."""
@@ -159,13 +171,26 @@ class GroupCommit:
         self._put(unit)
         waiting.wait()
 
-    async def share(self, work: Callable[[Transaction], T]) -> T:
+    async def share(self, work: Callable[[Transaction], T], order: str = "") -> T:
         """What the work returns, once it is durable; it may be tried twice if others spoil the transaction."""
         found: list[T] = []
         waiting = _Awaited()
-        self._put(Errand(lambda tx: found.append(work(tx)), waiting))
+        self._put(Errand(Change(order, lambda tx: found.append(work(tx))), waiting))
         await waiting.future
         return found[-1]
+
+    @contextmanager
+    def reading(self, run_id: str, reader: Reader) -> Iterator[None]:
+        """Hands over the run's entries as they become durable here; the reader must not block."""
+        with self._reading:
+            self._readers[run_id].append(reader)
+        try:
+            yield
+        finally:
+            with self._reading:
+                self._readers[run_id].remove(reader)
+                if not self._readers[run_id]:
+                    del self._readers[run_id]
 
     def close(self) -> None:
         with self._bell:
@@ -210,7 +235,16 @@ class GroupCommit:
             for work in batch:
                 self._settle([work])
             return
+        written = [each for each in batch if isinstance(each, Unit) and id(each) not in fenced]
+        self._hand_over(written)
         _tell([(work, Fenced() if id(work) in fenced else None) for work in batch])
+
+    def _hand_over(self, units: list[Unit]) -> None:
+        with self._reading:
+            found = [(unit, tuple(self._readers.get(unit.run_id, ()))) for unit in units]
+        for unit, readers in found:
+            for reader in readers if unit.entries else ():
+                reader(unit.entries)
 
     def _commit(self, batch: list[Work]) -> set[int]:
         units = [work for work in batch if isinstance(work, Unit)]
@@ -232,9 +266,8 @@ class GroupCommit:
             for unit in good:
                 if unit.also is not None:
                     unit.also(tx)
-            for work in batch:
-                if isinstance(work, Errand):
-                    work.work(tx)
+            for change in _changes(good, batch):
+                change.work(tx)
             self._events.append_many(tx, [unit.news for unit in good if unit.news is not None])
             self._bus.ring_all(tx, self._rings(good))
             fault("runs.append.written")
@@ -244,8 +277,14 @@ class GroupCommit:
 
     def _rings(self, units: list[Unit]) -> list[str]:
         """What the units ring, and the runs whose entries somebody follows as they come."""
-        followed = self._bus.wanted([run_topic(unit.run_id) for unit in units if unit.entries])
+        followed = self._bus.wanted([journal_topic(unit.run_id) for unit in units if unit.entries])
         return list(dict.fromkeys([*(ring for unit in units for ring in unit.rings), *followed]))
+
+
+def _changes(units: list[Unit], batch: list[Work]) -> list[Change]:
+    along = [change for unit in units for change in unit.along]
+    asked = [work.change for work in batch if isinstance(work, Errand)]
+    return sorted([*along, *asked], key=lambda change: change.order)
 
 
 def _tell(outcomes: list[tuple[Work, BaseException | None]]) -> None:

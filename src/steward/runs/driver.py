@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import sqlalchemy as sa
 import structlog
@@ -13,7 +13,7 @@ from steward.core.clock import Clock
 from steward.core.errors import StewardError
 from steward.core.faults import fault
 from steward.runs import _tables as tables
-from steward.runs._commit import Fenced, GroupCommit, Unit
+from steward.runs._commit import Change, Fenced, GroupCommit, Unit
 from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import artifacts_of
 from steward.runs.entries import Entry, Kind, Link, is_reference, made
@@ -34,6 +34,7 @@ from steward.runs.topics import run_topic
 from steward.store import BlobStore, Database, News, Scope, Transaction
 from steward.store.tables import Moment
 
+T = TypeVar("T")
 LARGE = 16 * 1024
 """Payloads above so many bytes live as blobs beside the journal."""
 
@@ -81,6 +82,7 @@ class JournalScribe:
         self._run = run
         self.link = link
         self._blobs: list[str] = []
+        self._along: list[Change] = []
 
     async def append(self, kind: Kind, key: str, data: Json) -> Entry:
         entry = self.make(kind, key, data)
@@ -103,9 +105,19 @@ class JournalScribe:
         rings: Sequence[str] = (),
     ) -> None:
         blobs, self._blobs = self._blobs, []
+        along, self._along = self._along, []
         run = self._run
         unit = Unit(
-            run.id, run.epoch, run.scope, entries, also, blobs, end=end, news=news, rings=rings
+            run.id,
+            run.epoch,
+            run.scope,
+            entries,
+            also,
+            along,
+            blobs,
+            end=end,
+            news=news,
+            rings=rings,
         )
         try:
             await self._parts.commit.write(unit)
@@ -134,6 +146,14 @@ class JournalScribe:
     async def start_child(self, key: str, request: RunRequest) -> str:
         child = await asyncio.to_thread(self._parts.records.start_child, self._run, key, request)
         return child.id
+
+    async def share(self, work: Callable[[Transaction], T], order: str) -> T:
+        scope = self._run.scope
+        return await self._parts.commit.share(lambda tx: work(tx.narrowed(scope)), order)
+
+    def take_along(self, change: Callable[[Transaction], None], order: str) -> None:
+        scope = self._run.scope
+        self._along.append(Change(order, lambda tx: change(tx.narrowed(scope))))
 
     async def pause_for(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -30,7 +30,9 @@ from steward.runs.model import (
     Status,
     StepFailed,
 )
+from steward.store import Transaction
 
+T = TypeVar("T")
 Perform = Callable[[], Awaitable[Json]]
 UNCERTAIN = "uncertain"
 """Code of an error that says: it may have happened."""
@@ -43,6 +45,8 @@ class Scribe(Protocol):
     async def stored(self, value: Json) -> Json: ...
     async def loaded(self, value: Json) -> Json: ...
     async def start_child(self, key: str, request: RunRequest) -> str: ...
+    async def share(self, work: Callable[[Transaction], T], order: str) -> T: ...
+    def take_along(self, change: Callable[[Transaction], None], order: str) -> None: ...
     async def pause_for(self, seconds: float) -> None: ...
     def now(self) -> datetime: ...
 
@@ -272,6 +276,14 @@ class Execution:
         self.used.add(key)
         if key not in self._memory.notes and not self.replaying:
             await self._append(Kind.note, key, data)
+
+    async def share(self, work: Callable[[Transaction], T]) -> T:
+        """Our own bookkeeping about this run, done in a transaction of the journal; belongs inside a step."""
+        return await self._scribe.share(work, self.run.root_id)
+
+    def take_along(self, change: Callable[[Transaction], None]) -> None:
+        """The same, together with the next entry of the run: nobody waits for it by itself. It must not fail."""
+        self._scribe.take_along(change, self.run.root_id)
 
     async def together(self, branches: Iterable[Coroutine[Any, Any, Json]]) -> list[Json]:
         """Runs branches at the same time; a parked one holds up no other. The first failure in order counts."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from steward.core.errors import Bug, StewardError
 from steward.runs.canonical import Json, canonical
@@ -20,7 +20,9 @@ from steward.runs.model import (
     RunRequest,
     StepFailed,
 )
+from steward.store import Transaction
 
+T = TypeVar("T")
 ReadPayload = Callable[[str], Json]
 """The payload of a blob by its digest."""
 
@@ -69,6 +71,12 @@ class _Reader:
 
     async def start_child(self, key: str, request: RunRequest) -> str:
         raise Diverged(key, {"child": request.title}, None)
+
+    async def share(self, work: Callable[[Transaction], T], order: str) -> T:
+        raise Bug(f"A replay wanted to write about {order}: {work}.")
+
+    def take_along(self, change: Callable[[Transaction], None], order: str) -> None:
+        raise Bug(f"A replay wanted to write about {order}: {change}.")
 
     async def pause_for(self, seconds: float) -> None:
         raise Bug(f"A replay waited {seconds} seconds for something that is recorded.")

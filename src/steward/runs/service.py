@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,7 +23,7 @@ from steward.runs.model import Run, RunRequest, Status
 from steward.runs.records import Records
 from steward.runs.replay import ReplayReport, replay
 from steward.runs.schedules import Schedules
-from steward.runs.topics import run_topic
+from steward.runs.topics import journal_topic, run_topic
 from steward.runs.worker import LEASE, QUEUES, Worker
 from steward.store import BlobStore, Bus, Database, EventLog, Scope
 
@@ -200,9 +200,31 @@ class Runs:
                 *(Drive(self.parts, run, self.programs[run.program]).go() for run in claimed)
             )
 
-    def listening(self, run_id: str, listener: Callable[[], None]) -> AbstractContextManager[None]:
+    @contextmanager
+    def listening(self, run_id: str, listener: Callable[[], None]) -> Iterator[None]:
         """Calls the listener whenever something happens to the run."""
-        return self._bus.listening(run_topic(run_id), listener)
+        with (
+            self._bus.listening(run_topic(run_id), listener),
+            self._bus.listening(journal_topic(run_id), listener),
+        ):
+            yield
+
+    @contextmanager
+    def reading(
+        self, run_id: str, read: Callable[[Sequence[Entry]], None], listener: Callable[[], None]
+    ) -> Iterator[None]:
+        """Hands over entries that this process writes; rings for whatever else has to be looked up."""
+        with ExitStack() as stack:
+            stack.enter_context(self._commit.reading(run_id, read))
+            stack.enter_context(self._bus.listening(run_topic(run_id), listener))
+            if self._bus.is_shared:
+                stack.enter_context(self._bus.listening(journal_topic(run_id), listener))
+            yield
+
+    def followed(self, run_id: str) -> None:
+        """Says to other processes that somebody here wants to hear of the run; to be said every few seconds."""
+        for topic in (run_topic(run_id), journal_topic(run_id)):
+            self._bus.follow(topic)
 
     def close(self) -> None:
         self._commit.close()

@@ -5,6 +5,11 @@ def queue_topic(queue: str) -> str:
     return f"queue/{queue}"
 
 
+def journal_topic(run_id: str) -> str:
+    """Rung when entries were written; who is in the process that writes them gets them without a ring."""
+    return f"journal/{run_id}"
+
+
 def run_topic(run_id: str) -> str:
     """Rung when a run begins, rests or ends, and at every entry while somebody listens."""
     return f"run/{run_id}"

@@ -23,6 +23,9 @@ _FOLLOWED_SECONDS = 20.0
 class Bus:
     """Within one process; enough for SQLite."""
 
+    is_shared = False
+    """Whether rings may come from other processes."""
+
     def __init__(self) -> None:
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
         self._lock = threading.Lock()
@@ -72,6 +75,8 @@ class Bus:
 
 class PostgresBus(Bus):
     """Across processes, by LISTEN and NOTIFY, which PostgreSQL sends at commit by itself."""
+
+    is_shared = True
 
     def __init__(self, database: Database) -> None:
         super().__init__()
