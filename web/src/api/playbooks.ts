@@ -28,10 +28,15 @@ const matching = (projectId: string, { id, version }: Pick<Playbook, 'id' | 'ver
   header: { 'if-match': `"${version}"` },
 });
 
+export type ImportedFile = Schemas['ImportedFileOut'];
+
+/** Those in use, those put away, and those deleted within the last thirty days. */
+export type Shelf = 'used' | 'archived' | 'deleted';
+
 export interface LibraryFilter {
   text: string;
   folder: string | null;
-  archived: boolean;
+  shelf: Shelf;
 }
 
 export function playbooksQuery(projectId: string, filter: LibraryFilter) {
@@ -44,7 +49,8 @@ export function playbooksQuery(projectId: string, filter: LibraryFilter) {
             ...paging,
             q: filter.text,
             ...(filter.folder === null ? {} : { folder: filter.folder }),
-            state: filter.archived ? ['archived'] : ['draft', 'active'],
+            state: filter.shelf === 'archived' ? ['archived'] : ['draft', 'active'],
+            deleted: filter.shelf === 'deleted',
           },
         },
         signal,
@@ -154,6 +160,25 @@ export function useCreatePlaybook(projectId: string) {
         body: { yaml, message: '' },
       }),
     ),
+  );
+}
+
+export interface GivenFile {
+  name: string;
+  yaml: string;
+}
+
+/** Takes in several files, all of them or none; a trial only tells what would become of each. */
+export function useImportPlaybooks(projectId: string) {
+  return usePlaybookChange(
+    projectId,
+    (body: { files: GivenFile[]; mine: boolean; trial: boolean }) =>
+      bodyOf(
+        api.POST(`${LIST}/import/files`, {
+          params: { path: { project_id: projectId } },
+          body: { ...body, message: '' },
+        }),
+      ),
   );
 }
 

@@ -91,13 +91,17 @@ function Live({ projectId }: { projectId: string }) {
 /** After navigation the keyboard starts at the new page's title, not where the old page was left. */
 function useFocusOnNavigation(onNavigated: () => void): void {
   const router = useRouter();
-  useEffect(
-    () =>
-      router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
-        if (!fromLocation || !pathChanged) return;
-        onNavigated();
-        document.getElementById(PAGE_TITLE_ID)?.focus({ preventScroll: true });
-      }),
-    [router, onNavigated],
-  );
+  useEffect(() => {
+    const leaf = () => String(router.state.matches.at(-1)?.routeId);
+    let before = leaf();
+    return router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
+      const now = leaf();
+      // An item that opens over its page, or closes, looks after the focus itself.
+      const isOverPage = now === before && now.includes('{-$');
+      before = now;
+      if (!fromLocation || !pathChanged) return;
+      onNavigated();
+      if (!isOverPage) document.getElementById(PAGE_TITLE_ID)?.focus({ preventScroll: true });
+    });
+  }, [router, onNavigated]);
 }

@@ -28,6 +28,8 @@ export interface ProjectPage extends PageBasics {
   section: 'work' | 'manage';
   order: number;
   minimumRole: Role;
+  /** Name of a path parameter that the page shows over itself, such as one item in a drawer. */
+  item?: string;
   /** Pages below this one that the navigation does not list, such as one item of a list. */
   children?: { path: string; component: LoadComponent }[];
   commands?: PageCommand[];

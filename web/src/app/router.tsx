@@ -85,7 +85,8 @@ function lazily(load: LoadComponent) {
 }
 
 function projectPageRoutes(page: ProjectPage): AnyRoute[] {
-  const own = { path: '', component: page.component };
+  // One route for the page with and without its item, so that opening one leaves the page as it is.
+  const own = { path: page.item ? `{-$${page.item}}` : '', component: page.component };
   return [own, ...(page.children ?? [])].map(({ path, component }) =>
     createRoute({
       getParentRoute: () => projectRoute,

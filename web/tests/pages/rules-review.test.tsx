@@ -40,6 +40,7 @@ const gate = {
   asked_at: new Date().toISOString(),
   expires_at: null,
   approval: null,
+  may_open: true,
   request: {
     message: 'Are these the rules?',
     body_hash: HASH,
@@ -64,10 +65,12 @@ const task = (change: object) => ({
 
 it('approves edited rules only after they were weighed', async () => {
   const sent = serve({
-    ...emptyProject(sessionOf('owner')),
+    // Whoever is asked weighs, though they could not edit anything else.
+    ...emptyProject(sessionOf('runner')),
     [`GET ${PATH}/inbox`]: { items: [gate], next_cursor: null },
     [`GET ${PATH}/tools`]: { items: [], next_cursor: null },
-    [`POST ${PATH}/resolve/estimate`]: task({
+    [`POST ${PATH}/runs/run_1/weighings`]: task({ status: 'running' }),
+    [`GET ${PATH}/runs/run_1/weighings/tsk_1`]: task({
       result: proposal(95, RULES.replace('match: 0.9', 'match: 0.99')),
     }),
     [`POST ${PATH}/runs/run_1/answers`]: noContent(),
@@ -83,6 +86,10 @@ it('approves edited rules only after they were weighed', async () => {
   expect(within(counts).getByText('95')).toBeInTheDocument();
   await userEvent.click(screen.getByRole('button', { name: /^Approve/ }));
   expect(await screen.findByText('Approved')).toBeInTheDocument();
-  const answers = sent.filter(({ method, path }) => method === 'POST' && !path.includes('resolve'));
+  const answers = sent.filter(
+    ({ method, path }) => method === 'POST' && !path.includes('weighings'),
+  );
+  const asked = sent.find(({ path }) => path.endsWith('/weighings'));
+  expect(asked?.body).toMatchObject({ key: 'review' });
   expect(JSON.stringify(answers.at(-1)?.body)).toContain('match: 0.99');
 });

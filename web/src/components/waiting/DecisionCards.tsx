@@ -51,7 +51,7 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
     <div className={classes.card}>
       {View ? (
         <Suspense fallback={<Loader size="sm" aria-label="Loading" />}>
-          <View request={request} onEdit={setEdited} />
+          <View waiting={waiting} request={request} onEdit={setEdited} />
         </Suspense>
       ) : (
         <>

@@ -15,12 +15,10 @@ import { ThresholdTable } from '@/pages/resolve/ThresholdTable';
 import type { ViewProps } from './views';
 import { weighed } from './weighing';
 
-type Shown = Proposal & { datasets: string[] };
-
-export default function RulesReview({ request, onEdit }: ViewProps) {
+export default function RulesReview({ waiting, request, onEdit }: ViewProps) {
   const project = useProject();
   // The flow that names this view shows what `propose_rules` answers.
-  const proposed = request.shown as Shown;
+  const proposed = request.shown as Proposal;
   const [found, setFound] = useState<Proposal>(proposed);
   const [text, setText] = useState(found.rules);
   const rules = readRules(text);
@@ -32,7 +30,7 @@ export default function RulesReview({ request, onEdit }: ViewProps) {
   const ready = ({ rules: chosen }: Proposal) =>
     chosen === proposed.rules ? { isReady: true } : { isReady: true, payload: { rules: chosen } };
   const weigh = useMutation({
-    mutationFn: () => weighed(project.id, proposed.datasets, text),
+    mutationFn: () => weighed(project.id, waiting, text),
     onSuccess: (answer) => {
       setFound(answer);
       setText(answer.rules);

@@ -1,6 +1,6 @@
 /** Components that show what a gate is about, by the name a flow gives them; loaded when one is needed. */
 import { type ComponentType, lazy } from 'react';
-import type { WaitRequest } from '@/api/run-types';
+import type { Waiting, WaitRequest } from '@/api/run-types';
 
 /** What would be approved: changed where there is a payload, and not ready while changes are not looked at. */
 export interface Edited {
@@ -9,6 +9,7 @@ export interface Edited {
 }
 
 export interface ViewProps {
+  waiting: Waiting;
   request: WaitRequest;
   onEdit: (edited: Edited) => void;
 }

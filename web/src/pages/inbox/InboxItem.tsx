@@ -65,9 +65,11 @@ export function InboxItem({ item, isOpen, onOpen }: Props) {
       {isOpen && (
         <div id={`${id}-card`} className={classes.card}>
           <WaitingCard waiting={item} hasKeys />
-          <Anchor component={Link} to={projectPath(project.id, 'runs', item.run_id)} size="sm">
-            Open the run
-          </Anchor>
+          {item.may_open && (
+            <Anchor component={Link} to={projectPath(project.id, 'runs', item.run_id)} size="sm">
+              Open the run
+            </Anchor>
+          )}
         </div>
       )}
     </li>

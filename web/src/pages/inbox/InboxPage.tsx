@@ -54,7 +54,9 @@ function Items({ items }: { items: Waiting[] }) {
     ['k', () => select(neighbour(items, selected, -1))],
     [
       'Enter',
-      () => selected && void navigate({ to: projectPath(project.id, 'runs', selected.run_id) }),
+      () =>
+        selected?.may_open &&
+        void navigate({ to: projectPath(project.id, 'runs', selected.run_id) }),
     ],
   ]);
   if (items.length === 0) {

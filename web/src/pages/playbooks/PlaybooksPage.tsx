@@ -1,56 +1,86 @@
 /** The library: what people can run here, in folders, with a search. */
-import { Button, Group, Select, Skeleton, Stack, Switch, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Button, Group, Skeleton, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { BookOpenCheck, LayoutTemplate, PencilLine, Search, SearchX } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import {
+  BookOpenCheck,
+  Download,
+  FileDown,
+  LayoutTemplate,
+  PencilLine,
+  SearchX,
+  Trash2,
+} from 'lucide-react';
+import type { ReactNode } from 'react';
 import { itemsOf } from '@/api/lists';
-import { type LibraryFilter, type Playbook, playbooksQuery } from '@/api/playbooks';
+import { type LibraryFilter, type Playbook, playbooksQuery, type Shelf } from '@/api/playbooks';
 import { projectPath, useMay, useProject } from '@/app/project';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { Page } from '@/components/Page';
 import { useDialog, useSearchParam } from '@/components/use-search-param';
+import { Filters } from './Filters';
+import { Importing } from './Importing';
 import { PlaybookCard } from './PlaybookCard';
+import { PlaybookDrawer } from './PlaybookDrawer';
 import classes from './playbooks.module.css';
-import { foldersOf } from './states';
+import { useOpened } from './use-opened';
 import { WriteDialog } from './WriteDialog';
-
-const PAUSE = 250;
-const EVERYTHING: LibraryFilter = { text: '', folder: null, archived: false };
 
 export default function PlaybooksPage() {
   const project = useProject();
   const mayWrite = useMay('editor');
+  const { opened, close } = useOpened(project.id);
   const dialog = useDialog('write');
   const [text, setText] = useSearchParam('q');
   const [folder, setFolder] = useSearchParam('folder');
-  const [archived, setArchived] = useSearchParam('archived');
-  const filter = { text: text ?? '', folder, archived: archived !== null };
+  const [shelf, setShelf] = useShelf();
+  const filter = { text: text ?? '', folder, shelf };
   const actions = mayWrite && <Beginnings projectId={project.id} onWrite={dialog.open} />;
   return (
-    <Page
-      title="Playbooks"
-      description="Work that is written down once and run by whoever it is shared with: within a budget, under a policy, step by step on record."
-      width="full"
-      actions={actions}
-    >
-      <Stack>
-        <Filters
-          filter={filter}
-          onText={(value) => setText(value === '' ? null : value)}
-          onFolder={setFolder}
-          onArchived={(value) => setArchived(value ? 'yes' : null)}
-        />
-        <Cards filter={filter} actions={actions} />
-      </Stack>
-      {mayWrite && <WriteDialog opened={dialog.opened} onClose={dialog.close} />}
-    </Page>
+    <>
+      <Page
+        title="Playbooks"
+        description="Work that is written down once and run by whoever it is shared with: within a budget, under a policy, step by step on record."
+        width="full"
+        actions={actions}
+      >
+        <Stack>
+          <Filters
+            filter={filter}
+            onText={(value) => setText(value === '' ? null : value)}
+            onFolder={setFolder}
+            onShelf={setShelf}
+          />
+          <Cards filter={filter} actions={actions} />
+        </Stack>
+        {mayWrite && <WriteDialog opened={dialog.opened} onClose={dialog.close} />}
+        {mayWrite && <Importing isEnabled={opened === undefined} />}
+      </Page>
+      <PlaybookDrawer playbookId={opened} onClose={close} />
+    </>
   );
 }
 
+/** Earlier addresses said `archived=yes`. */
+function useShelf(): [Shelf, (shelf: Shelf) => void] {
+  const [show, setShow] = useSearchParam('show');
+  const [archived, setArchived] = useSearchParam('archived');
+  const mayEdit = useMay('editor');
+  const mayLook = useMay('viewer');
+  const isArchived = show === 'archived' || (show === null && archived !== null);
+  const shelf = isArchived && mayLook ? 'archived' : show === 'deleted' && mayEdit ? show : 'used';
+  return [
+    shelf,
+    (next) => {
+      if (archived !== null) setArchived(null);
+      setShow(next === 'used' ? null : next);
+    },
+  ];
+}
+
 function Beginnings({ projectId, onWrite }: { projectId: string; onWrite: () => void }) {
+  const importing = useDialog('import');
   return (
     <Group gap="xs" justify="center">
       <Button
@@ -61,58 +91,25 @@ function Beginnings({ projectId, onWrite }: { projectId: string; onWrite: () => 
       >
         Start from a blueprint
       </Button>
+      <Button
+        variant="default"
+        leftSection={<FileDown size={14} aria-hidden />}
+        onClick={importing.open}
+      >
+        Import
+      </Button>
+      <Button
+        component="a"
+        href={`/api/v1/projects/${projectId}/playbooks/export`}
+        download
+        variant="default"
+        leftSection={<Download size={14} aria-hidden />}
+      >
+        Export all
+      </Button>
       <Button leftSection={<PencilLine size={14} aria-hidden />} onClick={onWrite}>
         Write a playbook
       </Button>
-    </Group>
-  );
-}
-
-interface FilterProps {
-  filter: LibraryFilter;
-  onText: (text: string) => void;
-  onFolder: (folder: string | null) => void;
-  onArchived: (archived: boolean) => void;
-}
-
-function Filters({ filter, onText, onFolder, onArchived }: FilterProps) {
-  const project = useProject();
-  const [text, setText] = useState(filter.text);
-  const search = useDebouncedCallback(onText, PAUSE);
-  const all = useInfiniteQuery(
-    playbooksQuery(project.id, { ...EVERYTHING, archived: filter.archived }),
-  );
-  const folders = foldersOf(itemsOf(all.data));
-  return (
-    <Group gap="sm" align="center">
-      <TextInput
-        aria-label="Search playbooks"
-        placeholder="Search names and goals"
-        leftSection={<Search size={14} aria-hidden />}
-        w="16rem"
-        value={text}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
-          search(currentTarget.value.trim());
-        }}
-      />
-      <Select
-        aria-label="Folder"
-        placeholder="All folders"
-        data={filter.folder === null ? folders : [...new Set([...folders, filter.folder])]}
-        value={filter.folder}
-        clearable
-        clearButtonProps={{ 'aria-label': 'All folders' }}
-        w="14rem"
-        onChange={onFolder}
-      />
-      {project.role !== 'runner' && (
-        <Switch
-          label="Archived"
-          checked={filter.archived}
-          onChange={({ currentTarget }) => onArchived(currentTarget.checked)}
-        />
-      )}
     </Group>
   );
 }
@@ -164,7 +161,14 @@ function Nothing({ filter, actions }: { filter: LibraryFilter; actions: ReactNod
       </EmptyState>
     );
   }
-  if (filter.archived) {
+  if (filter.shelf === 'deleted') {
+    return (
+      <EmptyState icon={Trash2} title="Nothing was deleted">
+        A deleted playbook can be restored from here for thirty days.
+      </EmptyState>
+    );
+  }
+  if (filter.shelf === 'archived') {
     return (
       <EmptyState icon={BookOpenCheck} title="Nothing is archived">
         A playbook that is archived runs no more; it can be brought back or deleted.

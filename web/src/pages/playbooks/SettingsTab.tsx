@@ -2,18 +2,14 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, Download, Trash2 } from 'lucide-react';
-import {
-  type PlaybookDetail,
-  useArchivePlaybook,
-  useDeletePlaybook,
-  useRestorePlaybook,
-} from '@/api/playbooks';
+import type { PlaybookDetail } from '@/api/playbooks';
 import { projectPath, useProject } from '@/app/project';
 import { JsonTree } from '@/components/JsonTree';
 import { Section } from '@/components/Section';
-import { offerUndo, showFailure } from '@/components/undo';
 import { useSearchParam } from '@/components/use-search-param';
 import { SharingForm } from './SharingForm';
+import { withoutTab } from './use-opened';
+import { usePutAway } from './use-put-away';
 
 export default function SettingsTab({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
@@ -74,35 +70,9 @@ function Limits({ playbook }: { playbook: PlaybookDetail }) {
 function PutAway({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
   const navigate = useNavigate();
-  const archive = useArchivePlaybook(project.id);
-  const remove = useDeletePlaybook(project.id);
-  const restore = useRestorePlaybook(project.id);
-  const { id, name } = playbook;
-  const putAway = () =>
-    archive.mutate(
-      { id, back: false },
-      {
-        onSuccess: () =>
-          offerUndo({
-            message: `${name} is archived`,
-            undo: () => archive.mutateAsync({ id, back: true }),
-            undone: `${name} is back`,
-          }),
-        onError: showFailure,
-      },
-    );
-  const drop = () =>
-    remove.mutate(playbook, {
-      onSuccess: () => {
-        offerUndo({
-          message: `${name} is deleted`,
-          undo: () => restore.mutateAsync(id),
-          undone: `${name} is back in the archive`,
-        });
-        void navigate({ to: projectPath(project.id, 'playbooks') });
-      },
-      onError: showFailure,
-    });
+  const { archive, bringBack, remove, isArchiving, isDeleting } = usePutAway(project.id, playbook);
+  const leave = () =>
+    void navigate({ to: projectPath(project.id, 'playbooks'), search: withoutTab });
   if (playbook.state !== 'archived') {
     return (
       <Section
@@ -113,8 +83,8 @@ function PutAway({ playbook }: { playbook: PlaybookDetail }) {
           <Button
             variant="default"
             leftSection={<Archive size={14} aria-hidden />}
-            loading={archive.isPending}
-            onClick={putAway}
+            loading={isArchiving}
+            onClick={archive}
           >
             Archive
           </Button>
@@ -130,16 +100,16 @@ function PutAway({ playbook }: { playbook: PlaybookDetail }) {
       <Group>
         <Button
           leftSection={<ArchiveRestore size={14} aria-hidden />}
-          loading={archive.isPending}
-          onClick={() => archive.mutate({ id, back: true }, { onError: showFailure })}
+          loading={isArchiving}
+          onClick={bringBack}
         >
           Bring it back
         </Button>
         <Button
           variant="default"
           leftSection={<Trash2 size={14} aria-hidden />}
-          loading={remove.isPending}
-          onClick={drop}
+          loading={isDeleting}
+          onClick={() => remove(leave)}
         >
           Delete
         </Button>

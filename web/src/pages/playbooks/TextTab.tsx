@@ -6,12 +6,13 @@ import { type PlaybookDetail, useSavePlaybook } from '@/api/playbooks';
 import { useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { showDone } from '@/components/undo';
+import { useDraft } from './drafts';
 import { PlaybookField, usePlaybookCheck } from './PlaybookField';
 
 export default function TextTab({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
   const save = useSavePlaybook(project.id);
-  const [draft, setDraft] = useState<string | null>(null);
+  const [draft, setDraft] = useDraft(playbook.id);
   const [message, setMessage] = useState('');
   const yaml = draft ?? playbook.yaml;
   const check = usePlaybookCheck(yaml);

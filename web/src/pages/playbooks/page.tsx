@@ -1,4 +1,4 @@
-/** Playbooks of the project: the library and each of them. */
+/** Playbooks of the project: the library, and each of them in a drawer over it. */
 import { BookOpenCheck } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
@@ -12,6 +12,9 @@ export const page = definePage({
   minimumRole: 'runner',
   keywords: ['library', 'recipes', 'procedures', 'automation'],
   component: () => import('./PlaybooksPage'),
-  children: [{ path: '$playbookId', component: () => import('./PlaybookPage') }],
-  commands: [{ label: 'Write a playbook', search: { dialog: 'write' }, minimumRole: 'editor' }],
+  item: 'playbookId',
+  commands: [
+    { label: 'Write a playbook', search: { dialog: 'write' }, minimumRole: 'editor' },
+    { label: 'Import playbooks', search: { dialog: 'import' }, minimumRole: 'editor' },
+  ],
 });

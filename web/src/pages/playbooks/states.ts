@@ -1,5 +1,5 @@
 /** States of playbooks: the word, the icon and the tone of each. */
-import { Archive, CircleCheck, PencilLine } from 'lucide-react';
+import { Archive, CircleCheck, PencilLine, Trash2 } from 'lucide-react';
 import type { PlaybookState } from '@/api/playbooks';
 import type { StateLook } from '@/components/run-status';
 
@@ -8,6 +8,8 @@ export const STATES: Record<PlaybookState, StateLook> = {
   active: { word: 'Active', icon: CircleCheck, tone: 'good' },
   archived: { word: 'Archived', icon: Archive, tone: 'wait' },
 };
+
+export const DELETED: StateLook = { word: 'Deleted', icon: Trash2, tone: 'neutral' };
 
 /** Folders with those above them, in order: `Finance/Monthly` also counts for `Finance`. */
 export function foldersOf(playbooks: readonly { folder: string }[]): string[] {

@@ -1,0 +1,67 @@
+/** Puts playbooks away in two steps, archived first and deleted then; each has a way back. */
+import {
+  type Playbook,
+  useArchivePlaybook,
+  useDeletePlaybook,
+  useRestorePlaybook,
+} from '@/api/playbooks';
+import { offerUndo, showDone, showFailure } from '@/components/undo';
+
+export function usePutAway(projectId: string, playbook: Playbook) {
+  const archiving = useArchivePlaybook(projectId);
+  const deleting = useDeletePlaybook(projectId);
+  const restoring = useRestorePlaybook(projectId);
+  const { id, name } = playbook;
+  const archive = () =>
+    archiving.mutate(
+      { id, back: false },
+      {
+        onSuccess: () =>
+          offerUndo({
+            message: `${name} is archived`,
+            undo: () => archiving.mutateAsync({ id, back: true }),
+            undone: `${name} is back`,
+          }),
+        onError: showFailure,
+      },
+    );
+  const bringBack = () =>
+    archiving.mutate(
+      { id, back: true },
+      {
+        onSuccess: () =>
+          offerUndo({
+            message: `${name} is back`,
+            undo: () => archiving.mutateAsync({ id, back: false }),
+            undone: `${name} is archived`,
+          }),
+        onError: showFailure,
+      },
+    );
+  const remove = (then: () => void = () => undefined) =>
+    deleting.mutate(playbook, {
+      onSuccess: () => {
+        offerUndo({
+          message: `${name} is deleted`,
+          undo: () => restoring.mutateAsync(id),
+          undone: `${name} is back in the archive`,
+        });
+        then();
+      },
+      onError: showFailure,
+    });
+  const restore = () =>
+    restoring.mutate(id, {
+      onSuccess: () => showDone(`${name} is back in the archive`),
+      onError: showFailure,
+    });
+  return {
+    archive,
+    bringBack,
+    remove,
+    restore,
+    isArchiving: archiving.isPending,
+    isDeleting: deleting.isPending,
+    isRestoring: restoring.isPending,
+  };
+}
