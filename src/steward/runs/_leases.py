@@ -1,0 +1,190 @@
+"""Who drives which run: claims with a lease and an epoch, prolonged while somebody is really at it."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from steward.core.errors import Conflict, NotFound
+from steward.runs import _tables as tables
+from steward.runs._rows import COLUMNS, LIVE, Rows, run_of
+from steward.runs.entries import Entry
+from steward.runs.model import Run, Status
+from steward.runs.topics import run_topic
+from steward.store import EVERYWHERE, News, Scope, Transaction
+from steward.store.tables import Moment
+
+_ASIDE = timedelta(seconds=10)
+
+
+class Leases(Rows):
+    def claim(
+        self,
+        holder: str,
+        queues: Sequence[str],
+        limit: int,
+        lease: timedelta,
+        overdue: timedelta = timedelta(0),
+    ) -> list[Run]:
+        """Takes runs that are due or whose holder has gone; each claim has a new epoch.
+
+        With `overdue`, only what is due for so long: the rest was rung for, and somebody is on the way.
+        """
+        with self._database.write(EVERYWHERE) as tx:
+            return self.claim_within(tx, holder, queues, limit, lease, overdue)
+
+    def claim_within(
+        self,
+        tx: Transaction,
+        holder: str,
+        queues: Sequence[str],
+        limit: int,
+        lease: timedelta,
+        overdue: timedelta = timedelta(0),
+    ) -> list[Run]:
+        now = self._clock.now()
+        served = COLUMNS.queue.in_(list(queues))
+        # Two looks at two indexes: what is due and what was left stay few, however many runs there were.
+        due = sa.union(
+            sa.select(COLUMNS.id).where(served, COLUMNS.wake_at <= now - overdue),
+            # Not the plain column: an index on it would lead through every run there ever was.
+            sa.select(COLUMNS.id).where(
+                COLUMNS.lease_until < now, (COLUMNS.queue + "").in_(list(queues))
+            ),
+        )
+        wanted = sa.and_(COLUMNS.id.in_(due), _free(now))
+        return self._taken(tx, holder, wanted, limit, lease)
+
+    def claim_called(
+        self,
+        tx: Transaction,
+        holder: str,
+        queues: Sequence[str],
+        run_ids: Sequence[str],
+        lease: timedelta,
+    ) -> tuple[list[Run], frozenset[str]]:
+        """Takes those of these runs that are due, and names those that are due once their holder is done."""
+        now = self._clock.now()
+        called = sa.and_(COLUMNS.id.in_(sorted(set(run_ids))), COLUMNS.queue.in_(list(queues)))
+        due = sa.or_(COLUMNS.wake_at <= now, COLUMNS.lease_until < now)
+        wanted = sa.and_(called, _free(now), due)
+        runs = self._taken(tx, holder, wanted, len(run_ids), lease)
+        later = tx.rows(
+            sa.select(COLUMNS.id).where(
+                called, COLUMNS.status.in_(LIVE), COLUMNS.wake_at.is_not(None)
+            )
+        )
+        return runs, frozenset(row.id for row in later)
+
+    def _taken(
+        self,
+        tx: Transaction,
+        holder: str,
+        wanted: sa.ColumnElement[bool],
+        limit: int,
+        lease: timedelta,
+    ) -> list[Run]:
+        now = self._clock.now()
+        statement = (
+            sa.select(tables.runs)
+            .where(COLUMNS.status.in_(LIVE), wanted)
+            .order_by(COLUMNS.priority.desc(), COLUMNS.wake_at, COLUMNS.id)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        rows = tx.rows(statement)
+        if not rows:
+            return []
+        tx.execute(
+            sa.update(tables.runs)
+            .where(COLUMNS.id.in_([row.id for row in rows]))
+            .values(
+                epoch=COLUMNS.epoch + 1,
+                holder=holder,
+                lease_until=now + lease,
+                wake_at=None,
+                status=Status.running.value,
+                reason=None,
+                started_at=sa.func.coalesce(COLUMNS.started_at, sa.literal(now, Moment())),
+            )
+        )
+        runs = [
+            run_of(row, Scope(row.org_id, row.project_id), epoch=row.epoch + 1, holder=holder)
+            for row in rows
+        ]
+        begun = [run for run in runs if run.status is not Status.running]
+        kind = f"run.{Status.running.value}"
+        self._events.append_many(
+            tx, [News(run.scope, kind, run.id, {"title": run.title}) for run in begun]
+        )
+        self._bus.ring_all(tx, [run_topic(run.id) for run in begun])
+        return runs
+
+    def hold(self, scope: Scope, run_id: str) -> Run:
+        """Takes a run that nobody drives for one entry, whatever its status; fences every earlier driver."""
+        now = self._clock.now()
+        with self._database.write(scope) as tx:
+            row = tx.first(sa.select(tables.runs).where(COLUMNS.id == run_id).with_for_update())
+            if row is None:
+                raise NotFound(f"There is no run {run_id!r} in this project.")
+            if row.lease_until is not None and row.lease_until > now:
+                raise Conflict("The run is under way; pause it or wait until it rests.")
+            tx.execute(
+                sa.update(tables.runs)
+                .where(COLUMNS.id == run_id)
+                .values(epoch=row.epoch + 1, holder="aside", lease_until=now + _ASIDE)
+            )
+            return run_of(row, scope, epoch=row.epoch + 1)
+
+    def let_go(self, tx: Transaction, run: Run, entry: Entry) -> None:
+        """Ends a hold in the transaction that writes its entry."""
+        tx.narrowed(run.scope).execute(
+            sa.update(tables.runs)
+            .where(COLUMNS.id == run.id)
+            .values(holder=None, lease_until=None, head_seq=entry.seq, head_hash=entry.hash)
+        )
+        self._bus.ring(tx, run_topic(run.id))
+
+    def renew(
+        self, holder: str, run_ids: Sequence[str], lease: timedelta
+    ) -> dict[tuple[str, int], tuple[str | None, str | None]]:
+        """Prolongs the leases of runs that are really being driven; returns those still held, with what was asked.
+
+        A run that its holder gave up is not among them: its lease ends, and somebody drives it again.
+        """
+        until = self._clock.now() + lease
+        mine = sa.and_(
+            COLUMNS.id.in_(list(run_ids)),
+            COLUMNS.holder == holder,
+            COLUMNS.lease_until.is_not(None),
+        )
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(sa.update(tables.runs).where(mine).values(lease_until=until))
+            rows = tx.rows(
+                sa.select(COLUMNS.id, COLUMNS.epoch, COLUMNS.control, COLUMNS.control_by).where(
+                    mine
+                )
+            )
+        return {(row.id, row.epoch): (row.control, row.control_by) for row in rows}
+
+    def release(self, holder: str) -> None:
+        """Gives every lease of a holder back at once, as on an orderly stop."""
+        with self._database.write(EVERYWHERE) as tx:
+            tx.execute(
+                sa.update(tables.runs)
+                .where(COLUMNS.holder == holder)
+                .values(lease_until=None, holder=None, wake_at=self._clock.now())
+            )
+
+    def next_due(self, queues: Sequence[str]) -> datetime | None:
+        """When the next run becomes due by itself."""
+        statement = sa.select(sa.func.min(COLUMNS.wake_at)).where(
+            COLUMNS.queue.in_(list(queues)), COLUMNS.status.in_(LIVE)
+        )
+        with self._database.read(EVERYWHERE) as tx:
+            moment: datetime | None = tx.execute(statement).scalar()
+        return moment
+
+
+def _free(now: datetime) -> sa.ColumnElement[bool]:
+    return sa.or_(COLUMNS.lease_until.is_(None), COLUMNS.lease_until < now)

@@ -1,0 +1,74 @@
+"""What everything that writes rows of runs shares: how a run is read, and how it is woken."""
+
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from steward.core.clock import Clock
+from steward.core.errors import NotFound
+from steward.core.ids import Ids
+from steward.runs import _tables as tables
+from steward.runs.doorbell import Call, Doorbell
+from steward.runs.model import Run, Status
+from steward.runs.topics import asked_topic, queue_topic, run_topic
+from steward.store import Bus, Database, EventLog, Scope, Transaction
+
+COLUMNS = tables.runs.c
+LIVE = [status.value for status in Status if not status.is_final]
+
+
+class Rows:
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        events: EventLog,
+        clock: Clock,
+        ids: Ids,
+        doorbell: Doorbell | None = None,
+    ) -> None:
+        self._doorbell = doorbell
+        self._database = database
+        self._bus = bus
+        self._events = events
+        self._clock = clock
+        self._ids = ids
+
+    def get(self, scope: Scope, run_id: str) -> Run:
+        with self._database.read(scope) as tx:
+            return existing(tx, run_id)
+
+    def _wake(self, tx: Transaction, run: Run) -> None:
+        now = self._clock.now()
+        tx.execute(sa.update(tables.runs).where(COLUMNS.id == run.id).values(wake_at=now))
+        self._call(tx, run, now)
+        self._bus.ring_all(tx, [run_topic(run.id), asked_topic(run.id)])
+
+    def _call(self, tx: Transaction, run: Run, wake_at: datetime) -> None:
+        """Rings for the run once the transaction is durable."""
+        self._bus.ring(tx, queue_topic(run.queue))
+        self._ring_for(tx, run, wake_at)
+
+    def _ring_for(self, tx: Transaction, run: Run, wake_at: datetime) -> None:
+        doorbell = self._doorbell
+        if doorbell is not None:
+            call = Call(run.id, run.queue, run.priority, f"{run.epoch}/{wake_at.isoformat()}")
+            tx.after_commit(lambda: doorbell.ring(call))
+
+
+def run_of(row: sa.Row[Any], scope: Scope, **changes: Any) -> Run:
+    fields = {
+        name: getattr(row, name)
+        for name in Run.__dataclass_fields__
+        if name not in {"scope", "status"}
+    }
+    return Run(scope=scope, status=Status(row.status), **(fields | changes))
+
+
+def existing(tx: Transaction, run_id: str, *, lock: bool = False) -> Run:
+    statement = sa.select(tables.runs).where(COLUMNS.id == run_id)
+    row = tx.first(statement.with_for_update() if lock else statement)
+    if row is None:
+        raise NotFound(f"There is no run {run_id!r} in this project.")
+    return run_of(row, tx.project)
