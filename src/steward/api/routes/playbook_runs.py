@@ -9,7 +9,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Page, decode_cursor, encode_cursor
 from steward.api.guards import AsOperatorOrRunner, AsViewerOrRunner
 from steward.api.playbook_documents import PlaybookId, playbooks_of
-from steward.api.routes.runs import RunOut, run_out
+from steward.api.run_documents import RunOut, run_out
 from steward.identity import Role
 from steward.playbooks import subject_of
 

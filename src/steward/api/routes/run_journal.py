@@ -1,0 +1,136 @@
+"""What a run did: entries of its journal, its calls, and both as they happen."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
+
+from steward.api.context import ApiContext, context_of, steward_of
+from steward.api.documents import Cursor, Limit, Output, Page, page
+from steward.api.guards import AsViewer, AsViewerOrRunner
+from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
+from steward.api.run_documents import EntryOut, run_out
+from steward.api.types import RunId
+from steward.broker.story import story
+from steward.identity import Access
+
+router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
+
+_LOOK_SECONDS = 2.0
+"""Entries that another process writes may not ring here; a stream looks by itself this often."""
+
+
+class CallOut(Output):
+    key: str
+    tool: str | None
+    state: str
+    began_at: datetime
+    ended_at: datetime | None
+    arguments: Any
+    decision: Any
+    preview: Any
+    provenance: Any
+    approvals: list[Any]
+    waits: list[Any]
+    retries: int
+    summary: str
+    value: Any
+    artifacts: list[Any]
+    commits: list[str]
+    cost: Any
+    error: Any
+    undone: bool
+
+
+@router.get("/{run_id}/journal")
+def list_entries(
+    request: Request, access: AsViewer, run_id: RunId, cursor: Cursor = None, limit: Limit = 50
+) -> Page[EntryOut]:
+    """The entries of its journal, oldest first."""
+    runs = steward_of(request).runs
+    runs.get(access.scope, run_id)
+
+    def fetch(after: str | None, count: int) -> list[Any]:
+        return runs.journal.page(access.scope, run_id, number(after) or 0, count)
+
+    items, following = page(fetch, lambda entry: str(entry.seq), cursor, limit)
+    return Page(items=[EntryOut.model_validate(item) for item in items], next_cursor=following)
+
+
+@router.get("/{run_id}/calls")
+def list_calls(request: Request, access: AsViewerOrRunner, run_id: RunId) -> Page[CallOut]:
+    """What the run did, call by call, as its page shows it."""
+    runs = steward_of(request).runs
+    runs.get(access.scope, run_id)
+    told = story(runs.journal.entries(access.scope, run_id), runs.payload)
+    return Page(items=[CallOut(**asdict(call)) for call in told], next_cursor=None)
+
+
+@router.get(
+    "/{run_id}/stream",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "Server-sent events."}},
+)
+def follow_run(
+    request: Request,
+    access: AsViewerOrRunner,
+    run_id: RunId,
+    last_event_id: Annotated[str | None, Header(max_length=20)] = None,
+    after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
+) -> StreamingResponse:
+    """Journal entries as they are written, from `Last-Event-ID` (or `after`, or the beginning) on."""
+    context = context_of(request)
+    context.steward.runs.get(access.scope, run_id)
+    start = number(last_event_id) if last_event_id else after
+    return StreamingResponse(
+        _stream(context, access, run_id, start or 0),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _stream(context: ApiContext, access: Access, run_id: str, seq: int) -> AsyncIterator[str]:
+    runs = context.steward.runs
+    rung = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def ring() -> None:
+        loop.call_soon_threadsafe(rung.set)
+
+    with context.steward.metrics.streams.track_inprogress(), runs.listening(run_id, ring):
+        yield ": connected\n\n"
+        told: str | None = None
+        while not context.stopping.is_set():
+            rung.clear()
+            entries = await to_thread.run_sync(runs.journal.page, access.scope, run_id, seq, 200)
+            for entry in entries:
+                seq = entry.seq
+                yield _frame("entry", EntryOut.model_validate(entry).model_dump(mode="json"), seq)
+            if entries:
+                continue
+            run = await to_thread.run_sync(runs.get, access.scope, run_id)
+            state = run_out(run).model_dump(mode="json")
+            if (shown := json.dumps(state)) != told:
+                told = shown
+                yield _frame("run", state, None)
+            if run.status.is_final:
+                yield _frame("end", {"status": run.status.value}, None)
+                return
+            try:
+                await asyncio.wait_for(rung.wait(), min(HEARTBEAT_SECONDS, _LOOK_SECONDS))
+            except TimeoutError:
+                if not await to_thread.run_sync(still_allowed, context, access):
+                    return
+                yield ": still here\n\n"
+
+
+def _frame(kind: str, document: Any, seq: int | None) -> str:
+    body = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    position = f"id: {seq}\n" if seq is not None else ""
+    return f"{position}event: {kind}\ndata: {body}\n\n"
