@@ -113,6 +113,19 @@ export function useCheckConnection(projectId: string) {
   );
 }
 
+/** Where the browser must go so that a person signs in to an MCP server. */
+export function useStartSignIn(projectId: string) {
+  return useChange(projectId, (id: string) =>
+    bodyOf(api.POST(`${ONE}/sign-in`, { params: at(projectId, id) })),
+  );
+}
+
+export function useSignOutOfServer(projectId: string) {
+  return useChange(projectId, (id: string) =>
+    api.POST(`${ONE}/sign-out`, { params: at(projectId, id) }),
+  );
+}
+
 export function useAcceptProgram(projectId: string) {
   return useChange(projectId, ({ id, hash }: { id: string; hash: string }) =>
     bodyOf(api.POST(`${ONE}/program`, { params: at(projectId, id), body: { hash } })),

@@ -55,6 +55,7 @@ const warehouse: Connection = {
   updated_at: MOMENT,
   revision: 3,
   program: null,
+  sign_in: null,
   checks: [true, false].map((worked, index) => ({
     id: `chk_${index}`,
     at: MOMENT,
@@ -217,6 +218,62 @@ describe('tools of a server', () => {
         hashes: { add: tool.hash },
       }),
     );
+  });
+});
+
+describe('signing in to a server', () => {
+  const guarded: Connection = {
+    ...warehouse,
+    name: 'guarded',
+    kind: 'mcp',
+    title: 'MCP server',
+    sign_in: {
+      mode: 'person',
+      state: 'signed_out',
+      issuer: '',
+      scope: '',
+      by: '',
+      at: null,
+      until: null,
+    },
+  };
+
+  it('is asked for, and an authorization server that cannot be used is told', async () => {
+    serve({
+      ...routes('owner', guarded),
+      [`POST ${PATH}/connections/con_1/sign-in`]: () =>
+        problem(422, { detail: 'It does not support PKCE.' }),
+    });
+    renderApp('/p/prj_1/connections');
+    expect(await screen.findByText('Nobody signed in')).toBeInTheDocument();
+    await userEvent.click(screen.getByRole('button', { name: 'Sign in to guarded' }));
+    expect(await screen.findByText('It does not support PKCE.')).toBeInTheDocument();
+  });
+
+  it('is told when the person is back, in our own words', async () => {
+    serve(routes('owner', guarded));
+    renderApp('/p/prj_1/connections?signed_in=con_1&outcome=wrong-issuer');
+    expect(await screen.findByText('Not signed in to guarded')).toBeInTheDocument();
+    expect(screen.getByText(/another authorization server/)).toBeInTheDocument();
+  });
+
+  it('is ended by whoever may manage it', async () => {
+    const sign_in = { ...guarded.sign_in, mode: 'person', state: 'signed_in', at: MOMENT } as const;
+    const sent = serve({
+      ...routes('owner', { ...guarded, sign_in } as Connection),
+      [`POST ${PATH}/connections/con_1/sign-out`]: noContent,
+    });
+    renderApp('/p/prj_1/connections');
+    await userEvent.click(await screen.findByRole('button', { name: 'Sign out of guarded' }));
+    expect(await screen.findByText(/its tokens are forgotten/)).toBeInTheDocument();
+    expect(sent.some(({ path }) => path.endsWith('/sign-out'))).toBe(true);
+  });
+
+  it('is not offered to viewers', async () => {
+    serve(routes('viewer', guarded));
+    renderApp('/p/prj_1/connections');
+    expect(await screen.findByText('Nobody signed in')).toBeInTheDocument();
+    expect(screen.queryByRole('button', { name: 'Sign in to guarded' })).toBeNull();
   });
 });
 

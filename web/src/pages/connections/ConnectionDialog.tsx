@@ -24,7 +24,7 @@ import { FormError } from '@/components/FormError';
 import { SchemaForm } from '@/components/SchemaForm';
 import { initialValues, missingFields } from '@/components/schema-form';
 import { showDone } from '@/components/undo';
-import { documentOf, meaningful, settingsFields } from './settings-form';
+import { documentOf, meaningful, settingsFields, usefulSecrets } from './settings-form';
 
 interface Props {
   projectId: string;
@@ -130,7 +130,7 @@ function ConnectionForm({
           errors={errors}
           onChange={setValues}
         />
-        {kind.secrets.map((secret) => (
+        {usefulSecrets(kind, values).map((secret) => (
           <PasswordInput
             key={secret.name}
             label={secret.title}

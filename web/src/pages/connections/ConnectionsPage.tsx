@@ -23,6 +23,7 @@ import classes from './connections.module.css';
 import { Health, Timeline } from './Health';
 import { Proposals } from './Proposals';
 import { ServerTools } from './ServerTools';
+import { needsSignIn, SignInButton, SignInStatus, useSignInOutcome } from './SignIn';
 
 function useActions(projectId: string) {
   const client = useQueryClient();
@@ -73,10 +74,11 @@ export default function ConnectionsPage() {
   const known = itemsOf(query.data);
   const changed = known.find(({ id }) => id === changedId) ?? null;
   const server = known.find(({ id }) => id === toolsOf) ?? null;
-  // A program waits for somebody to accept it; everything else can be tried at once.
+  useSignInOutcome(known);
+  // A program waits for somebody to accept it, a server for a sign-in; everything else can be tried at once.
   const onSaved = (connection: Connection) => {
     if (connection.program !== null && !connection.program.accepted) setToolsOf(connection.id);
-    else actions.test(connection);
+    else if (!needsSignIn(connection)) actions.test(connection);
   };
   const columns: Column<Connection>[] = [
     { id: 'name', header: 'Connection', cell: (connection) => <About connection={connection} /> },
@@ -98,10 +100,11 @@ export default function ConnectionsPage() {
       header: 'Test, change or delete',
       quietHeader: true,
       align: 'end',
-      width: '17rem',
+      width: '21rem',
       cell: (connection) => (
         <Actions
           connection={connection}
+          projectId={project.id}
           isTesting={actions.testing === connection.id}
           {...{ mayManage, mayTest }}
           onTest={() => actions.test(connection)}
@@ -163,12 +166,14 @@ function About({ connection }: { connection: Connection }) {
         {place}
       </Text>
       {scope_hint !== '' && <Text size="xs">{scope_hint}</Text>}
+      <SignInStatus connection={connection} />
     </>
   );
 }
 
 interface ActionsProps {
   connection: Connection;
+  projectId: string;
   isTesting: boolean;
   mayManage: boolean;
   mayTest: boolean;
@@ -184,6 +189,7 @@ function Actions(props: ActionsProps) {
   const { name } = connection;
   return (
     <Group gap={4} justify="flex-end">
+      {mayManage && <SignInButton projectId={props.projectId} connection={connection} />}
       {connection.kind === 'mcp' && (
         <Button {...look} aria-label={`Tools of ${name}`} onClick={onTools}>
           Tools

@@ -2,9 +2,20 @@
 import type { Connection, ConnectionKind, NewConnection } from '@/api/connections';
 import { argumentsOf, type Field, fieldsOf, type FormValues } from '@/components/schema-form';
 
+const OF_CLIENTS = ['client_id', 'issuer', 'scopes', 'client_authentication'];
 /** Fields that mean nothing beside a choice: a server that is a program has no address. */
 const MEANINGLESS: Record<string, Record<string, string[]>> = {
-  mcp: { http: ['command', 'args', 'env', 'cwd'], stdio: ['url', 'headers'] },
+  transport: {
+    http: ['command', 'args', 'env', 'cwd'],
+    stdio: ['url', 'headers', 'sign_in', ...OF_CLIENTS],
+  },
+  sign_in: { none: OF_CLIENTS },
+};
+/** Secrets that a kind has no use for beside a choice. */
+const USELESS: Record<string, string[]> = {
+  none: ['client_secret'],
+  person: ['token'],
+  client: ['token'],
 };
 
 /** Fields of the settings, called as the schema titles them. */
@@ -18,9 +29,26 @@ export function settingsFields({ settings_schema }: ConnectionKind): Field[] {
 
 /** Those that the values so far leave a meaning to. */
 export function meaningful(kind: ConnectionKind, fields: Field[], values: FormValues): Field[] {
-  const choice = typeof values.transport === 'string' ? values.transport : '';
-  const hidden = MEANINGLESS[kind.kind]?.[choice] ?? [];
+  if (kind.kind !== 'mcp') return fields;
+  const hidden = Object.entries(MEANINGLESS).flatMap(
+    ([choice, fieldsOf]) => fieldsOf[chosen(values, choice)] ?? [],
+  );
   return fields.filter(({ name }) => !hidden.includes(name));
+}
+
+/** The secrets that the values so far leave a use for. */
+export function usefulSecrets(kind: ConnectionKind, values: FormValues): ConnectionKind['secrets'] {
+  if (kind.kind !== 'mcp') return kind.secrets;
+  const useless =
+    chosen(values, 'transport') === 'stdio'
+      ? ['token', 'client_secret']
+      : (USELESS[chosen(values, 'sign_in')] ?? []);
+  return kind.secrets.filter(({ name }) => !useless.includes(name));
+}
+
+function chosen(values: FormValues, name: string): string {
+  const value = values[name];
+  return typeof value === 'string' ? value : '';
 }
 
 export interface Written {
