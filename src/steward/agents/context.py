@@ -90,6 +90,7 @@ class Contexts:
             "last": _last(calls),
             "acted": _acted(calls),
             "commits": changes.there or self._head(scope, run.created_by, branch, changes),
+            "own_commits": bool(changes.there),
             "redo": changes.redo,
             "locale": self._locale(run.created_by),
             "skills": {card.name: card.description for card in shelf},

@@ -66,6 +66,8 @@ def next_messages(task: Task, catalogue: Catalogue, plan: Plan) -> list[dict[str
         begun = [each.message for each in suggestions(catalogue, task.today, most=_MOST_NEXT)]
         return _told([*(_CHANGES[:2] if task.last is not None else ()), *begun], task, catalogue)
     query = next((step for step in plan if step.tools[:1] == ["execute_query_plan"]), None)
+    if first.tools[:1] == ["undo"]:
+        return _told(("redo", "what did you do?"), task, catalogue)
     if query is None:
         changes = any(_changes_data(step.tools, catalogue) for step in plan)
         return _told(_AFTER_A_CHANGE if changes else (), task, catalogue)

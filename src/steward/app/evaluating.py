@@ -20,6 +20,7 @@ from steward.core.settings import (
     TraceSettings,
 )
 from steward.data.samples import generate
+from steward.data.workbench.tasks import Task
 from steward.evaluation import Cast, Site, Suite
 from steward.identity import Access, Passwords, Principal, Role, User, Via
 from steward.store import Scope
@@ -35,13 +36,13 @@ class Sites:
         self._settings = settings
         self._folder = folder
         self._cast = cast
-        self._made: dict[int, tuple[Path, Mapping[str, Access]]] = {}
+        self._made: dict[tuple[int, bool], tuple[Path, Mapping[str, Access]]] = {}
         self._opened = 0
 
     @contextmanager
     def open(self, suite: Suite) -> Iterator[Site]:
         customers = suite.head.customers
-        template, people = self._template(customers)
+        template, people = self._template(customers, suite.head.profiled)
         self._opened += 1
         home = self._folder / f"suite-{self._opened}"
         shutil.copytree(template, home)
@@ -58,9 +59,9 @@ class Sites:
             steward.close()
             shutil.rmtree(home, ignore_errors=True)
 
-    def _template(self, customers: int) -> tuple[Path, Mapping[str, Access]]:
-        if customers not in self._made:
-            home = self._folder / f"samples-{customers}"
+    def _template(self, customers: int, profiled: bool) -> tuple[Path, Mapping[str, Access]]:
+        if (customers, profiled) not in self._made:
+            home = self._folder / f"samples-{customers}{'-profiled' if profiled else ''}"
             clock = MovableClock(_MOMENT)
             # Nobody signs in here.
             passwords = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
@@ -70,10 +71,12 @@ class Sites:
                 samples = generate(customers=customers).datasets if customers else ()
                 for each in samples:
                     _load(steward, people["owner"], home, each.name, each.content)
+                if profiled:
+                    _profile(steward, people["owner"])
             finally:
                 steward.close()
-            self._made[customers] = home, people
-        return self._made[customers]
+            self._made[customers, profiled] = home, people
+        return self._made[customers, profiled]
 
     def _apart(self, home: Path) -> Settings:
         """The machine's sandbox and network rules, and nothing else of the real installation."""
@@ -114,6 +117,14 @@ def _load(steward: Steward, access: Access, home: Path, name: str, content: byte
     path.write_bytes(content)
     steward.workbench.bringing.load(access.scope, access.user_id, path, f"{name}.csv", name)
     path.unlink()
+
+
+def _profile(steward: Steward, access: Access) -> None:
+    bench = steward.workbench
+    for each in bench.datasets.workspace(access.scope, access.user_id).datasets():
+        begun = bench.insights.profile(access.scope, access.user_id, each.name, each.version)
+        if isinstance(begun, Task):
+            bench.tasks.wait(begun.id)
 
 
 def _site(

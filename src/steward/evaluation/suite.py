@@ -37,6 +37,9 @@ class Head(Contract):
     customers: int = Field(
         DEFAULT_CUSTOMERS, ge=0, le=2_000, description="Size of the sample data; 0: none."
     )
+    profiled: bool = Field(
+        False, description="Whether the sample data was profiled: rules then know its values."
+    )
     data: list[Table] = Field(default=[], max_length=20)
     tools: dict[str, Any] = Field(
         default_factory=dict,

@@ -53,6 +53,8 @@ class Task:
     """Uploads as (id, file name)."""
     commits: tuple[str, ...] = ()
     """Commits that this thread made and that were not taken back, newest last; the branch's head where it made none."""
+    commits_are_own: bool = True
+    """Off where this thread changed nothing, so that `commits` is about somebody's work."""
     redo: str | None = None
     """The commit to take back so that the last undo is undone."""
     may_see_rows: bool = True
@@ -83,6 +85,7 @@ class Task:
                 for each in document.get("attachments") or ()
             ),
             commits=tuple(context.get("commits") or ()),
+            commits_are_own=context.get("own_commits", True),
             redo=context.get("redo"),
             locale=context.get("locale"),
             may_see_rows=document.get("rows", "all") == "all",

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
 
+from steward.agents.planning.facts import ColumnFacts
 from steward.agents.rules.asking import Ask, phrase_words, spans
-from steward.agents.rules.conditions import Conditions, conditions_in
+from steward.agents.rules.conditions import Conditions, conditions_in, money
 from steward.agents.rules.describing import in_words
 from steward.agents.rules.drawing import kind_in
 from steward.agents.rules.expressions import Piece, column, compared, equal, value
@@ -36,8 +37,18 @@ _ADDING: Final = ("also", "additionally", "too", "as well", "and by", "and per",
 _BESIDE: Final = ("with", "also", "plus", "add", "including", "together with")
 _ROWS: Final = ("rows", "records", "details", "detail", "drill down", "individual", "underlying", "which ones",
                 "entries", "line items", "single rows")  # fmt: skip
-_SHOW: Final = ("show", "list", "see", "display", "give me", "open")
-_THOSE: Final = ("those", "them", "these")
+_SHOW: Final = (
+    "show",
+    "list",
+    "see",
+    "display",
+    "give me",
+    "open",
+    "who are",
+    "which are",
+    "what are",
+)
+_THOSE: Final = ("those", "them", "these", "they")
 _BACK: Final = ("{} before", "previous {}", "prior {}", "{} earlier", "preceding {}")
 _ON: Final = ("{} after", "next {}", "following {}", "{} later")
 _NO_FILTER: Final = ("remove filter", "remove that filter", "remove the filter", "without filter", "no filter",
@@ -99,6 +110,7 @@ class _Changing:
         # "sorted by net" says "by" too; that is not a group.
         grouping = Grouping() if order else grouping_in(ask, dataset)
         ranking = ranking_in(ask)
+        self._which(grouping)
         turned = self._turned(ranking)
         function, spoken = function_in(ask, ranking, self.used | taken)
         if order or turned:
@@ -139,8 +151,20 @@ class _Changing:
         if grouping.dimensions:
             self._regroup(grouping.dimensions)
 
+    def _which(self, grouping: Grouping) -> None:
+        """ "In which country?" after one figure: the figure by country, its largest first."""
+        if not self.made.get("aggregate") or self.made.get("group") or grouping.dimensions:
+            return
+        for _, end in self.ask.places(("which", "what")):
+            for each in columns_in(self.ask, self.dataset, end):
+                if each.start == end and each.column.kind == "text":
+                    grouping.add(Dimension(each.column), range(each.start, each.end))
+                    return
+
     def _as_figures(self, function: str, measure: Any) -> None:
         """Rows become a figure about those rows."""
+        if measure is None and function != "count":
+            measure = money(self.dataset)
         if measure is None and function != "count":
             return
         for key in ("select", "order", "limit", "offset"):
@@ -170,6 +194,10 @@ class _Changing:
         made = self.made
         kept = list(made.get("group", [])) if self.ask.says(*_ADDING) else []
         units = {each.unit for each in dimensions if each.unit is not None}
+        if units:
+            # One unit of time takes the place of another.
+            times = {each["name"] for each in made.get("derive", ())}
+            kept = [name for name in kept if name not in times]
         made["derive"] = [each for each in made.get("derive", []) if each["name"] not in units]
         added = [placed(made, self.dataset, each) for each in dimensions]
         made["group"] = list(dict.fromkeys([*kept, *added]))
@@ -234,7 +262,7 @@ class _Changing:
         """Of a ranking only those that came out: the values of its groups."""
         found: list[Piece] = []
         for name in self.made.get("group", []):
-            facts = self.dataset.column(name)
+            facts = self._grouped(name)
             if facts is None or name not in self.frame.columns:
                 continue
             place = self.frame.columns.index(name)
@@ -244,6 +272,18 @@ class _Changing:
                 found.append(equal(facts, list(dict.fromkeys(there))))
         return found
 
+    def _grouped(self, name: str) -> ColumnFacts | None:
+        """A column that the query groups by, of its dataset or of one that it joins."""
+        own = self.dataset.column(name)
+        if own is not None:
+            return own
+        for each in self.made.get("joins", ()):
+            other = self.ask.catalogue.datasets.get(each["dataset"])
+            found = None if other is None else other.column(name.removeprefix(f"{other.name}."))
+            if found is not None:
+                return replace(found, name=name)
+        return None
+
     # Which rows
 
     def _conditions(self, conditions: Conditions) -> None:
@@ -252,9 +292,9 @@ class _Changing:
         for piece, about in zip(conditions.filters, conditions.about, strict=True):
             if not _excludes(piece):
                 # A new condition on a column takes the place of the old one: "only 2024" after "only 2025".
-                self._no_filters_about(about, but=conditions.filters)
-            made.setdefault("filters", []).append(piece)
+                self._no_filters_about(about)
         if conditions.filters:
+            made.setdefault("filters", []).extend(conditions.filters)
             self.said.append(f"rows by {' and '.join(dict.fromkeys(conditions.about))}")
         for sign, number in conditions.groups if made.get("group") else ():
             name = made["aggregate"][0]["name"]
@@ -272,6 +312,7 @@ class _Changing:
     def _compared(self, conditions: Conditions, grouping: Grouping) -> None:
         """ "Compared to 2024": the query's own time beside the other."""
         frame, ask = period_of(self.made), self.ask
+        before = len(grouping.dimensions)
         time = date_column(ask, self.dataset)
         if ask.says(*COMPARE) and frame is not None and time is not None:
             own = [each for each in self.made["filters"] if is_about(each, frame[0])]
@@ -289,7 +330,6 @@ class _Changing:
                 if self.made.get("aggregate") and not self.made.get("derive"):
                     unit = "year" if (frame[2] - frame[1]).days > 92 else "month"
                     grouping.add(Dimension(time, unit), range(0))
-        before = len(grouping.dimensions)
         if self.made.get("aggregate"):
             side_by_side(ask, self.dataset, conditions, grouping)
         if len(grouping.dimensions) > before and not grouping.used:
@@ -335,12 +375,12 @@ class _Changing:
                     self.used |= set(range(start, each.end))
                     self.said.append(f"any {each.column.name}")
 
-    def _no_filters_about(self, name: str, but: list[Piece] | None = None) -> bool:
+    def _no_filters_about(self, name: str) -> bool:
         before = list(self.made.get("filters", ()))
-        left = [each for each in before if not is_about(each, name) or each in (but or ())]
-        self.made["filters"] = left
-        if not left:
-            del self.made["filters"]
+        left = [each for each in before if not is_about(each, name)]
+        self.made.pop("filters", None)
+        if left:
+            self.made["filters"] = left
         return len(left) < len(before)
 
     # What else is shown
@@ -464,6 +504,8 @@ class _Changing:
                 key = self.dataset.key or self.dataset.names[:1]
                 made["order"] = [{"column": name} for name in key]
             made["offset"] = made.get("offset", 0) + limit
+            wanted = next((t.number for t in self.ask.tokens if isinstance(t.number, int)), None)
+            made["limit"] = wanted if wanted and 0 < wanted <= _MOST_AT_ALL else limit
             self.said.append(f"rows from {made['offset'] + 1} on")
 
     def _take(self, phrases: tuple[str, ...]) -> None:

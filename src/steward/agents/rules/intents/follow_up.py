@@ -18,7 +18,8 @@ from steward.agents.rules.transferring import carried
 from steward.agents.rules.windows import windows_in
 
 _AGAIN: Final = ("again", "those", "same", "instead", "them", "that", "it", "these", "also", "what about", "how about",
-                 "but", "now", "too", "additionally", "the result", "this", "their", "of which", "both")  # fmt: skip
+                 "but", "now", "too", "additionally", "the result", "this", "their", "they",
+                 "of which", "both")  # fmt: skip
 _STARTS: Final = frozenset(
     {*("and", "only", "just", "by", "per", "as", "sorted", "sort", "order", "with", "without", "in"),
      *("for", "then", "make", "except", "excluding", "draw", "plot", "chart", "group", "limit"),
@@ -63,7 +64,7 @@ def plan(ask: Ask) -> Draft | None:
         return None
     result = changed(ask, frame)
     kind = kind_in(ask)
-    again = ask.says("again", "same") and not frame.is_bare
+    again = ask.says("again", "same", "as a table", "as table") and not frame.is_bare
     if result is None and not again and (kind is None or not frame.counts):
         return None
     made = result or Changed(frame.document, "The same again", frozenset())

@@ -7,7 +7,7 @@ from steward.agents.rules.asking import Ask
 from steward.agents.rules.conditions import conditions_in, money
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.leftovers import remark
-from steward.agents.rules.naming import best_dataset, columns_in, datasets_in
+from steward.agents.rules.naming import best_dataset, columns_in, datasets_in, name_spans
 from steward.agents.rules.ordering import order_in
 from steward.agents.rules.querying import Ranking, ranking_in
 
@@ -35,7 +35,7 @@ def plan(ask: Ask) -> Draft | None:
         return None
     limit = (
         (ranking.limit if ranking is not None and ranked else None)
-        or limit_in(ask)
+        or limit_in(ask, dataset)
         or (_USUAL if not conditions.filters else _MOST)
     )
     columns = columns_in(ask, dataset, least=1.5)
@@ -96,7 +96,8 @@ def _ranked(ask: Ask, dataset: DatasetFacts, ranking: Ranking) -> list[dict[str,
     ]
 
 
-def limit_in(ask: Ask) -> int | None:
+def limit_in(ask: Ask, dataset: DatasetFacts | None = None) -> int | None:
+    """How many rows: "first 5", "20 rows", and "5 tickets" of the tickets."""
     for start, end in ask.places(_FIRST):
         number = ask.tokens[end].number if end < len(ask.tokens) else None
         if isinstance(number, int) and 0 < number <= 10_000:
@@ -104,7 +105,8 @@ def limit_in(ask: Ask) -> int | None:
         before = ask.tokens[start - 1].number if start else None
         if isinstance(before, int) and 0 < before <= 10_000:
             return before
-    for start, _ in ask.places(("rows", "records", "lines", "examples")):
+    own = name_spans(ask, dataset) if dataset is not None else []
+    for start, _ in [*ask.places(("rows", "records", "lines", "examples")), *own]:
         before = ask.tokens[start - 1].number if start else None
         if isinstance(before, int) and 0 < before <= 10_000:
             return before

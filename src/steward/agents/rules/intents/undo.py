@@ -7,6 +7,8 @@ from steward.agents.rules.drafting import Draft, goal_of
 
 _ASKED: Final = ("undo", "take back", "take it back", "take that back", "take this back", "revert", "roll back",
                  "rollback", "reverse that", "reverse the change")  # fmt: skip
+_ANY: Final = ("last change", "latest change", "last commit", "latest commit")
+"""Said where it does not matter whose change it is."""
 _REDO: Final = (
     "redo",
     "undo the undo",
@@ -27,6 +29,13 @@ def plan(ask: Ask) -> Draft | None:
         again = ' "Redo" brings the last one back.' if ask.task.redo else ""
         draft.said = f"There is no change of data in this conversation left to take back.{again}"
         added = draft.add(ask, "datasets", "List the datasets", "list_datasets", {}, confidence=0.5)
+        return draft if added else None
+    if not ask.task.commits_are_own and not ask.says(*_ANY):
+        draft.said = (
+            "This conversation changed no data, so there is nothing of it to take back. "
+            '"Undo the last change" takes back the latest of these, whoever made it.'
+        )
+        added = draft.add(ask, "changes", "List the changes", "list_changes", {}, confidence=0.5)
         return draft if added else None
     commit = ask.task.commits[-1]
     draft.notes = "The preview shows what was built upon the change. Taking back an undo is a redo."
