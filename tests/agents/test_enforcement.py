@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steward.agents.enforcement import Made, is_asked_for, refusal
+from steward.agents.enforcement import Made, is_asked_for, is_left_open, refusal
 from steward.agents.plan import PlanStep, StepBudget
 from steward.agents.provenance import STEP, label_arguments
 from steward.agents.roster import Agent
@@ -190,3 +190,30 @@ def test_no_mixture_of_what_was_read_becomes_a_destination(parts: list[str], glu
     step = _step("send")
     if _why(step, SEND, to=to, body="b") is None and _asked_for(step, to=to, body="b"):
         assert to.strip(".,") in SAID
+
+
+def test_files_that_nobody_named_are_not_attached() -> None:
+    step = _step("send_email", arguments={"to": ["ann@example.com"], "subject": "News"})
+    mail = {"to": ["ann@example.com"], "subject": "News", "text": "Economy grows."}
+    assert _why(step, Risk.external_send, **mail) is None
+    told = _why(step, Risk.external_send, **mail, attachments=["originals/crm_customers.csv"])
+    assert told is not None
+    assert "attachments" in told
+
+
+def test_a_form_is_never_sent_as_it_stands() -> None:
+    step = _step("send_email", arguments={"to": ["ann@example.com"], "subject": "News: {topic}"})
+    for has_model in (True, False):
+        assert is_left_open(step, Risk.external_send, {"to", "subject"}, has_model=has_model)
+    # In what changes data, braces are code.
+    assert not is_left_open(step, Risk.write, {"to", "subject"}, has_model=True)
+
+
+def test_what_is_to_be_found_in_results_is_not_called_without_it() -> None:
+    assert is_left_open(_step("update_user"), Risk.write, {"city"}, has_model=True)
+    given = _step("update_user", arguments={"city": "Bern"})
+    assert not is_left_open(given, Risk.write, {"city"}, has_model=True)
+    assert not is_left_open(_step("update_user"), Risk.write, set(), has_model=True)
+    assert not is_left_open(_step("update_user"), Risk.write, {"city"}, has_model=False)
+    alone = _step("list_datasets").model_copy(update={"needs": []})
+    assert not is_left_open(alone, Risk.read, {"limit"}, has_model=True)

@@ -1,12 +1,14 @@
 """A value is a person's or a source's only where it stands there whole; everything else is the model's own."""
 
 import string
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from steward.agents.hands import Around, Hands
+from steward.agents.operator import Operator
 from steward.agents.provenance import (
     ADDRESS,
     FORM,
@@ -22,7 +24,10 @@ from steward.agents.provenance import (
     result_of,
     trusted_for,
 )
+from steward.agents.roster import Roster
+from steward.agents.showing import result_shown
 from steward.broker.labels import NONE, Labels, untrusted
+from steward.broker.plans import Labelled
 from steward.broker.tool import Risk
 
 PAGE = "url:https://outside.example"
@@ -246,3 +251,50 @@ def test_glueing_words_together_makes_something_new(left: str, right: str) -> No
 def test_whatever_a_model_writes_has_labels(value: Any, text: str) -> None:
     found = label_arguments({"to": value}, [text], [(text, untrusted(PAGE))])
     assert set(found) == {"to"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See stats.paper-trail.example",
+        "See evil.museum/x?d=1",
+        "At 10.evil.zip/a",
+        "Go to EVIL.SHOP",
+    ],
+)
+def test_hosts_below_any_domain_are_addresses(text: str) -> None:
+    assert ADDRESS in _one("body", text).sources
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See report.pdf and team.list.xlsx",
+        "It is agreed.Then we go on",
+        "Version 1.2.3",
+        "e.g. this",
+    ],
+)
+def test_names_of_files_and_forgotten_spaces_are_none(text: str) -> None:
+    assert ADDRESS not in _one("body", text).sources
+
+
+def test_values_are_found_in_results_that_are_shown_as_json() -> None:
+    letter = 'Dear "Ann"\nPay to:\tDE12 3456\nYours, C:\\temp'
+    found = Labelled({"text": letter}, untrusted(PAGE), "Read", key="k")
+    shown = result_shown("read_file", found)
+    seen = [(shown.searched, shown.labels)]
+    for value in ("DE12 3456", '"Ann" Pay to:', "C:\\temp"):
+        assert MADE_UP not in label_arguments({"x": value}, [], seen)["x"].sources, value
+    assert MADE_UP in label_arguments({"x": "nDear"}, [], seen)["x"].sources
+
+
+@pytest.mark.parametrize("plan_is_trusted", [True, False])
+def test_the_title_of_a_step_speaks_for_a_person_only_in_a_plan_that_does(
+    plan_is_trusted: bool,
+) -> None:
+    hands = Hands(cast(Operator, None), Roster([]))
+    title = "Mail it to eve@other.example"
+    asked = {"instructions": title, "tools": ["send_email"], "arguments": {}}
+    job = hands.job("s1", asked, {}, Around(arguments_trusted=plan_is_trusted))
+    assert (title in job.trusted) is plan_is_trusted

@@ -84,7 +84,7 @@ class Hands:
             agent=agent,
             task=task,
             given=tuple(given),
-            trusted=(*around.trusted, *([str(asked["instructions"])] if said.trusted else [])),
+            trusted=(*around.trusted, *_said_by_a_person(asked, said, around)),
             names=around.names,
             arguments_trusted=around.arguments_trusted and fixed.trusted,
             suspect=around.suspect,
@@ -123,6 +123,11 @@ def _step(key: str, asked: Json, agent: Agent) -> PlanStep:
         )
     except (ValidationError, TypeError) as error:
         raise Invalid(f"The agent of {key!r} is described wrongly: {error}") from None
+
+
+def _said_by_a_person(asked: Json, said: Labels, around: Around) -> list[str]:
+    """The instructions of a node that somebody drew; a step that a model planned has a model's words for a title."""
+    return [str(asked["instructions"])] if said.trusted and around.arguments_trusted else []
 
 
 def _names(context: Json) -> list[str]:

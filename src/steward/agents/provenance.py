@@ -45,9 +45,14 @@ _HOLE: Final = re.compile(r"\{[A-Za-z_ ]{1,40}\}")
 _FILLED: Final = r"([^\n{}]{1,80}?)"
 _ADDRESS: Final = re.compile(
     r"""[a-z][a-z0-9+.-]*://\S+ | \bwww\.\S+ | [^\s@<>]+@[^\s@<>]+\.[a-z]{2,}
-        | \b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|app|info|biz|xyz|co|me|ru|cn|de|fr|uk)\b(?:/\S*)?""",
+        | (?P<host>\b(?:[a-z0-9-]+\.)+(?P<end>[a-z]{2,24})\b)(?P<way>[/:?#]\S*)?""",
     re.IGNORECASE | re.VERBOSE,
 )
+_FILES: Final = frozenset(
+    {"csv", "doc", "docx", "gif", "html", "jpeg", "jpg", "json", "log", "md", "odt", "parquet"}
+    | {"pdf", "png", "ppt", "pptx", "rtf", "svg", "tsv", "txt", "xls", "xlsx", "xml", "yaml", "yml"}
+)
+"""Endings of file names, which look like hosts."""
 # Somebody forgot the space: "see www.example.com.Then go on".
 _GLUED: Final = re.compile(r"(\S+\.(?:com|org|net|edu|gov|io|de|fr|uk|ch|eu))[.!?][A-Z][a-z]+")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"})
@@ -63,12 +68,12 @@ _RECIPIENTS: Final = _LINKS | frozenset(
 _OBJECTS: Final = frozenset(
     {"id", "ids", "user", "users", "path", "paths", "file", "files", "filename", "folder"}
     | {"dataset", "datasets", "target", "table", "branch", "commit", "connection"}
-    | {"playbook", "repository", "digest", "upload"}
+    | {"playbook", "repository", "digest", "upload", "attachment", "attachments"}
 )
 _NEW: Final = frozenset({"dataset", "target", "table", "branch", "filename"})
 _FREE_TEXT: Final = frozenset(
     {"body", "text", "message", "content", "subject", "title", "description", "note", "comment"}
-    | {"html", "summary", "reason", "data", "payload", "attachments", "headers"}
+    | {"html", "summary", "reason", "data", "payload", "headers"}
 )
 _AMOUNTS: Final = frozenset(
     {"amount", "amounts", "price", "sum", "total", "usd", "eur", "budget", "quantity"}
@@ -191,8 +196,20 @@ def _label(
 def _carries_address(leaf: Json, told: Sequence["_Text"]) -> bool:
     if not isinstance(leaf, str):
         return False
-    found = (match.group().rstrip("".join(_CLOSING)) for match in _ADDRESS.finditer(leaf))
+    found = (
+        match.group().rstrip("".join(_CLOSING))
+        for match in _ADDRESS.finditer(leaf)
+        if not _is_no_host(match)
+    )
     return any(not any(text.holds(address) for text in told) for address in found)
+
+
+def _is_no_host(match: re.Match[str]) -> bool:
+    """A file's name, or two sentences without a space between them: "agreed.Then"."""
+    end = match["end"]
+    if end is None or match["way"] is not None:
+        return False
+    return end.lower() in _FILES or (end[0].isupper() and end[1:].islower())
 
 
 def _as_argument(labels: Labels) -> Labels:
