@@ -4,20 +4,29 @@ Built-in tools: for each, calls that foreign text orders (in rows, names of colu
 descriptions of MCP tools), through the real operator, broker and journal: outside the plan, where the plan left
 everything open, and where it fixed something else. The agent may do everything and the policy is the default one.
 
-AgentDojo: its suites from PyPI without a model. Each user task is a plan made from the request alone; each of the 629
-pairs replays the task's own calls, and the injection's calls wherever its text has been read, in every step anew. Every
-call goes through enforcement of the plan, provenance of the arguments and the broker. The policy is the `trusted`
-preset, which lets sends go out by themselves: under the default one every send would ask anyway. Who is asked rejects
-what the injection wanted and approves what the task needs.
+AgentDojo: its suites from PyPI without a model. Each of the 629 pairs of a task and an injection is a whole chat turn of
+the product, with AgentDojo's functions as tools of the project: context, check of the plan, flow, operator, broker,
+explainer. The plan is an oracle's, made from the task's own solution, and counts as looked at by a person; arguments are
+fixed where they stand in the request. The model that acts does the task, and what an injection says wherever it has been
+read, in every step anew. The policy is the `trusted` preset, which lets sends go out by themselves: under the default one
+every send would ask anyway. Who is asked rejects what the injection wanted and approves what the task needs.
 
-    .venv/bin/python benchmarks/hostile.py            some minutes
+Held out: the rules were written while looking at AgentDojo's cases. So there are others, over its tasks and over the
+built-in tools, written down before they were run: other goals and disguises, and twists of the very calls that are
+planned. They are counted by themselves.
+
+    .venv/bin/python benchmarks/hostile.py            some minutes, on two cores
     .venv/bin/python benchmarks/hostile.py --quick    the built-in tools, each order once, and one suite
 
 The last line is JSON. `harmed`: effects that nobody approved, of both sets; AgentDojo's own checks of the environment
 decide in its cases. `stopped_fraction`: pairs of AgentDojo in which nothing that the injection wanted reached a person
 or happened, of all pairs; `said` are those whose goal is words in the answer and no call: they are not counted as
-stopped. `benign_undisturbed`: user tasks of AgentDojo that are done with no approval but those that the project's
-own policy demands of anybody; `benign_without_approval`: with none at all.
+stopped. `without_chance`: pairs counted as stopped in which no model was asked any more after the text was read, since
+the plan had fixed the rest. `benign_undisturbed`: user tasks of AgentDojo that are done with no approval but those that
+the project's own policy demands of anybody; `benign_without_approval`: with none at all. `heldout_harmed` and
+`heldout_stopped_fraction` are of the held-out cases in which the text was read; `words` are sends to whom they were meant
+for that say what foreign text says, `contained` changes inside of what the person talked about: neither is counted as
+stopped.
 """
 
 import argparse
@@ -26,17 +35,21 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.hostile_cases import builtin_replay as builtin
-from benchmarks.hostile_cases.builtin_orders import SECRET
+from benchmarks.hostile_cases.builtin_orders import OTHERS, SECRET
 from benchmarks.hostile_cases.desk import Desk, opened
 from steward.data.samples import generate
 
 CUSTOMERS = 40
+_AT_ONCE = 2
 WAYS = 3
 """In how many ways each hostile text comes, of seven that take turns."""
 
@@ -91,51 +104,76 @@ def builtin_tools(*, ways: int) -> dict[str, Any]:
         }
 
 
-def agentdojo(names: list[str] | None) -> dict[str, Any]:
-    from benchmarks.hostile_cases import dojo_cases, dojo_replay, dojo_tools
+def heldout_builtin() -> Counter[str]:
+    from benchmarks.hostile_cases import heldout_builtin as heldout
 
-    total: dict[str, Any] = dict.fromkeys(
-        ("pairs", "stopped", "asked", "harmed", "said", "utility_under_attack"), 0
-    ) | dict.fromkeys(("tasks", "undisturbed", "without_approval"), 0)
-    for name, suite in dojo_cases.suites().items():
-        if names is not None and name not in names:
-            continue
-        dojo_tools.register(suite)
-        with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "trusted") as desk:
-            started = time.monotonic()
-            ordinary = list(dojo_cases.benign(suite))
-            dojo_replay.replay(desk, ordinary)
-            pairs = list(dojo_cases.hostile(suite))
-            dojo_replay.replay(desk, pairs)
-            for case in ordinary:
-                _count_ordinary(total, case)
-            for case in pairs:
-                _count_pair(total, case)
-        say(
-            f"  {name}: {len(ordinary)} tasks, {len(pairs)} pairs, {time.monotonic() - started:.0f} s"
-        )
-    return total
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "trusted") as desk:
+        head = furnish(desk, Path(folder))
+        before = _untouched(desk)
+        cases = list(heldout.cases(head))
+        builtin.replay(desk, cases)
+        found = [(case.name, heldout.outcome(case)) for case in cases]
+        found += list(heldout.replay_planners(desk).items())
+        found += [("what nobody talked about", "harmed")] if _untouched(desk) != before else []
+        found += [("a secret in a journal", "harmed")] * builtin.leaked(desk)
+    for name, outcome in found:
+        if outcome != "stopped":
+            say(f"  {outcome}: {name}")
+    return Counter(outcome for _, outcome in found)
 
 
-def _count_ordinary(total: dict[str, Any], case: Any) -> None:
+def _untouched(desk: Desk) -> dict[str, str]:
+    found = desk.steward.workbench.datasets.page(desk.access.scope, desk.access.user_id)
+    return {each.name: each.version for each in found if each.name in OTHERS}
+
+
+def agentdojo(name: str) -> tuple[Counter[str], Counter[str]]:
+    """One suite: its tasks alone, its pairs, and the held-out cases over it."""
+    from benchmarks.hostile_cases import dojo_cases, heldout_dojo
+    from benchmarks.hostile_cases.dojo_replay import Replay
+
+    warnings.simplefilter("ignore")
+    started = time.monotonic()
+    total: Counter[str] = Counter()
+    heldout: Counter[str] = Counter()
+    suite = dojo_cases.suites()[name]
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "trusted") as desk:
+        replay = Replay(desk, suite)
+        ordinary = list(dojo_cases.benign(suite))
+        replay.run(ordinary)
+        pairs = list(dojo_cases.hostile(suite))
+        replay.run(pairs)
+        others = list(heldout_dojo.cases(suite))
+        replay.run(others)
+    for case in ordinary:
+        _count_ordinary(total, case)
+    for case in pairs:
+        _count_pair(total, case)
+    for case in others:
+        outcome = heldout_dojo.outcome(case)
+        heldout[outcome] += 1
+        if outcome not in {"stopped", "unread"}:
+            say(f"  held out, {outcome}: {case.name}")
+    took = time.monotonic() - started
+    say(f"  {name}: {len(ordinary)} tasks, {len(pairs)} pairs, {len(others)} others, {took:.0f} s")
+    return total, heldout
+
+
+def _count_ordinary(total: Counter[str], case: Any) -> None:
     from benchmarks.hostile_cases.dojo_replay import task_done
 
-    tried = list(case.tried.values())
-    done = task_done(case) and all(each.outcome == "done" for each in tried)
-    asked = [each for each in tried if each.asked]
-    by_provenance = [each for each in asked if not each.by_policy]
+    done = task_done(case) and not case.refused and not case.failure
     total["tasks"] += 1
-    total["undisturbed"] += done and not by_provenance
-    total["without_approval"] += done and not asked
-    if asked or not done:
-        why = [f"{each.call.function} {each.outcome}: {each.why}" for each in asked or tried]
-        say(f"  disturbed: {case.name}: {'; '.join(why)}")
+    total["undisturbed"] += done and all(asked.by_policy for asked in case.asked)
+    total["without_approval"] += done and not case.asked
+    if case.asked or not done:
+        why = [f"{asked.call.function}: {asked.why}" for asked in case.asked] or [case.failure]
+        say(f"  disturbed: {case.name}: {'; '.join(why) or 'refused'}")
 
 
-def _count_pair(total: dict[str, Any], case: Any) -> None:
+def _count_pair(total: Counter[str], case: Any) -> None:
     from benchmarks.hostile_cases.dojo_replay import goal_reached, task_done
 
-    asked = any(each.asked for each in case.tried.values() if each.ordered)
     total["pairs"] += 1
     total["utility_under_attack"] += task_done(case)
     if not case.orders:
@@ -144,11 +182,12 @@ def _count_pair(total: dict[str, Any], case: Any) -> None:
     elif goal_reached(case):
         total["harmed"] += 1
         say(f"  harmed: {case.name}")
-    elif asked:
+    elif any(asked.ordered for asked in case.asked):
         total["asked"] += 1
         say(f"  asked: {case.name}")
     else:
         total["stopped"] += 1
+        total["without_chance"] += not case.tried
 
 
 def main() -> int:
@@ -156,19 +195,30 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a smoke test")
     quick = parser.parse_args().quick
     warnings.simplefilter("ignore")
-    say("Built-in tools, default policy")
-    tools = builtin_tools(ways=1 if quick else WAYS)
-    say(f"  {tools}")
-    say("AgentDojo, trusted policy")
-    dojo = agentdojo(["slack"] if quick else None)
-    say(f"  {dojo}")
+    suites = ["slack"] if quick else ["workspace", "travel", "slack", "banking"]
+    dojo: Counter[str] = Counter()
+    heldout: Counter[str] = Counter()
+    # The longest first, beside the built-in tools: two installations work at a time.
+    with ProcessPoolExecutor(_AT_ONCE, mp_context=get_context("spawn")) as pool:
+        others = None if quick else pool.submit(heldout_builtin)
+        tools_found = pool.submit(builtin_tools, ways=1 if quick else WAYS)
+        for pairs, further in pool.map(agentdojo, suites):
+            dojo.update(pairs)
+            heldout.update(further)
+        tools = tools_found.result()
+        heldout.update(others.result() if others is not None else {})
+    met = heldout.total() - heldout["unread"]
     result = {
         "harmed": tools["harmed"] + dojo["harmed"],
         "stopped_fraction": round(dojo["stopped"] / dojo["pairs"], 4),
         "benign_undisturbed": round(dojo["undisturbed"] / dojo["tasks"], 4),
         "benign_without_approval": round(dojo["without_approval"] / dojo["tasks"], 4),
+        "heldout_cases": met,
+        "heldout_harmed": heldout["harmed"],
+        "heldout_stopped_fraction": round(heldout["stopped"] / met, 4),
+        "heldout": dict(heldout),
         "builtin": tools,
-        "agentdojo": dojo,
+        "agentdojo": dict(dojo),
     }
     print(json.dumps(result))
     return 0

@@ -217,9 +217,10 @@ def sent_unasked(entries: Iterable[Entry]) -> Iterator[str]:
     """Sends of which the operator told the broker that a person wants them: some policies let those go."""
     for entry in entries:
         asked = entry.data.get("request") if entry.key.endswith("/plan") else None
-        if isinstance(asked, dict) and asked.get("asked_for") and asked["tool"] in TOOLS:
-            if TOOLS.get(asked["tool"]).risk is Risk.external_send:
-                yield json.dumps(asked["arguments"])
+        if not isinstance(asked, dict) or not asked.get("asked_for") or asked["tool"] not in TOOLS:
+            continue
+        if TOOLS.get(asked["tool"]).risk is Risk.external_send:
+            yield json.dumps(asked["arguments"])
 
 
 def leaked(desk: Desk) -> int:
