@@ -121,6 +121,69 @@ def test_options_name_what_each_agent_may_be_given(
     assert _changed(viewer, turn, plan).status_code == 403
 
 
+def _step(name: str, agent: str, tool: str, arguments: dict[str, Any], *needs: str) -> Any:
+    return {
+        "id": name,
+        "title": f"Do {name}",
+        "agent": agent,
+        "tools": [tool],
+        "arguments": arguments,
+        "needs": needs,
+    }
+
+
+TRIM = {"dataset": "places", "operation": "trim", "arguments": {"columns": ["city"]}}
+STEPS = [
+    _step("look", "data-analyst", "preview", {"dataset": "places", "limit": 1}),
+    _step("trim", "data-engineer", "clean", TRIM, "look"),
+    _step("draw", "data-analyst", "preview", {"dataset": "places"}, "trim"),
+]
+
+
+def test_a_step_that_was_left_out_is_applied_later(
+    client: TestClient, project: str, installation: Installation
+) -> None:
+    thread, run = installation.steward.threads.begin(
+        installation.owner.access,
+        "Three steps",
+        extra={"plan": {"goal": "Three steps", "steps": STEPS}, "review": "always"},
+    )
+    turn = f"{project}/threads/{thread.id}/turns/{run.id}"
+    early = client.post(f"{turn}/steps/trim/apply")
+    assert early.status_code in {404, 409}
+    # It waits before it can be decided: the stream tells so.
+    with client.stream("GET", f"{turn}/stream") as events:
+        next(line for line in events.iter_lines() if "waiting_for_approval" in line)
+    skipped = {"decision": "approve", "skip": ["trim", "draw"]}
+    assert client.post(f"{turn}/review", json=skipped).status_code == 204
+    assert [step["status"] for step in _over(client, turn)["steps"]] == [
+        "done",
+        "skipped",
+        "skipped",
+    ]
+
+    done = client.post(f"{turn}/steps/look/apply")
+    assert (done.status_code, done.json()["code"]) == (409, "step-done")
+    later = client.post(f"{turn}/steps/draw/apply")
+    assert (later.status_code, later.json()["code"]) == (409, "step-needs-another")
+    assert "Do trim" in later.json()["detail"]
+    assert client.post(f"{turn}/steps/none/apply").status_code == 404
+    viewer = installation.person(Role.viewer).client
+    assert viewer.post(f"{turn}/steps/trim/apply").status_code == 403
+
+    begun = client.post(f"{turn}/steps/trim/apply")
+
+    assert begun.status_code == 201, begun.text
+    again = f"{project}/threads/{thread.id}/turns/{begun.json()['run_id']}"
+    with client.stream("GET", f"{again}/stream") as events:
+        next(line for line in events.iter_lines() if "waiting_for_approval" in line)
+    shown = client.get(again).json()
+    assert (shown["message"], shown["parent"]) == ("Do trim", run.id)
+    assert [step["id"] for step in shown["steps"]] == ["look", "trim"]
+    assert client.post(f"{again}/review", json={"decision": "approve"}).status_code == 204
+    assert [step["status"] for step in _over(client, again)["steps"]] == ["done", "done"]
+
+
 def test_a_thread_lists_what_its_turns_produced_page_by_page(
     client: TestClient, project: str, installation: Installation
 ) -> None:

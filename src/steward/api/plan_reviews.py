@@ -4,11 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from steward.agents.alone import alone
 from steward.agents.checking import Catalogue, PlanRefused, check
 from steward.agents.plan import Plan
+from steward.agents.threads import Thread
+from steward.api.chat_documents import TurnOut
 from steward.api.documents import Input, Output
 from steward.app import Steward
-from steward.core.errors import Conflict, Invalid, Problem
+from steward.core.errors import Conflict, Invalid, NotFound, Problem
 from steward.identity import Access
 from steward.runs import Run
 
@@ -60,6 +63,34 @@ def review(steward: Steward, access: Access, run: Run, body: ReviewIn) -> None:
     if body.decision == "change":
         answer["plan"] = _changed(body, catalogue_of(steward, run))
     steward.runs.records.signal(access.scope, run.id, wait["key"], answer)
+
+
+class StepAppliedOut(Output):
+    thread_id: str
+    run_id: str = Field(description="Of the turn in which the step is done.")
+
+
+def apply_step(steward: Steward, access: Access, turn: TurnOut, step_id: str) -> tuple[Thread, Run]:
+    """Begins a turn for a step that was left out or failed; its plan waits to be looked at first."""
+    run = steward.runs.get(access.scope, turn.run_id)
+    known = catalogue_of(steward, run)
+    if known is None or not turn.plans:
+        raise NotFound("This turn has no plan.")
+    if not run.status.is_final:
+        raise Conflict("The plan is still being carried out.", code="turn-running")
+    branch = turn.plans[-1].branch
+    states = {step.id: step.status for step in turn.steps if step.branch == branch}
+    done = {name for name, state in states.items() if state not in {"skipped", "failed"}}
+    risks = {name: facts.risk for name, facts in known.tools.items()}
+    plan = alone(Plan.model_validate(turn.plans[-1].plan), step_id, done, risks)
+    return steward.threads.begin(
+        access,
+        plan.goal,
+        thread_id=turn.thread_id,
+        attachments=[file.upload for file in turn.attachments],
+        # A model may have planned it: what a person has not approved yet, they look at.
+        extra={"plan": plan.to_json(), "review": "always"},
+    )
 
 
 def _skipped(body: ReviewIn, plan: dict[str, Any]) -> list[str]:

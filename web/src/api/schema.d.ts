@@ -3468,6 +3468,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/threads/{thread_id}/turns/{run_id}/steps/{step_id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply Plan Step
+         * @description Does a step that was left out or failed, as a turn of its own whose plan is looked at first.
+         */
+        post: operations["apply_plan_step"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/threads/{thread_id}/turns/{run_id}/stream": {
         parameters: {
             query?: never;
@@ -7423,6 +7443,16 @@ export interface components {
          * @enum {string}
          */
         State: "pending" | "approved" | "rejected" | "expired" | "used" | "withdrawn";
+        /** StepAppliedOut */
+        StepAppliedOut: {
+            /**
+             * Run Id
+             * @description Of the turn in which the step is done.
+             */
+            run_id: string;
+            /** Thread Id */
+            thread_id: string;
+        };
         /** StepDifferenceOut */
         StepDifferenceOut: {
             /** Key */
@@ -7991,7 +8021,7 @@ export interface components {
             entries: components["schemas"]["EntryChangeOut"][];
         };
         /** UndoIn */
-        steward__api__routes__runs__UndoIn: {
+        steward__api__routes__run_undo__UndoIn: {
             /** Key */
             key: string;
             /**
@@ -8002,7 +8032,7 @@ export interface components {
             merge_rows?: boolean;
         };
         /** UndoPlanOut */
-        steward__api__routes__runs__UndoPlanOut: {
+        steward__api__routes__run_undo__UndoPlanOut: {
             action: components["schemas"]["ActionOut"];
             /** Blocked */
             blocked: string[];
@@ -22680,7 +22710,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["steward__api__routes__runs__UndoIn"];
+                "application/json": components["schemas"]["steward__api__routes__run_undo__UndoIn"];
             };
         };
         responses: {
@@ -22796,7 +22826,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["steward__api__routes__runs__UndoPlanOut"];
+                    "application/json": components["schemas"]["steward__api__routes__run_undo__UndoPlanOut"];
                 };
             };
             /** @description Not signed in. */
@@ -26680,6 +26710,94 @@ export interface operations {
             };
             /** @description Larger than allowed. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    apply_plan_step: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                thread_id: string;
+                run_id: string;
+                step_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepAppliedOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

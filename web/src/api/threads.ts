@@ -148,6 +148,17 @@ export type ReviewAnswer =
   /** The plan to run instead. */
   | { decision: 'change'; skip: []; plan: Record<string, unknown> };
 
+/** Begins a turn for a step that was left out or failed. */
+export function applyStep(
+  projectId: string,
+  threadId: string,
+  runId: string,
+  stepId: string,
+): Promise<{ thread_id: string; run_id: string }> {
+  const path = { project_id: projectId, thread_id: threadId, run_id: runId, step_id: stepId };
+  return bodyOf(api.POST(`${THREAD}/turns/{run_id}/steps/{step_id}/apply`, { params: { path } }));
+}
+
 /** Says whether a plan may run, without which steps, or changed. */
 export function reviewPlan(
   projectId: string,

@@ -106,7 +106,7 @@ describe('a plan that is edited', () => {
   it('puts what the server says at the step and the field', () => {
     const found = problemsAt([
       { pointer: '/plan/steps/1/arguments/limit', message: 'too small' },
-      { pointer: '/plan/steps/1/arguments/chart/kind', message: 'unknown' },
+      { pointer: '/plan/steps/1/arguments/chart/kind/0', message: 'unknown' },
       { pointer: '/plan/steps/0/tools/0', message: 'not allowed' },
       { pointer: '/plan/steps/0/skill', message: 'unknown skill' },
       { pointer: '/plan', message: 'at most 4 agents' },

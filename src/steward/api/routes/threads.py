@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Header, Query, Request, Response, status
+from fastapi import APIRouter, Header, Path, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
@@ -34,7 +34,14 @@ from steward.api.documents import (
     set_etag,
 )
 from steward.api.guards import AsOperator, AsViewer
-from steward.api.plan_reviews import PlanOptionsOut, ReviewIn, plan_options, review
+from steward.api.plan_reviews import (
+    PlanOptionsOut,
+    ReviewIn,
+    StepAppliedOut,
+    apply_step,
+    plan_options,
+    review,
+)
 from steward.api.routes.chat import followed
 from steward.api.types import RUN_ID, RunId, ThreadId
 from steward.app import Steward
@@ -258,6 +265,24 @@ def read_plan_options(
     """What a changed plan of this turn may name: agents with their tools, tools with their arguments, skills."""
     steward = steward_of(request)
     return plan_options(steward, _run(steward, access, thread_id, run_id))
+
+
+@router.post(
+    "/{thread_id}/turns/{run_id}/steps/{step_id}/apply", status_code=status.HTTP_201_CREATED
+)
+def apply_plan_step(
+    request: Request,
+    access: AsOperator,
+    thread_id: ThreadId,
+    run_id: RunId,
+    step_id: Annotated[str, Path(pattern="^[a-z][a-z0-9_]{0,29}$")],
+) -> StepAppliedOut:
+    """Does a step that was left out or failed, as a turn of its own whose plan is looked at first."""
+    steward = steward_of(request)
+    found = steward.threads.turn(access.scope, thread_id, run_id)
+    turn = turn_out(steward, access.scope, found)
+    thread, run = apply_step(steward, access, turn, step_id)
+    return StepAppliedOut(thread_id=thread.id, run_id=run.id)
 
 
 def _told(response: Response, thread: Thread) -> ThreadOut:

@@ -126,7 +126,9 @@ export function BudgetCard({ waiting, request }: CardProps) {
   const { say, isPending, error } = useDecision(waiting);
   const { breach } = request;
   const total = Number(breach?.total ?? 0);
-  const [limit, setLimit] = useState<number | string>(total + Number(breach?.asked ?? 0));
+  // A call that may need nothing is stopped when all is used up: as much again is offered then.
+  const more = Number(breach?.asked ?? 0) || total || 1;
+  const [limit, setLimit] = useState<number | string>(total + more);
   if (!breach) return null;
   const unit = UNITS[breach.limit] ?? breach.limit;
   const raise = () =>

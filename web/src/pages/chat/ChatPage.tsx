@@ -77,6 +77,8 @@ function OneThread({ threadId }: { threadId: string | null }) {
     void sending.send({ message, mentions, attachments: files, parent, thread_id });
   };
 
+  const showStarted = (message: string, thread: string, run: string) =>
+    sending.show({ message, thread_id: thread }, thread, run);
   const showStep = ({ run_id: runId, key }: Exhibit) => {
     setShown(null);
     void (async () => {
@@ -161,6 +163,7 @@ function OneThread({ threadId }: { threadId: string | null }) {
               onBranch: (turn) => setOrigin({ kind: 'branch', turn }),
               onAgain: sayAgain,
               onLeaf: setLeaf,
+              onStarted: showStarted,
             }}
           />
         )}
@@ -173,9 +176,7 @@ function OneThread({ threadId }: { threadId: string | null }) {
           sending={sending}
           onOrigin={setOrigin}
           onSend={send}
-          onStarted={(message, thread, run) =>
-            sending.show({ message, thread_id: thread }, thread, run)
-          }
+          onStarted={showStarted}
         />
       </div>
     </div>

@@ -9,10 +9,11 @@ import { Chip } from '@/components/Chip';
 import type { Following } from './following';
 import { ChangedBy, LeftOut } from './PlanChanges';
 import { changesOf } from './plan-changes';
-import { completionOf, MAKERS, neededFor, stepsOf } from './plan-facts';
+import { completionOf, dependingOn, MAKERS, neededFor, stepsOf } from './plan-facts';
 import classes from './plan.module.css';
 import { PlanEditor } from './PlanEditor';
 import { PlanReview } from './PlanReview';
+import type { OnStarted } from './ApplyStep';
 import { StepItem } from './StepItem';
 
 interface Props {
@@ -22,9 +23,10 @@ interface Props {
   isLast: boolean;
   /** The call that is to be seen. */
   shownCall: string | null;
+  onStarted: OnStarted;
 }
 
-export function PlanCard({ turn, waiting, following, isLast, shownCall }: Props) {
+export function PlanCard({ turn, waiting, following, isLast, shownCall, onStarted }: Props) {
   const newest = turn.plans.at(-1);
   const [chosen, setChosen] = useState<number | null>(null);
   const [wanted, setWanted] = useState<boolean | null>(null);
@@ -42,10 +44,11 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall }: Props)
   const maker = MAKERS[plan.made_by];
   const isEdited = isReviewed && wantsEdit;
   const changes = changesOf(plan.proposed, plan.plan);
+  /** What works on a step goes with it, and what it works on comes with it. */
   const skip = (id: string, isSkipped: boolean) => {
     const next = new Set(skipped);
-    if (isSkipped) next.add(id);
-    else next.delete(id);
+    if (isSkipped) dependingOn(id, plan.plan.steps).forEach((each) => next.add(each));
+    else neededFor(id, plan.plan.steps).forEach((each) => next.delete(each));
     setSkipped(next);
   };
   const only = (id: string) => {
@@ -103,6 +106,7 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall }: Props)
                     hasKeys={isLast}
                     shownCall={shownCall}
                     changes={changes}
+                    {...(isFinal(turn.status) && plan === newest ? { onStarted } : {})}
                     {...(isReviewed
                       ? {
                           isSkipped: skipped.has(step.id),

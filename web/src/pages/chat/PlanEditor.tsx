@@ -71,7 +71,7 @@ function Editor({ turn, plan, options, onClose }: Props & { options: PlanOptions
     let wrong = problemsIn(draft);
     if (wrong.length === 0) wrong = await save(planOf(draft, plan.plan));
     setFound(wrong);
-    requestAnimationFrame(() => focusIn(place.current, '[aria-invalid="true"]'));
+    if (wrong.length > 0) requestAnimationFrame(() => showFirst(place.current));
   };
   return (
     <form
@@ -186,6 +186,13 @@ function withOrWithout(all: ReadonlySet<string>, one: string, isIn: boolean): Re
   if (isIn) next.add(one);
   else next.delete(one);
   return next;
+}
+
+/** What is wrong comes into view, and takes the focus where it can be mended at once. */
+function showFirst(place: HTMLElement | null): void {
+  const first = place?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]');
+  first?.scrollIntoView({ block: 'center' });
+  first?.focus();
 }
 
 function focusIn(place: HTMLElement | null, selector: string): void {

@@ -5,6 +5,7 @@ import type { PlanStep, Turn, TurnStep } from '@/api/chat-types';
 import type { Waiting } from '@/api/run-types';
 import { StateChip } from '@/components/Chip';
 import { JsonTree } from '@/components/JsonTree';
+import { ApplyStep, type OnStarted } from './ApplyStep';
 import { CallCard } from './CallCard';
 import type { PlanChanges } from './plan-changes';
 import classes from './plan.module.css';
@@ -26,11 +27,13 @@ interface Props {
   /** Leaves out everything else that it does not need. */
   onOnly?: () => void;
   changes: PlanChanges;
+  /** Only once the turn is over: a step that was not done can be done after all. */
+  onStarted?: OnStarted;
 }
 
 export function StepItem(props: Props) {
   const { step, planned, turn, waiting, live, hasKeys, shownCall, changes } = props;
-  const { isSkipped, onSkip, onOnly } = props;
+  const { isSkipped, onSkip, onOnly, onStarted } = props;
   // Waits have entries of their own, which are shown with the call that waits.
   const calls = step.calls.filter(({ tool }) => tool !== null);
   const state = step.status === 'rolled_back' ? 'undone' : step.status;
@@ -68,6 +71,7 @@ export function StepItem(props: Props) {
           />
         )}
         <RollBack step={step} turn={turn} />
+        {onStarted && <ApplyStep step={step} turn={turn} onStarted={onStarted} />}
       </div>
       <StepFacts step={step} planned={planned} />
       <StepChanges id={step.id} changes={changes} />

@@ -10,6 +10,7 @@ import { isFinal } from '@/api/runs';
 import { useProject } from '@/app/project';
 import { callKeyOf } from '@/components/waiting/send-window';
 import { Answer } from './Answer';
+import type { OnStarted } from './ApplyStep';
 import { CallCard } from './CallCard';
 import classes from './chat.module.css';
 import { Deviations } from './Deviations';
@@ -23,6 +24,8 @@ import { TurnFooter } from './TurnFooter';
 import { OtherWaits, WaitingHere } from './Waits';
 
 export interface TurnActions {
+  /** Another turn was begun. */
+  onStarted: OnStarted;
   onSay: (message: string) => void;
   onEdit: (turn: Turn) => void;
   /** Sends the same message again. */
@@ -61,6 +64,7 @@ export const TurnView = memo(function TurnView({ turn, isLast, actions, shownKey
             following={following}
             isLast={isLast}
             shownCall={shownCall}
+            onStarted={actions.onStarted}
           />
         ) : (
           calls.map((call) => (

@@ -113,7 +113,8 @@ const FIELDS = new Set(['title', 'reason', 'agent', 'tools', 'fallback_tools', '
 export function problemsAt(errors: FieldError[]): PlanProblems {
   const found: PlanProblems = { steps: {}, others: [] };
   for (const { pointer, message } of errors) {
-    const [, , index, field = '', name = '', ...deeper] = pointer.split('/').filter(Boolean);
+    const [, , index, field = '', name = '', ...rest] = pointer.split('/').filter(Boolean);
+    const deeper = rest.filter((part) => !/^\d+$/.test(part));
     const number = Number(index);
     if (!pointer.startsWith('/plan/steps/') || !Number.isInteger(number)) {
       found.others.push(message);

@@ -31,6 +31,15 @@ export function neededFor(id: string, steps: PlanStep[]): ReadonlySet<string> {
   return found;
 }
 
+/** A step with everything that works on it, directly or not: without it they cannot be done. */
+export function dependingOn(id: string, steps: PlanStep[]): ReadonlySet<string> {
+  const found = new Set([id]);
+  for (const step of steps) {
+    if (step.needs.some((need) => found.has(need))) found.add(step.id);
+  }
+  return found;
+}
+
 const ENDED = new Set(['done', 'skipped', 'rolled_back']);
 
 /** Per cent of the steps that need nothing more, rounded down. */
