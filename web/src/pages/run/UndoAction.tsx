@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { Redo2, Undo2 } from 'lucide-react';
 import type { Action } from '@/api/run-types';
 import { useMay } from '@/app/project';
-import { useUndoing } from '@/components/undoing/use-undoing';
+import { useUndoing } from '@/components/taking-back/use-undoing';
 
 interface Props {
   runId: string;
