@@ -19,6 +19,7 @@ from steward.identity import Access
 from steward.runs import Run
 from steward.testing import Installation, fast_passwords
 from steward.testing.models import ScriptedLineup
+from steward.testing.walls import SharedSandbox
 
 CUSTOMERS = 60
 
@@ -97,12 +98,21 @@ def sample_home(
 
 @pytest.fixture
 def chat(
-    sample_home: tuple[Path, Access], tmp_path: Path, clock: MovableClock, models: ScriptedLineup
+    sample_home: tuple[Path, Access],
+    tmp_path: Path,
+    clock: MovableClock,
+    models: ScriptedLineup,
+    shared_sandbox: SharedSandbox,
 ) -> Iterator[Chat]:
     home = tmp_path / "home"
     shutil.copytree(sample_home[0], home)
+    shared_sandbox.let_in(home)
     steward = open_steward(
-        load_settings(home=home), clock=clock, passwords=fast_passwords(), models=models
+        load_settings(home=home),
+        clock=clock,
+        passwords=fast_passwords(),
+        models=models,
+        provider=shared_sandbox,
     )
     yield Chat(steward, sample_home[1], clock, models)
     steward.close()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from steward.api import create_routes
 from steward.api.guards import cookie_name
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
+from steward.identity import NewSession
 from steward.testing import Installation, PostgresServer, fast_passwords
 from tests.api.live import LiveServer
 
@@ -46,20 +48,40 @@ class Target:
     address: str
     installation: Installation
 
+    @cached_property
+    def session(self) -> NewSession:
+        return self.sign_in()
+
+    @cached_property
+    def project(self) -> str:
+        return self.new_project()
+
+    def sign_in(self) -> NewSession:
+        sessions = self.installation.steward.identity.sessions
+        return sessions.sign_in_by_link(sessions.new_link(self.installation.owner.user.id))
+
+    def new_project(self) -> str:
+        return self.installation.project("Fuzzed")
+
     def call(self, case: Case[Any]) -> None:
-        """As the owner of a project of its own, so that nothing one case destroys hides another."""
-        steward, owner = self.installation.steward, self.installation.owner
-        session = steward.identity.sessions.sign_in_by_link(
-            steward.identity.sessions.new_link(owner.user.id)
-        )
-        if "project_id" in case.path_parameters:
-            case.path_parameters["project_id"] = self.installation.project("Fuzzed")
+        """As the owner of a project of its own, so that nothing one case destroys hides another.
+
+        What only reads destroys nothing, and nothing in a project ends the owner's session.
+        """
+        steward = self.installation.steward
+        reads = case.method.upper() == "GET"
+        in_project = "project_id" in case.path_parameters
+        session = self.session if reads or in_project else self.sign_in()
+        if in_project:
+            case.path_parameters["project_id"] = self.project if reads else self.new_project()
         # The document allows a token instead; a random one would end every case at the door.
         case.headers.pop("Authorization", None)
         client = requests.Session()
         client.cookies.set(cookie_name(steward.settings.http), session.token)
         headers = {"X-CSRF-Token": session.principal.csrf_token}
         response = case.call(base_url=self.address, session=client, headers=headers)
+        # A session that had ended would turn every later case away at the door.
+        assert response.status_code != 401 or session is not self.session
         case.validate_response(response, checks=CHECKS)
 
 

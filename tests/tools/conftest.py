@@ -11,6 +11,7 @@ from steward.app import open_steward
 from steward.core import MovableClock, load_settings
 from steward.data.samples import generate
 from steward.testing import Installation, fast_passwords
+from steward.testing.walls import SharedSandbox
 from tests.tools.room import Room
 
 CUSTOMERS = 60
@@ -34,9 +35,14 @@ def sample_home(tmp_path_factory: pytest.TempPathFactory, home_template: Path) -
 
 
 @pytest.fixture
-def room(sample_home: Room, tmp_path: Path, clock: MovableClock) -> Iterator[Room]:
+def room(
+    sample_home: Room, tmp_path: Path, clock: MovableClock, shared_sandbox: SharedSandbox
+) -> Iterator[Room]:
     home = tmp_path / "home"
     shutil.copytree(sample_home.steward.settings.home, home)
-    steward = open_steward(load_settings(home=home), clock=clock, passwords=fast_passwords())
+    shared_sandbox.let_in(home)
+    steward = open_steward(
+        load_settings(home=home), clock=clock, passwords=fast_passwords(), provider=shared_sandbox
+    )
     yield Room(steward, sample_home.scope, sample_home.author)
     steward.close()

@@ -95,10 +95,11 @@ def open_steward(
     clock: Clock | None = None,
     passwords: Passwords | None = None,
     models: Lineup | None = None,
+    provider: Provider | None = None,
 ) -> Steward:
     """Opens the installation in `settings.home`, creating or migrating what is missing.
 
-    `models` stand in for those of the settings.
+    `models` and the `provider` of sandboxes stand in for those of the settings.
     """
     clock = clock or SystemClock()
     ids = Ids(clock)
@@ -134,7 +135,7 @@ def open_steward(
         scrubbing,
         _doorbell(settings, database, keyring),
     )
-    sandbox = open_sandbox(settings)
+    sandbox = open_sandbox(settings, provider)
     services: dict[str, Any] = {
         "workbench": workbench,
         "secrets": secrets,
@@ -250,10 +251,12 @@ def _hashing_key(secrets: SecretStore, scope: Scope) -> bytes:
         return bytes.fromhex(secrets.get(scope, HASHING_KEY))
 
 
-def open_sandbox(settings: Settings) -> Sandbox:
+def open_sandbox(settings: Settings, provider: Provider | None = None) -> Sandbox:
     """Starts nothing by itself: the first execution raises the walls."""
     chosen = settings.sandbox
-    return Sandbox(_provider(settings), minimum=chosen.minimum, concurrency=chosen.concurrency)
+    return Sandbox(
+        provider or _provider(settings), minimum=chosen.minimum, concurrency=chosen.concurrency
+    )
 
 
 def _provider(settings: Settings) -> Provider:

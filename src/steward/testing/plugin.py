@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from steward.testing.installation import Installation
     from steward.testing.models import ScriptedLineup
     from steward.testing.servers import PostgresServer
+    from steward.testing.walls import SharedSandbox
 
 # Imports of Steward happen inside the fixtures: the plug-in is loaded by every pytest run of every
 # project in whose environment Steward is installed.
@@ -76,6 +77,7 @@ def installation(
     tmp_path: Path,
     clock: "MovableClock",
     models: "ScriptedLineup",
+    shared_sandbox: "SharedSandbox",
 ) -> "Iterator[Installation]":
     """A fresh installation, nobody in it yet."""
     from steward.app import open_steward
@@ -86,7 +88,10 @@ def installation(
     if database_url is None:
         shutil.copytree(home_template, home)
     settings: Settings = load_settings(home=home, database={"url": database_url})
-    steward = open_steward(settings, clock=clock, passwords=fast_passwords(), models=models)
+    steward = open_steward(
+        settings, clock=clock, passwords=fast_passwords(), models=models, provider=shared_sandbox
+    )
+    shared_sandbox.let_in(home)
     opened = Installation(steward, clock)
     yield opened
     opened.close()
@@ -113,6 +118,16 @@ def home_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     migrate(database)
     database.close()
     return home
+
+
+@pytest.fixture(scope="session")
+def shared_sandbox(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SharedSandbox]":
+    """The sandbox of all installations below pytest's folder; pass it to `open_steward` as `provider`."""
+    from steward.testing.walls import SharedSandbox
+
+    sandbox = SharedSandbox(tmp_path_factory.getbasetemp())
+    yield sandbox
+    sandbox.end()
 
 
 @pytest.fixture(scope="session")
