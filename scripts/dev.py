@@ -27,6 +27,12 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Many networks put a proxy with its own root certificate before the registries; the system knows it.
 SYSTEM_CERTIFICATES = {"NODE_USE_SYSTEM_CA": "1", "UV_SYSTEM_CERTS": "1"}
 
+# Tests start hundreds of processes; where bytecode is not kept, each of them compiles what it imports.
+KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
+
+# Two processes, each of which takes from the other what it has left at the end.
+ON_TWO_CORES = ("-n", "2", "--dist", "worksteal")
+
 Step = tuple[str, Callable[[], None]]
 
 
@@ -44,7 +50,7 @@ def run(
     """Runs a program; with `quiet` its output is shown only when it fails."""
     words = [str(word) for word in command]
     path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"
-    environment = {**os.environ, "PATH": path, **SYSTEM_CERTIFICATES, **env}
+    environment = {**os.environ, "PATH": path, **SYSTEM_CERTIFICATES, **KEEP_BYTECODE, **env}
     done = subprocess.run(
         words,
         cwd=cwd,
@@ -243,6 +249,10 @@ def pytest(*arguments: str) -> None:
     run([BIN / "pytest", *arguments])
 
 
+def python_tests() -> None:
+    pytest("--ignore=tests/journeys", *ON_TWO_CORES)
+
+
 def run_tests(_: argparse.Namespace) -> None:
     say("Setting up")
     set_up(groups=["dev", "web"], extras=EXTRAS)
@@ -252,7 +262,9 @@ def run_tests(_: argparse.Namespace) -> None:
         say("  SKIPPED: browser journeys; no Chromium here and no root to install one.")
     browser_step: list[Step] = []
     if browser is not None:
-        journeys = partial(pytest, "-m", "browser", f"--chromium={browser}")
+        # By file: the journeys of some files share a server.
+        by_file = ("-n", "2", "--dist", "loadfile")
+        journeys = partial(pytest, "tests/journeys", *by_file, f"--chromium={browser}")
         browser_step = [("Browser journeys", journeys)]
     with ThreadPoolExecutor(1) as beside:
         # Types take one core for a while; the checks of the web app have the other meanwhile.
@@ -272,7 +284,7 @@ def _run_steps(typed: "Future[None]", browser_step: list[Step]) -> None:
             ("Web: unit tests", partial(npm, "test")),
             ("Web: types and build", build_web),
             ("Types", typed.result),
-            ("Python tests, SQLite and PostgreSQL", lambda: pytest("-m", "not browser", "-n", "2")),
+            ("Python tests, SQLite and PostgreSQL", python_tests),
             *browser_step,
         ]
     )
@@ -281,7 +293,7 @@ def _run_steps(typed: "Future[None]", browser_step: list[Step]) -> None:
 def run_fast_tests(_: argparse.Namespace) -> None:
     set_up(groups=["dev", "web"], extras=EXTRAS)
     quick = [f"tests/{room}" for room in ("core", "store", "identity", "trace", "api", "rules")]
-    fast = ("-m", "not soak", "-n", "2", "-q", "--steward-databases", "sqlite", *quick)
+    fast = ("-m", "not soak", *ON_TWO_CORES, "-q", "--steward-databases", "sqlite", *quick)
     steps(
         [
             ("Lint", lint),
