@@ -194,7 +194,11 @@ def test_no_mixture_of_what_was_read_becomes_a_destination(parts: list[str], glu
 
 def test_files_that_nobody_named_are_not_attached() -> None:
     step = _step("send_email", arguments={"to": ["ann@example.com"], "subject": "News"})
-    mail = {"to": ["ann@example.com"], "subject": "News", "text": "Economy grows."}
+    mail: dict[str, Any] = {
+        "to": ["ann@example.com"],
+        "subject": "News",
+        "text": "Economy grows.",
+    }
     assert _why(step, Risk.external_send, **mail) is None
     told = _why(step, Risk.external_send, **mail, attachments=["originals/crm_customers.csv"])
     assert told is not None
@@ -217,3 +221,17 @@ def test_what_is_to_be_found_in_results_is_not_called_without_it() -> None:
     assert not is_left_open(_step("update_user"), Risk.write, {"city"}, has_model=False)
     alone = _step("list_datasets").model_copy(update={"needs": []})
     assert not is_left_open(alone, Risk.read, {"limit"}, has_model=True)
+
+
+def test_what_is_to_be_fetched_is_not_changed_and_carries_nothing() -> None:
+    step, page = _step("http_request"), "www.news.example"
+    assert _asked_for(step, method="GET", url=page)
+    assert _why(step, Risk.external_send, method="GET", url=page) is None
+    assert not _asked_for(step, method="GET", url=page, headers={"X-Rows": "Economy grows."})
+    assert not _asked_for(step, method="get", url=page, body="invoice 17")
+    changes: list[dict[str, Any]] = [{"method": "DELETE"}, {"method": "POST"}, {"bearer": "KEY"}]
+    for more in changes:
+        assert _why(step, Risk.external_send, url=page, **more) is not None, more
+    planned = _step("http_request", arguments={"method": "POST", "url": page})
+    assert _why(planned, Risk.external_send, method="POST", url=page, body="Economy grows.") is None
+    assert _asked_for(planned, method="POST", url=page, body="Economy grows.")

@@ -20,6 +20,7 @@ from steward.agents.provenance import (
     can_be_new,
     is_free_text,
     is_link,
+    is_look,
     is_narrow,
     is_recipient,
     is_target,
@@ -103,6 +104,9 @@ def is_asked_for(
         return False
     holes = _holes(step, arguments, labels)
     targets = [name for name in holes if is_target(name)]
+    if is_look(arguments) and any(_is_wide(name, arguments[name]) for name in holes):
+        # What is fetched needs no words along with it: those would only carry something out.
+        return False
     if not targets:
         given = [name for name in arguments if name not in holes]
         return not holes or any(is_target(n) or _is_wide(n, arguments[n]) for n in given)

@@ -377,10 +377,11 @@ class _Work:
         self, tool: str, arguments: Mapping[str, Json], labels: Mapping[str, Labels]
     ) -> bool:
         facts = self._has.tools[tool]
+        usual = facts["schema"].get("properties", {}).get("method", {}).get("default")
         return is_asked_for(
             self._step,
             Risk(facts["risk"]),
-            arguments,
+            {"method": usual, **arguments} if usual is not None else arguments,
             labels,
             plan_is_trusted=self._job.arguments_trusted,
             spends=facts.get("spends", False),

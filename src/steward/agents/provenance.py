@@ -68,13 +68,16 @@ _RECIPIENTS: Final = _LINKS | frozenset(
 _OBJECTS: Final = frozenset(
     {"id", "ids", "user", "users", "path", "paths", "file", "files", "filename", "folder"}
     | {"dataset", "datasets", "target", "table", "branch", "commit", "connection"}
-    | {"playbook", "repository", "digest", "upload", "attachment", "attachments"}
+    | {"playbook", "repository", "digest", "upload", "attachment", "attachments", "method"}
+    | {"bearer", "secret", "secrets", "token", "credential", "credentials"}
 )
 _NEW: Final = frozenset({"dataset", "target", "table", "branch", "filename"})
 _FREE_TEXT: Final = frozenset(
     {"body", "text", "message", "content", "subject", "title", "description", "note", "comment"}
     | {"html", "summary", "reason", "data", "payload", "headers"}
 )
+_LOOKING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods of HTTP that change nothing."""
 _AMOUNTS: Final = frozenset(
     {"amount", "amounts", "price", "sum", "total", "usd", "eur", "budget", "quantity"}
 )
@@ -154,7 +157,7 @@ def label_arguments(
     return {
         name: _together(
             _label(name, leaf, told, shown, everything)
-            for leaf in _leaves(value, properties.get(name, {}), shared)
+            for leaf in _parts(name, value, properties.get(name, {}), shared)
         )
         for name, value in arguments.items()
     }
@@ -254,6 +257,22 @@ def _is_harmless(name: str, leaf: Json) -> bool:
             # A number says which one, or how much, where the argument is for that.
             return not is_target(name) and not _words(name) & _AMOUNTS and abs(leaf) <= _SMALL
     return False
+
+
+def is_look(arguments: Mapping[str, Json]) -> bool:
+    """Whether a call says of itself that it only fetches something."""
+    return str(arguments.get("method", "")).upper() in _LOOKING
+
+
+def _parts(
+    name: str, value: Json, schema: Mapping[str, Any], shared: Mapping[str, Any]
+) -> Iterator[Json]:
+    """What somebody has to have said; which method changes something is no harmless choice."""
+    if name == "method" and isinstance(value, str):
+        if value.upper() not in _LOOKING:
+            yield value
+    else:
+        yield from _leaves(value, schema, shared)
 
 
 def _leaves(value: Json, schema: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterator[Json]:
