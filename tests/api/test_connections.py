@@ -104,3 +104,45 @@ def test_kinds_bring_their_forms(installation: Installation, kind: str) -> None:
     known = {each["kind"]: each for each in found}
     assert known[kind]["settings_schema"]["type"] == "object"
     assert all(each["title"] for each in known.values())
+
+
+def test_a_callback_is_for_the_person_who_started(installation: Installation) -> None:
+    client = installation.owner.client
+    settings = {"url": "http://127.0.0.1:1/mcp", "sign_in": "person"}
+    made = _made(installation, client, kind="mcp", settings=settings, values={})
+    assert made["sign_in"] == {
+        "mode": "person",
+        "state": "signed_out",
+        "issuer": "",
+        "scope": "",
+        "by": "",
+        "at": None,
+        "until": None,
+    }
+    place = _at(installation, f"connections/{made['id']}")
+    assert client.post(f"{place}/sign-in").json()["code"] == "address-refused"
+    callback = "/api/v1/oauth/callback"
+    # What is no sign-in leads nowhere; one that nobody waits for leads back to the page, with a code and no words.
+    assert client.get(callback, params={"state": "x", "code": "c"}).status_code == 404
+    state = f"{installation.scope.project_id}.{made['id']}.guessed"
+    said = {"state": state, "code": "c", "error_description": "<b>words</b>"}
+    answer = client.get(callback, params=said, follow_redirects=False)
+    assert answer.status_code == 303
+    assert answer.headers["location"].endswith(
+        f"/p/{installation.scope.project_id}/connections?signed_in={made['id']}&outcome=wrong-state"
+    )
+    editor = installation.person(Role.editor).client
+    assert editor.get(callback, params=said, follow_redirects=False).status_code == 403
+    assert editor.post(f"{place}/sign-in").status_code == 403
+    outside = installation.anonymous()
+    assert outside.get(callback, params=said, follow_redirects=False).status_code == 401
+    described = outside.get("/api/v1/oauth/client.json").json()
+    assert described["client_id"].endswith("/api/v1/oauth/client.json")
+    assert described["redirect_uris"] == [described["client_id"].replace("client.json", "callback")]
+
+
+def test_secrets_of_steward_s_own_are_neither_set_nor_deleted(installation: Installation) -> None:
+    client = installation.owner.client
+    place = _at(installation, "secrets/steward.oauth.con_1.access_token")
+    for answer in (client.put(place, json={"value": "x"}), client.delete(place)):
+        assert (answer.status_code, answer.json()["code"]) == (403, "own-secret")

@@ -16,25 +16,42 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
-from steward.connections import Connection, Draft
+from steward.app import Steward
+from steward.connections import Connection, Draft, Http
 from steward.connections.documents import as_draft
+from steward.core import MovableClock
 from steward.core.errors import Denied, Invalid, Misconfigured, StewardError
-from steward.identity import Role
+from steward.identity import Access, Principal, Role, Via
 from steward.store import EVERYWHERE
 from steward.store.tables import metadata as tables
-from tests.broker.conftest import Desk, desk
 from tests.connections.outside import Heard, ok, serving
-from tests.tools.room import run
+from tests.connections.test_using import _access
+from tests.tools.conftest import room, sample_home
+from tests.tools.room import Room, run
 
-__all__ = ["desk"]
+__all__ = ["room", "sample_home"]
 
 SERVER = Path(__file__).parent / "oauth_server.py"
 CALLBACK = "http://127.0.0.1:8400/api/v1/oauth/callback"
 
 
-@pytest.fixture(autouse=True)
-def _this_machine_may_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STEWARD_NETWORK__ALLOW_PRIVATE", '["127.0.0.1"]')
+HTTP = Http(allow_private=["127.0.0.1"])
+
+
+@dataclass(frozen=True)
+class Desk:
+    steward: Steward
+    access: Access
+    clock: MovableClock
+
+
+@pytest.fixture
+def desk(room: Room, clock: MovableClock) -> Desk:
+    connections = room.steward.connections
+    connections.around = replace(connections.around, http=HTTP)
+    connections.health.around = connections.around
+    connections.sign_ins.http = HTTP
+    return Desk(room.steward, _access(room), clock)
 
 
 @dataclass(frozen=True)
@@ -75,10 +92,17 @@ def guarded(folder: Path, **told: Any) -> Iterator[Guarded]:
         process.wait()
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Guarded]:
-    with guarded(tmp_path) as made:
+@pytest.fixture(scope="module")
+def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    with guarded(tmp_path_factory.mktemp("guarded")) as made:
         yield made
+
+
+@pytest.fixture
+def server(open_server: Guarded) -> Guarded:
+    """One server for all, with what it did for earlier tests forgotten."""
+    open_server.log.write_text("")
+    return open_server
 
 
 def _made(desk: Desk, server: Guarded, **settings: Any) -> Connection:
@@ -168,7 +192,7 @@ def test_a_token_that_ended_is_renewed_once_for_all_who_wait(desk: Desk, tmp_pat
         made = _made(desk, server)
         _signed_in(desk, made)
         before = server.count("refresh")
-        desk.installation.clock.advance(minutes=1)
+        desk.clock.advance(minutes=1)
 
         async def together() -> list[Any]:
             check = desk.steward.connections.health.check
@@ -190,7 +214,8 @@ def test_what_comes_back_must_fit_what_was_asked(desk: Desk, server: Guarded) ->
             _finish(desk, made, answer, **changes)
         assert wrong.value.specific_code == code
     # Another admin, lured to the callback, does not finish somebody else's sign-in.
-    other = desk.installation.person(Role.admin).access
+    principal = Principal("usr_other", "other@example.com", "Otto", Via.session)
+    other = Access(principal, desk.access.scope, Role.admin)
     said = dict(answer)
     with pytest.raises(Denied, match="Somebody else"):
         run(desk.steward.connections.finish_sign_in(other, made.id, said.pop("state"), said))
@@ -209,7 +234,7 @@ def test_what_comes_back_must_fit_what_was_asked(desk: Desk, server: Guarded) ->
         )
     # Too late.
     answer = _agreed(_started(desk, made))
-    desk.installation.clock.advance(seconds=601)
+    desk.clock.advance(seconds=601)
     with pytest.raises(Denied, match="ten minutes"):
         _finish(desk, made, answer)
 
@@ -261,20 +286,19 @@ def test_signing_out_forgets_and_withdraws(desk: Desk, server: Guarded) -> None:
     assert _check(desk, made).worked
 
 
-def test_a_token_withdrawn_by_the_server_says_to_sign_in_again(desk: Desk, tmp_path: Path) -> None:
-    with guarded(tmp_path) as server:
-        made = _made(desk, server)
-        _signed_in(desk, made)
-        registered = server.count("register")
-        store = desk.steward.connections.sign_ins._store(desk.access.scope, made.id)
-        session = store.session()
-        assert session is not None
-        store.keep_tokens(session, "at-forged", "", 3600, "usr")
-        check = _check(desk, made)
-        assert (check.worked, check.code) == (False, "sign-in-needed")
-        assert "sign in again" in check.words
-        # Nobody is registered in the middle of a call.
-        assert server.count("register") == registered
+def test_a_token_withdrawn_by_the_server_says_to_sign_in_again(desk: Desk, server: Guarded) -> None:
+    made = _made(desk, server)
+    _signed_in(desk, made)
+    registered = server.count("register")
+    store = desk.steward.connections.sign_ins._store(desk.access.scope, made.id)
+    session = store.session()
+    assert session is not None
+    store.keep_tokens(session, "at-forged", "", 3600, "usr")
+    check = _check(desk, made)
+    assert (check.worked, check.code) == (False, "sign-in-needed")
+    assert "sign in again" in check.words
+    # Nobody is registered in the middle of a call.
+    assert server.count("register") == registered
 
 
 def test_where_nobody_may_register_a_client_id_is_needed(desk: Desk, tmp_path: Path) -> None:
