@@ -81,10 +81,17 @@ def author(page: Page) -> None:
     """Forks the blueprint and deploys it."""
     go(page, "Blueprints")
     page.get_by_role("button", name="Fork Spread cost centres over products").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(TITLE)
-    page.get_by_role("tab", name="Versions").click()
-    page.get_by_role("button", name="Deploy revision 1").click()
-    expect(page.get_by_text("Deployed", exact=True)).to_be_visible()
+    drawer = page.get_by_role("dialog", name=TITLE)
+    drawer.get_by_role("tab", name="Versions").click()
+    drawer.get_by_role("button", name="Deploy revision 1").click()
+    expect(drawer.get_by_text("Deployed", exact=True)).to_be_visible()
+    check_accessible(page)
+    # It has an address of its own; closing it leads back to its card.
+    page.reload()
+    expect(drawer.get_by_role("tab", name="Versions", selected=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+    expect(page.get_by_role("link", name=TITLE)).to_be_focused()
 
 
 def invite(page: Page) -> str:
