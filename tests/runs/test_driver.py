@@ -1,6 +1,7 @@
 """Runs go on exactly where they were: after answers, crashes, pauses, and whoever drives them."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 from steward.core.clock import MovableClock
 from steward.core.errors import Conflict, NotFound
 from steward.core.faults import install
-from steward.runs import Effect, RunRequest, _tables
+from steward.runs import Effect, Entry, Execution, RunRequest, _tables
 from steward.runs._commit import GroupCommit
 from steward.runs.driver import Drive, Parts
 from steward.runs.worker import LEASE
@@ -319,3 +320,36 @@ def test_priority_goes_first_and_queues_are_apart(room: Room) -> None:
     claimed = [room.runs.records.claim("w", ["cpu"], 1, LEASE)[0].id for _ in range(2)]
     assert claimed == [high, low]
     assert [run.id for run in room.runs.records.claim("w", ["llm"], 1, LEASE)] == [other]
+
+
+def test_entries_are_handed_over_once_they_are_durable(room: Room) -> None:
+    run_id = room.start("steps", n=3)
+    seen: list[tuple[int, bool]] = []
+
+    def read(entries: Sequence[Entry]) -> None:
+        stored = {entry.seq for entry in room.runs.journal.entries(room.scope, run_id)}
+        seen.extend((entry.seq, entry.seq in stored) for entry in entries)
+
+    with room.runs.reading(run_id, read, lambda: None):
+        room.drive()
+    assert seen == [(seq, True) for seq in range(2, 6)]
+    room.start("steps", n=1)
+    room.drive()
+    assert len(seen) == 4, "nobody reads any more"
+
+
+def test_what_an_entry_takes_along_is_written_with_it(room: Room) -> None:
+    written: list[str] = []
+
+    async def program(execution: Execution) -> None:
+        async def look() -> None:
+            execution.take_along(lambda tx: written.append(tx.project.project_id))
+
+        await execution.step("look", {}, look)
+        assert await execution.share(lambda tx: len(tx.rows(sa.select(_tables.runs)))) == 1
+
+    room.runs.programs["along"] = program
+    run_id = room.start("along")
+    room.drive()
+    assert room.status(run_id) == "done"
+    assert written == [room.scope.project_id]

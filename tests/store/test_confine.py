@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from steward.core import MovableClock
 from steward.core.errors import Bug
 from steward.identity._tables import projects, users
-from steward.store import EVERYWHERE, Scope, Transaction
+from steward.store import EVERYWHERE, Prepared, Scope, Transaction
 from steward.store.eventlog import events
 from steward.store.secrets import secrets
 from steward.testing import Installation
@@ -239,11 +239,34 @@ _HOSTILE = list(_hostile())
     [case[1:] for case in _HOSTILE],
     ids=[case[0] for case in _HOSTILE],
 )
-def test_what_could_cross_is_refused(statement: Any, parameters: Any) -> None:
+@pytest.mark.parametrize("prepared", [False, True], ids=["written anew", "prepared"])
+def test_what_could_cross_is_refused(statement: Any, parameters: Any, prepared: bool) -> None:
     """Refused before the database is asked, so no database is needed."""
     tx = Transaction(None, OURS)  # type: ignore[arg-type]
     with pytest.raises(Bug):
-        tx.execute(statement, parameters)
+        tx.execute(Prepared(statement) if prepared else statement, parameters)
+
+
+def test_a_prepared_statement_serves_one_project_after_another(
+    filled: Installation, clock: MovableClock
+) -> None:
+    of_name = secrets.c.name == sa.bindparam("wanted")
+    find = Prepared(sa.select(secrets).where(of_name))
+    change = Prepared(sa.update(secrets).where(of_name).values(key_id=sa.bindparam("key")))
+    add = Prepared(sa.insert(secrets))
+    for scope in (OURS, THEIRS, ELSEWHERE):
+        with filled.steward.database.write(scope) as tx:
+            changed = tx.execute(change, {"wanted": "a", "key": scope.project_id})
+            assert changed.rowcount == 1
+            tx.execute(add, {**_secret("one", clock), "project_id": "prj_elsewhere"})
+            tx.execute(add, [_secret("two", clock), _secret("three", clock)])
+    for scope in (OURS, THEIRS, ELSEWHERE):
+        with filled.steward.database.read(scope) as tx:
+            [found] = tx.rows(find, {"wanted": "a"})
+            assert (found.key_id, found.org_id) == (scope.project_id, scope.org_id)
+            assert all(len(tx.rows(find, {"wanted": n})) == 1 for n in ("one", "two", "three"))
+            with pytest.raises(Bug):
+                tx.rows(find, {"wanted": "a", "confined_to_project_id": THEIRS.project_id})
 
 
 def test_a_statement_of_no_project_table_may_have_subqueries(filled: Installation) -> None:
@@ -336,6 +359,8 @@ def test_generated_reads_do_not_depend_on_others(
 ) -> None:
     def answers(tx: Transaction, statement: Any) -> list[Any]:
         rows = tx.narrowed(OURS).rows(statement)
+        prepared = tx.narrowed(OURS).rows(Prepared(statement))
+        assert sorted(map(repr, rows)) == sorted(map(repr, prepared)), statement
         return sorted(tuple("" if cell is None else cell for cell in row) for row in rows)
 
     statements = [_Statements(seed).select() for seed in range(effort(150, 5000))]

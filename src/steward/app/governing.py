@@ -68,7 +68,7 @@ def govern(
     approvals = Approvals(database, runs, events, clock, ids, groups)
     budgets = Budgets(database, clock)
     tokens = TokenDesk(RunTokens(keyring.derived(TOKEN_PURPOSE), clock), clock)
-    broker = Broker(tools, rulebook, groups, approvals, budgets, tokens, clock, services)
+    broker = Broker(database, tools, rulebook, groups, approvals, budgets, tokens, clock, services)
     return Governing(
         rulebook=rulebook,
         groups=groups,

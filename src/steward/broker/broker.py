@@ -37,6 +37,7 @@ from steward.broker.plans import (
 from steward.broker.policy import (
     Amounts,
     Asker,
+    Decision,
     Origin,
     PolicySet,
     Question,
@@ -44,7 +45,7 @@ from steward.broker.policy import (
     decide,
 )
 from steward.broker.policy_text import Verdict
-from steward.broker.rulebook import Rulebook
+from steward.broker.rulebook import ProjectSettings, Rulebook
 from steward.broker.spending import Spending
 from steward.broker.tokens import Claims
 from steward.broker.tool import Arguments, Cost, Outcome, Risk, Tool, ToolContext
@@ -70,6 +71,7 @@ from steward.runs import (
     digest,
 )
 from steward.runs.execution import OpenWait
+from steward.store import Database, Transaction
 
 ASK_HUMAN: Final = "ask_human"
 """The one tool that is a wait and not a function: the broker answers it with what a person says."""
@@ -79,6 +81,7 @@ UNTRUSTED: Final = "read untrusted content"
 class Broker:
     def __init__(
         self,
+        database: Database,
         tools: Toolbox,
         rulebook: Rulebook,
         groups: Groups,
@@ -89,6 +92,7 @@ class Broker:
         services: Mapping[str, Any],
         undo_window: timedelta = UNDO_WINDOW,
     ) -> None:
+        self._database = database
         self.tools = tools
         self._rulebook = rulebook
         self._groups = groups
@@ -147,8 +151,9 @@ class Broker:
     def forbidden(self, run: Run, grant: Json) -> frozenset[str]:
         """Tools that policy refuses this run whatever the arguments; a plan need not name them."""
         given = Grant.from_json(grant)
-        policies = self._rulebook.in_force(run.scope, given.playbook, given.policies)
-        asker, safe_mode = self._asker(run), self._rulebook.settings(run.scope).safe_mode
+        with self._database.read(run.scope) as tx:
+            asker, settings = self._asker(tx, run), self._rulebook.settings_within(tx)
+            policies = self._rulebook.in_force_within(tx, given.playbook, given.policies)
         refused = set()
         for tool in self.tools.listed(run.scope):
             question = Question(
@@ -161,7 +166,7 @@ class Broker:
                 playbook=given.playbook,
                 branch=given.branch,
                 destination=None,
-                safe_mode=safe_mode,
+                safe_mode=settings.safe_mode,
                 origin=Origin(False, False, ()),
                 amounts=Amounts(0, 0, Decimal(0)),
             )
@@ -252,23 +257,10 @@ class Broker:
         *,
         asked_for: bool,
     ) -> Json:
-        claims = await asyncio.to_thread(self._tokens.current, execution)
-        tool = await asyncio.to_thread(self.tools.get, execution.run.scope, tool_name)
-        claims.refuse_unless_covered(tool_name, tool.risk)
-        checked = validated(tool, arguments)
-        context = self._context(execution, claims)
-        estimate = tool.estimate(context, checked) if tool.estimate else Cost()
         origin = _origin(provenance, UNTRUSTED in execution.marks, asked_for)
-        question = await asyncio.to_thread(
-            self._question, execution, claims, tool, checked, origin, estimate
+        claims, tool, checked, context, estimate, decision = await asyncio.to_thread(
+            self._weighed, execution, tool_name, arguments, origin
         )
-        policies = await asyncio.to_thread(
-            self._rulebook.in_force,
-            execution.run.scope,
-            claims.playbook,
-            Grant.from_json(execution.request.grant).policies,
-        )
-        decision = decide(policies, question)
         preview = None
         harmless = decision.verdict is Verdict.allow and tool.risk.at_most(Risk.compute)
         if decision.verdict is not Verdict.deny and tool.dry_run is not None and not harmless:
@@ -296,44 +288,41 @@ class Broker:
             )
         )
 
-    def _question(
-        self,
-        execution: Execution,
-        claims: Claims,
-        tool: Tool[Any],
-        arguments: Arguments,
-        origin: Origin,
-        estimate: Cost,
-    ) -> Question:
+    def _weighed(
+        self, execution: Execution, tool_name: str, arguments: Json, origin: Origin
+    ) -> tuple[Claims, Tool[Any], Arguments, ToolContext, Cost, Decision]:
+        """What policy says to a call, as the project is at this moment; reads, so it has a thread."""
         run = execution.run
-        destination = tool.destination(arguments) if tool.destination else None
-        resource = Resource("destination", destination) if destination else Resource()
-        return Question(
-            asker=self._asker(run),
-            scope=run.scope,
-            tool=tool.name,
-            risk=tool.risk,
-            resource=resource,
-            effects=tool.effects,
-            playbook=claims.playbook,
-            branch=claims.branch,
-            destination=destination,
-            safe_mode=self._rulebook.settings(run.scope).safe_mode,
-            origin=origin,
-            amounts=Amounts(estimate.rows, estimate.bytes, estimate.usd),
-        )
+        claims = self._tokens.current(execution)
+        tool = self.tools.get(run.scope, tool_name)
+        claims.refuse_unless_covered(tool_name, tool.risk)
+        checked = validated(tool, arguments)
+        pinned = Grant.from_json(execution.request.grant).policies
+        with self._database.read(run.scope) as tx:
+            asker = self._asker(tx, run)
+            settings = self._rulebook.settings_within(tx)
+            policies = self._rulebook.in_force_within(tx, claims.playbook, pinned)
+        context = self._context(execution, claims, settings)
+        estimate = tool.estimate(context, checked) if tool.estimate else Cost()
+        question = _question(asker, run, claims, tool, checked, settings, origin, estimate)
+        return claims, tool, checked, context, estimate, decide(policies, question)
 
-    def _asker(self, run: Run) -> Asker:
-        role = self._groups.role(run.scope, run.created_by)
+    def _asker(self, tx: Transaction, run: Run) -> Asker:
+        role = self._groups.role_within(tx, run.created_by)
         return Asker(
             run.created_by,
             # Somebody who left the project may look at what they started, and no more.
             role if role is not None else Role.viewer,
-            self._groups.of(run.scope, run.created_by),
+            self._groups.of_within(tx, run.created_by),
         )
 
     def _context(
-        self, execution: Execution, claims: Claims, ticket: Ticket | None = None, key: str = ""
+        self,
+        execution: Execution,
+        claims: Claims,
+        settings: ProjectSettings,
+        ticket: Ticket | None = None,
+        key: str = "",
     ) -> ToolContext:
         run = execution.run
         return ToolContext(
@@ -342,10 +331,19 @@ class Broker:
             author=run.created_by,
             branch=claims.branch,
             services=self._services,
-            settings=self._rulebook.settings(run.scope).tools,
+            settings=settings.tools,
             ticket=ticket,
             key=key,
         )
+
+    async def _standing(self, execution: Execution) -> tuple[Claims, ProjectSettings]:
+        """What holds at this moment, looked up where it blocks nobody."""
+
+        def look() -> tuple[Claims, ProjectSettings]:
+            claims = self._tokens.current(execution)
+            return claims, self._rulebook.settings(execution.run.scope)
+
+        return await asyncio.to_thread(look)
 
     async def _within(self, tool: Tool[Any], work: Any, *, is_effect: bool = False) -> Any:
         try:
@@ -372,7 +370,7 @@ class Broker:
         arguments = validated(tool, plan.arguments)
 
         async def run(ticket: Ticket | None) -> Json:
-            claims = await asyncio.to_thread(self._tokens.current, execution)
+            claims, settings = await self._standing(execution)
             claims.refuse_unless_covered(tool.name, tool.risk)
             if approval_id is not None:
                 fault("broker.approved")
@@ -385,7 +383,7 @@ class Broker:
                     ticket.idempotency_key if ticket else digest([execution.run.id, key]),
                 )
             started = self._clock.monotonic()
-            context = self._context(execution, claims, ticket, key)
+            context = self._context(execution, claims, settings, ticket, key)
             with on_ticket(ticket.idempotency_key if ticket else None, execution.run.id):
                 work = tool.run(context, arguments)
                 try:
@@ -408,8 +406,8 @@ class Broker:
         async def reconcile(ticket: Ticket) -> Reconciled:
             if tool.reconcile is None:
                 raise StepFailed(key, "bug", "This tool cannot look what happened.")
-            claims = await asyncio.to_thread(self._tokens.current, execution)
-            context = self._context(execution, claims, ticket)
+            claims, settings = await self._standing(execution)
+            context = self._context(execution, claims, settings, ticket)
             found = await tool.reconcile(context, arguments, ticket)
             if found.found is Found.happened:
                 cost = cost_from_json(found.result["cost"])
@@ -471,6 +469,33 @@ class Broker:
         """Retention keeps what a run refers to: it must stay undoable."""
         run = execution.run
         self._services["workbench"].versions.pin(run.scope, "run", run.id, commits=commits)
+
+
+def _question(
+    asker: Asker,
+    run: Run,
+    claims: Claims,
+    tool: Tool[Any],
+    arguments: Arguments,
+    settings: ProjectSettings,
+    origin: Origin,
+    estimate: Cost,
+) -> Question:
+    destination = tool.destination(arguments) if tool.destination else None
+    return Question(
+        asker=asker,
+        scope=run.scope,
+        tool=tool.name,
+        risk=tool.risk,
+        resource=Resource("destination", destination) if destination else Resource(),
+        effects=tool.effects,
+        playbook=claims.playbook,
+        branch=claims.branch,
+        destination=destination,
+        safe_mode=settings.safe_mode,
+        origin=origin,
+        amounts=Amounts(estimate.rows, estimate.bytes, estimate.usd),
+    )
 
 
 def _origin(

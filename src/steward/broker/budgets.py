@@ -20,7 +20,7 @@ from steward.broker._budget_tables import UNITS, budget_entries, budgets
 from steward.broker.tool import Cost
 from steward.core.clock import Clock
 from steward.core.errors import Bug, Denied, Invalid, NotFound, Problem
-from steward.store import Database, Scope, Transaction
+from steward.store import Database, Prepared, Scope, Transaction
 
 _PER_DOLLAR: Final = 10**9
 _MOST: Final = 10**18
@@ -29,6 +29,73 @@ _COLUMNS: Final = budgets.c
 _NOTHING: Final = Cost()
 _UNUSED: Final = dict.fromkeys((*UNITS, "time"), 0)
 _MOST_KEY: Final = 400
+
+
+def _amount(part: str, unit: str) -> sa.BindParameter[int]:
+    return sa.bindparam(f"{part}_of_{unit}", type_=sa.BigInteger())
+
+
+def _more(part: str, units: Sequence[str]) -> dict[str, sa.ColumnElement[int]]:
+    """Columns of one part, each larger by the parameter of its unit."""
+    return {f"{part}_{unit}": _COLUMNS[f"{part}_{unit}"] + _amount(part, unit) for unit in units}
+
+
+_THIS: Final = _COLUMNS.run_id == sa.bindparam("of_run")
+_OWN: Final = Prepared(sa.select(budgets).where(_THIS))
+_CHAIN: Final = (
+    sa.select(budgets)
+    .where(_COLUMNS.run_id.in_(sa.bindparam("runs", expanding=True)))
+    .order_by(_COLUMNS.depth)
+)
+_READ_CHAIN: Final = Prepared(_CHAIN)
+_LOCK_CHAIN: Final = Prepared(_CHAIN.with_for_update())
+_ENTRY: Final = Prepared(
+    sa.select(budget_entries).where(
+        budget_entries.c.run_id == sa.bindparam("of_run"),
+        budget_entries.c.key == sa.bindparam("of_key"),
+    )
+)
+_NEW_ENTRY: Final = Prepared(sa.insert(budget_entries))
+_SETTLE_ENTRY: Final = Prepared(
+    sa.update(budget_entries)
+    .where(
+        budget_entries.c.run_id == sa.bindparam("of_run"),
+        budget_entries.c.key == sa.bindparam("of_key"),
+    )
+    .values(state="settled", actual=sa.bindparam("taken"))
+)
+_TAKE: Final = Prepared(
+    sa.update(budgets)
+    .where(
+        _THIS,
+        *(
+            sa.or_(
+                _COLUMNS[f"limit_{unit}"].is_(None),
+                _COLUMNS[f"reserved_{unit}"] + _COLUMNS[f"spent_{unit}"] + _amount("reserved", unit)
+                <= _COLUMNS[f"limit_{unit}"],
+            )
+            for unit in UNITS
+        ),
+    )
+    .values(
+        **_more("reserved", UNITS),
+        open_calls=_COLUMNS.open_calls + 1,
+        busy_since=sa.bindparam("since"),
+    )
+)
+_GIVE_BACK: Final = Prepared(
+    sa.update(budgets)
+    .where(_THIS)
+    .values(
+        **_more("reserved", UNITS),
+        **_more("spent", UNITS),
+        open_calls=sa.bindparam("calls"),
+        busy_time=sa.bindparam("busy"),
+        busy_since=sa.bindparam("since"),
+        spent_time=sa.bindparam("time"),
+    )
+)
+_ADD: Final = Prepared(sa.update(budgets).where(_THIS).values(**_more("spent", (*UNITS, "time"))))
 
 
 class Budget(BaseModel):
@@ -214,11 +281,7 @@ class Budgets:
             return
         for row in chain:
             _give_back(tx, row, known.estimate, spent, now)
-        tx.execute(
-            sa.update(budget_entries)
-            .where(budget_entries.c.run_id == run.id, budget_entries.c.key == key)
-            .values(state="settled", actual=spent)
-        )
+        tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": spent})
 
     def release(self, run: Drawing, key: str) -> None:
         """Frees what was set aside for a call that did not happen."""
@@ -267,7 +330,7 @@ class Budgets:
 
 
 def _existing(tx: Transaction, run_id: str) -> sa.Row[Any]:
-    row = tx.first(sa.select(budgets).where(_COLUMNS.run_id == run_id))
+    row = tx.first(_OWN, {"of_run": run_id})
     if row is None:
         raise NotFound(f"Run {run_id!r} has no budget in this project; open one when it starts.")
     return row
@@ -276,24 +339,18 @@ def _existing(tx: Transaction, run_id: str) -> sa.Row[Any]:
 def _chain(tx: Transaction, run_id: str, *, lock: bool) -> Sequence[sa.Row[Any]]:
     """The budgets a call draws on, root first. Always locked in this order, so nobody waits in a ring."""
     above: list[str] = _existing(tx, run_id).ancestors
-    statement = (
-        sa.select(budgets).where(_COLUMNS.run_id.in_([*above, run_id])).order_by(_COLUMNS.depth)
-    )
-    return tx.rows(statement.with_for_update() if lock else statement)
+    return tx.rows(_LOCK_CHAIN if lock else _READ_CHAIN, {"runs": [*above, run_id]})
 
 
 def _entry(tx: Transaction, run_id: str, key: str) -> sa.Row[Any] | None:
-    return tx.first(
-        sa.select(budget_entries).where(
-            budget_entries.c.run_id == run_id, budget_entries.c.key == key
-        )
-    )
+    return tx.first(_ENTRY, {"of_run": run_id, "of_key": key})
 
 
 def _record(tx: Transaction, run_id: str, key: str, now: datetime, **values: Any) -> None:
     if len(key) > _MOST_KEY:
         raise Invalid("The key of a call is too long.")
-    tx.execute(sa.insert(budget_entries).values(run_id=run_id, key=key, created_at=now, **values))
+    row = {"run_id": run_id, "key": key, "created_at": now, "actual": None, **values}
+    tx.execute(_NEW_ENTRY, row)
 
 
 def _reservation(entry: sa.Row[Any]) -> Reservation:
@@ -324,23 +381,9 @@ def _refuse_beyond(row: sa.Row[Any], asked: Mapping[str, int], now: datetime) ->
 
 def _take(tx: Transaction, row: sa.Row[Any], asked: Mapping[str, int], now: datetime) -> None:
     """Takes under the condition that it is still there: the lock says so, the database checks."""
-    enough = [
-        sa.or_(
-            _COLUMNS[f"limit_{unit}"].is_(None),
-            _COLUMNS[f"reserved_{unit}"] + _COLUMNS[f"spent_{unit}"] + asked[unit]
-            <= _COLUMNS[f"limit_{unit}"],
-        )
-        for unit in UNITS
-    ]
-    taken = tx.execute(
-        sa.update(budgets)
-        .where(_COLUMNS.run_id == row.run_id, *enough)
-        .values(
-            **{f"reserved_{unit}": _COLUMNS[f"reserved_{unit}"] + asked[unit] for unit in UNITS},
-            open_calls=_COLUMNS.open_calls + 1,
-            busy_since=row.busy_since or now,
-        )
-    )
+    wanted = {f"reserved_of_{unit}": asked[unit] for unit in UNITS}
+    since = row.busy_since or now
+    taken = tx.execute(_TAKE, {"of_run": row.run_id, "since": since, **wanted})
     if taken.rowcount != 1:
         raise Bug(f"The budget of run {row.run_id} changed although it was locked.")
 
@@ -353,26 +396,26 @@ def _give_back(
     now: datetime,
 ) -> None:
     changes: dict[str, Any] = {
-        f"reserved_{unit}": _COLUMNS[f"reserved_{unit}"] - estimate[unit] for unit in UNITS
+        **{f"reserved_of_{unit}": -estimate[unit] for unit in UNITS},
+        **{f"spent_of_{unit}": spent[unit] for unit in UNITS},
+        "of_run": row.run_id,
+        "calls": row.open_calls - 1,
+        "busy": row.busy_time + spent["time"],
+        "since": row.busy_since,
+        "time": row.spent_time,
     }
-    changes |= {f"spent_{unit}": _COLUMNS[f"spent_{unit}"] + spent[unit] for unit in UNITS}
-    changes["open_calls"] = row.open_calls - 1
-    changes["busy_time"] = row.busy_time + spent["time"]
     if row.open_calls == 1:
         # Calls side by side share their time; a call cut off by a crash and repeated days later does
         # not count the days: its period is never longer than what its calls took together.
         elapsed = _milliseconds(now - row.busy_since)
-        changes["spent_time"] = row.spent_time + min(elapsed, row.busy_time + spent["time"])
-        changes["busy_since"] = None
-        changes["busy_time"] = 0
-    tx.execute(sa.update(budgets).where(_COLUMNS.run_id == row.run_id).values(**changes))
+        changes["time"] = row.spent_time + min(elapsed, row.busy_time + spent["time"])
+        changes |= {"since": None, "busy": 0}
+    tx.execute(_GIVE_BACK, changes)
 
 
 def _add(tx: Transaction, row: sa.Row[Any], spent: Mapping[str, int]) -> None:
-    changes = {
-        f"spent_{unit}": _COLUMNS[f"spent_{unit}"] + spent[unit] for unit in (*UNITS, "time")
-    }
-    tx.execute(sa.update(budgets).where(_COLUMNS.run_id == row.run_id).values(**changes))
+    used = {f"spent_of_{unit}": spent[unit] for unit in (*UNITS, "time")}
+    tx.execute(_ADD, {"of_run": row.run_id, **used})
 
 
 def _used(row: sa.Row[Any], unit: str, now: datetime) -> tuple[int, int]:

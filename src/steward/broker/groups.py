@@ -9,9 +9,10 @@ from steward.broker import _tables as tables
 from steward.core.errors import Invalid, NotFound
 from steward.identity import Access, Role
 from steward.identity.members import Members
-from steward.store import Database, EventLog, Scope, Transaction
+from steward.store import Database, EventLog, Prepared, Scope, Transaction
 
 _COLUMNS = tables.groups.c
+_MEMBERS = Prepared(sa.select(_COLUMNS.name, _COLUMNS.members))
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Groups:
 
     def of_within(self, tx: Transaction, user_id: str) -> frozenset[str]:
         """The groups somebody belongs to."""
-        rows = tx.rows(sa.select(_COLUMNS.name, _COLUMNS.members))
+        rows = tx.rows(_MEMBERS)
         return frozenset(row.name for row in rows if user_id in row.members)
 
     def role_within(self, tx: Transaction, user_id: str) -> Role | None:

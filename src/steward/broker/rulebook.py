@@ -15,7 +15,20 @@ from steward.core.clock import Clock
 from steward.core.errors import Denied, Invalid, NotFound, Stale
 from steward.identity import Access, Role
 from steward.identity.members import Members
-from steward.store import Database, EventLog, Scope
+from steward.store import Database, EventLog, Prepared, Scope, Transaction
+
+_SETTINGS = Prepared(sa.select(tables.settings))
+_OF_ORGANISATION = Prepared(
+    sa.select(tables.organisation_policies)
+    .order_by(tables.organisation_policies.c.revision.desc())
+    .limit(sa.bindparam("most"))
+)
+_OF_SUBJECT = Prepared(
+    sa.select(tables.policies)
+    .where(tables.policies.c.subject == sa.bindparam("wanted"))
+    .order_by(tables.policies.c.revision.desc())
+    .limit(sa.bindparam("most"))
+)
 
 
 @dataclass(frozen=True)
@@ -50,9 +63,15 @@ class Rulebook:
         self, scope: Scope, playbook: str | None = None, pinned: tuple[str, ...] = ()
     ) -> PolicySet:
         """The texts that apply; a project that never chose has the supervised preset."""
-        organisation = self.current(scope, "organisation")
-        project = self.current(scope, "project")
-        own = self.current(scope, "playbook", playbook) if playbook else None
+        with self._database.read(scope) as tx:
+            return self.in_force_within(tx, playbook, pinned)
+
+    def in_force_within(
+        self, tx: Transaction, playbook: str | None = None, pinned: tuple[str, ...] = ()
+    ) -> PolicySet:
+        organisation = _current(tx, "organisation")
+        project = _current(tx, "project")
+        own = _current(tx, "playbook", playbook) if playbook else None
         return PolicySet(
             organisation=organisation.text or None,
             project=project.text,
@@ -61,39 +80,15 @@ class Rulebook:
         )
 
     def current(self, scope: Scope, level: str, subject: str | None = None) -> PolicyRevision:
-        history = self.history(scope, level, subject, limit=1)
-        if history:
-            return history[0]
-        preset = DEFAULT_PRESET if level == "project" else None
-        text = PRESETS[preset] if preset else ""
-        return PolicyRevision(level, subject or "", 0, text, preset, "", "", None)
+        with self._database.read(scope) as tx:
+            return _current(tx, level, subject)
 
     def history(
         self, scope: Scope, level: str, subject: str | None = None, limit: int = 50
     ) -> list[PolicyRevision]:
         """Newest first."""
-        if level == "organisation":
-            table = tables.organisation_policies
-            statement = sa.select(table)
-        else:
-            table = tables.policies
-            wanted = _subject(level, subject)
-            statement = sa.select(table).where(table.c.subject == wanted)
         with self._database.read(scope) as tx:
-            rows = tx.rows(statement.order_by(table.c.revision.desc()).limit(limit))
-        return [
-            PolicyRevision(
-                level,
-                subject or "",
-                row.revision,
-                row.text,
-                getattr(row, "preset", None),
-                row.message,
-                row.author,
-                row.created_at,
-            )
-            for row in rows
-        ]
+            return _history(tx, level, subject, limit)
 
     def save(
         self,
@@ -136,7 +131,10 @@ class Rulebook:
 
     def settings(self, scope: Scope) -> ProjectSettings:
         with self._database.read(scope) as tx:
-            row = tx.first(sa.select(tables.settings))
+            return self.settings_within(tx)
+
+    def settings_within(self, tx: Transaction) -> ProjectSettings:
+        row = tx.first(_SETTINGS)
         if row is None:
             return ProjectSettings()
         return ProjectSettings(bool(row.safe_mode), row.tools, row.revision)
@@ -170,6 +168,35 @@ class Rulebook:
                 tx, "settings.changed", "broker", {"safe_mode": bool(values["safe_mode"])}
             )
         return self.settings(access.scope)
+
+
+def _current(tx: Transaction, level: str, subject: str | None = None) -> PolicyRevision:
+    history = _history(tx, level, subject, 1)
+    if history:
+        return history[0]
+    preset = DEFAULT_PRESET if level == "project" else None
+    text = PRESETS[preset] if preset else ""
+    return PolicyRevision(level, subject or "", 0, text, preset, "", "", None)
+
+
+def _history(tx: Transaction, level: str, subject: str | None, limit: int) -> list[PolicyRevision]:
+    if level == "organisation":
+        rows = tx.rows(_OF_ORGANISATION, {"most": limit})
+    else:
+        rows = tx.rows(_OF_SUBJECT, {"wanted": _subject(level, subject), "most": limit})
+    return [
+        PolicyRevision(
+            level,
+            subject or "",
+            row.revision,
+            row.text,
+            getattr(row, "preset", None),
+            row.message,
+            row.author,
+            row.created_at,
+        )
+        for row in rows
+    ]
 
 
 def _subject(level: str, subject: str | None) -> str:

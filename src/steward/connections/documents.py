@@ -17,12 +17,28 @@ from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
 from steward.core.ids import Ids
 from steward.identity import Access, Role
-from steward.store import OWN_SECRETS, Database, EventLog, Scope, SecretStore, Transaction
+from steward.store import (
+    OWN_SECRETS,
+    Database,
+    EventLog,
+    Prepared,
+    Scope,
+    SecretStore,
+    Transaction,
+)
 
 State = Literal["unknown", "working", "failing"]
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 _COLUMNS = tables.connections.c
+_KNOWN = (
+    sa.select(tables.connections)
+    .where(_COLUMNS.deleted_at.is_(None), _COLUMNS.name > sa.bindparam("after"))
+    .order_by(_COLUMNS.name)
+    .limit(sa.bindparam("most"))
+)
+_LISTED: Final = Prepared(_KNOWN)
+_LISTED_OF_KIND: Final = Prepared(_KNOWN.where(_COLUMNS.kind == sa.bindparam("of_kind")))
 
 
 @dataclass(frozen=True)
@@ -183,13 +199,10 @@ class Connections:
         self, scope: Scope, after: str | None = None, limit: int = 200, kind: str | None = None
     ) -> list[Connection]:
         """By name."""
-        statement = sa.select(tables.connections).where(_COLUMNS.deleted_at.is_(None))
-        if after is not None:
-            statement = statement.where(_COLUMNS.name > after)
-        if kind is not None:
-            statement = statement.where(_COLUMNS.kind == kind)
+        statement = _LISTED if kind is None else _LISTED_OF_KIND
+        wanted = {"after": after or "", "most": limit}
         with self._database.read(scope) as tx:
-            rows = tx.rows(statement.order_by(_COLUMNS.name).limit(limit))
+            rows = tx.rows(statement, wanted if kind is None else {**wanted, "of_kind": kind})
         known = load_connectors()
         # A kind whose package was uninstalled has no settings to read; its rows wait for it.
         return [_connection(row) for row in rows if row.kind in known]

@@ -2,7 +2,7 @@
 
 from steward.store.blobs import Blob, BlobStore, FileBlobs
 from steward.store.bus import Bus, PostgresBus
-from steward.store.confine import Scope
+from steward.store.confine import Prepared, Scope
 from steward.store.database import EVERYWHERE, AnyScope, Database, Transaction, sqlite_version
 from steward.store.eventlog import EventLog, News
 from steward.store.migrate import latest_revision, migrate, schema_revision
@@ -28,6 +28,7 @@ __all__ = [
     "Keyring",
     "News",
     "PostgresBus",
+    "Prepared",
     "Scope",
     "SecretInfo",
     "SecretStore",

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from sqlalchemy import bindparam
 from sqlalchemy.schema import Column, Table
 from sqlalchemy.sql import visitors
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import Delete, Insert, Update, UpdateBase
-from sqlalchemy.sql.elements import BindParameter, ColumnClause, TextClause
+from sqlalchemy.sql.elements import BindParameter, ColumnClause, ColumnElement, TextClause
 from sqlalchemy.sql.selectable import (
     AliasedReturnsRows,
     FromClause,
@@ -27,6 +28,7 @@ Row = Mapping[str, Any]
 Parameters = Row | Sequence[Row] | None
 
 _SCOPE_COLUMNS: Final = ("org_id", "project_id")
+_BOUND: Final = "confined_to_"
 _RAW_PARTS: Final = ("_prefixes", "_suffixes", "_hints", "_statement_hints")
 
 
@@ -46,20 +48,80 @@ def confine(
     if isinstance(statement, Insert):
         _refuse_beside([table for table in tables if _base(table) is not statement.table])
         return _confine_insert(statement, parameters, scope)
+    _refuse_scope_names(parameters)
+    statement = _simple(statement)
+    for column in _confining(statement, tables):
+        statement = statement.where(column == getattr(scope, column.name))
+    return statement, parameters
+
+
+class Prepared:
+    """A statement that is written once and run many times, with its values as parameters.
+
+    It is checked, confined and compiled the first time only, which is most of what a small statement costs.
+    """
+
+    def __init__(self, statement: Select[Any] | Update | Delete | Insert) -> None:
+        self.statement = statement
+        self._confined: tuple[Executable, tuple[str, ...]] | None = None
+
+    def within(self, scope: Scope, parameters: Parameters) -> tuple[Executable, Parameters]:
+        """The statement and its parameters such that only the scope's rows can be read or written."""
+        if isinstance(self.statement, Insert):
+            if not parameters:
+                raise Bug("A prepared insert takes its rows as parameters.")
+            return self._insert(self.statement, scope, parameters)
+        _refuse_scope_names(parameters)
+        if self._confined is None:
+            # Two threads may both do this the first time, and come to the same.
+            self._confined = _confined_by_parameters(self.statement)
+        statement, names = self._confined
+        bound = {f"{_BOUND}{name}": getattr(scope, name) for name in names}
+        if parameters is None or isinstance(parameters, Mapping):
+            return statement, {**(parameters or {}), **bound}
+        return statement, [{**row, **bound} for row in parameters]
+
+    def _insert(
+        self, statement: Insert, scope: Scope, parameters: Row | Sequence[Row]
+    ) -> tuple[Executable, Parameters]:
+        if self._confined is None:
+            confine(statement, parameters, scope)
+            self._confined = statement, ()
+        values = _scope_values(statement.table, scope)
+        if isinstance(parameters, Mapping):
+            return statement, {**parameters, **values}
+        return statement, [{**row, **values} for row in parameters]
+
+
+def _confined_by_parameters(
+    statement: Select[Any] | Update | Delete,
+) -> tuple[Executable, tuple[str, ...]]:
+    columns = _confining(_simple(statement), _survey(statement))
+    for column in columns:
+        statement = statement.where(
+            column == bindparam(f"{_BOUND}{column.name}", type_=column.type)
+        )
+    return statement, tuple({column.name: None for column in columns})
+
+
+def _simple(statement: Executable) -> Select[Any] | Update | Delete:
     if not isinstance(statement, Select | Update | Delete):
         raise Bug(
             f"A scoped transaction runs select, insert, update, delete; not {type(statement)}."
         )
-    _refuse_scope_names(parameters)
+    return statement
+
+
+def _confining(
+    statement: Select[Any] | Update | Delete, tables: Sequence[FromClause]
+) -> list[ColumnElement[Any]]:
+    """The columns that must hold the scope, after refusing what cannot be confined."""
     if isinstance(statement, Update | Delete):
         _refuse_beside([table for table in tables if table is not statement.table])
         tables = [statement.table]
     if isinstance(statement, Update):
         _refuse_moving(statement.table, statement._values or {})
-    for table in tables:
-        for name, value in _scope_values(table, scope).items():
-            statement = statement.where(table.c[name] == value)
-    return statement, parameters
+    return [table.c[name] for table in tables for name in _scope_names(table)]
 
 
 def _confine_insert(
@@ -110,12 +172,14 @@ def _survey(statement: Executable) -> list[FromClause]:
     return list(found)
 
 
-def _scope_values(table: FromClause, scope: Scope) -> dict[str, str]:
+def _scope_names(table: FromClause) -> tuple[str, ...]:
     if "project_id" in table.c:
-        return {"org_id": scope.org_id, "project_id": scope.project_id}
-    if "org_id" in table.c:
-        return {"org_id": scope.org_id}
-    return {}
+        return _SCOPE_COLUMNS
+    return _SCOPE_COLUMNS[:1] if "org_id" in table.c else ()
+
+
+def _scope_values(table: FromClause, scope: Scope) -> dict[str, str]:
+    return {name: getattr(scope, name) for name in _scope_names(table)}
 
 
 def _base(table: FromClause) -> object:
@@ -160,7 +224,7 @@ def _refuse_beside(tables: Sequence[FromClause]) -> None:
 def _refuse_scope_names(parameters: Parameters) -> None:
     """The filter's own parameters are called after the columns; a caller must not replace them."""
     rows = [parameters] if isinstance(parameters, Mapping) else parameters or []
-    if any(str(name).startswith(_SCOPE_COLUMNS) for row in rows for name in row):
+    if any(str(name).startswith((*_SCOPE_COLUMNS, _BOUND)) for row in rows for name in row):
         raise Bug("The scope of a statement comes from its transaction, not from parameters.")
 
 

@@ -19,7 +19,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.base import Executable
 
 from steward.core.errors import Bug, Misconfigured, Unavailable
-from steward.store.confine import Scope, confine
+from steward.store.confine import Prepared, Scope, confine
 
 BUSY_TIMEOUT_MS: Final = 30_000
 _WRITER_WAIT_S: Final = 60
@@ -56,10 +56,14 @@ class Transaction:
 
     def execute(
         self,
-        statement: Executable,
+        statement: Executable | Prepared,
         parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     ) -> CursorResult[Any]:
-        if isinstance(self.scope, Scope):
+        if isinstance(statement, Prepared):
+            if not isinstance(self.scope, Scope):
+                return self._connection.execute(statement.statement, parameters)
+            statement, parameters = statement.within(self.scope, parameters)
+        elif isinstance(self.scope, Scope):
             statement, parameters = confine(statement, parameters, self.scope)
         return self._connection.execute(statement, parameters)
 
@@ -78,11 +82,15 @@ class Transaction:
         given: Any = parameters if isinstance(parameters, list) else tuple(parameters)
         return self._connection.exec_driver_sql(statement, given)
 
-    def rows(self, statement: Executable) -> Sequence[sa.Row[Any]]:
-        return self.execute(statement).all()
+    def rows(
+        self, statement: Executable | Prepared, parameters: Mapping[str, Any] | None = None
+    ) -> Sequence[sa.Row[Any]]:
+        return self.execute(statement, parameters).all()
 
-    def first(self, statement: Executable) -> sa.Row[Any] | None:
-        return self.execute(statement).first()
+    def first(
+        self, statement: Executable | Prepared, parameters: Mapping[str, Any] | None = None
+    ) -> sa.Row[Any] | None:
+        return self.execute(statement, parameters).first()
 
     def narrowed(self, scope: Scope) -> "Transaction":
         """The same transaction seen from one project; for work that starts before the project is known."""

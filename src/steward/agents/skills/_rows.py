@@ -10,10 +10,18 @@ from steward.agents.skills import _tables as tables
 from steward.agents.skills.builtin import builtin_skills
 from steward.agents.skills.model import Origin, Skill
 from steward.core.errors import NotFound, RevisionRequired, Stale
-from steward.store import Transaction
+from steward.store import Prepared, Transaction
 
 _SKILLS = tables.skills.c
 _VERSIONS = tables.skill_versions.c
+_WANTED = sa.select(tables.skills).order_by(_SKILLS.name)
+_DESCRIBED = sa.select(_VERSIONS.name, _VERSIONS.description).join(
+    tables.skills,
+    sa.and_(_VERSIONS.name == _SKILLS.name, _VERSIONS.version == _SKILLS.version),
+)
+_ALL, _ALL_DESCRIBED = Prepared(_WANTED), Prepared(_DESCRIBED)
+_ONE = Prepared(_WANTED.where(_SKILLS.name == sa.bindparam("wanted")))
+_ONE_DESCRIBED = Prepared(_DESCRIBED.where(_VERSIONS.name == sa.bindparam("wanted")))
 
 
 @dataclass(frozen=True)
@@ -47,16 +55,13 @@ class Version:
 
 def found(tx: Transaction, name: str | None = None) -> dict[str, tuple[Any, str]]:
     """The rows of skills by name, each with the description of its version."""
-    wanted = sa.select(tables.skills).order_by(_SKILLS.name)
-    described = sa.select(_VERSIONS.name, _VERSIONS.description).join(
-        tables.skills,
-        sa.and_(_VERSIONS.name == _SKILLS.name, _VERSIONS.version == _SKILLS.version),
-    )
-    if name is not None:
-        wanted = wanted.where(_SKILLS.name == name)
-        described = described.where(_VERSIONS.name == name)
-    said = {row.name: row.description for row in tx.rows(described)}
-    return {row.name: (row, said.get(row.name, "")) for row in tx.rows(wanted)}
+    if name is None:
+        described, wanted = tx.rows(_ALL_DESCRIBED), tx.rows(_ALL)
+    else:
+        only = {"wanted": name}
+        described, wanted = tx.rows(_ONE_DESCRIBED, only), tx.rows(_ONE, only)
+    said = {row.name: row.description for row in described}
+    return {row.name: (row, said.get(row.name, "")) for row in wanted}
 
 
 def shown(row: Any, description: str, name: str) -> Listed:

@@ -13,11 +13,14 @@ from steward.data.versions import _tables as tables
 from steward.data.versions._history import History, Row, branch, tag
 from steward.data.versions._tree import EMPTY
 from steward.data.versions.results import Branch, Tag
-from steward.store import Database, Scope, Transaction
+from steward.store import Database, Prepared, Scope, Transaction
 
 MAIN: Final = "main"
 DEFAULT_WORKSPACE: Final = "default"
 _LONGEST: Final = 200
+_WORKSPACE: Final = Prepared(
+    sa.select(tables.workspaces.c.id).where(tables.workspaces.c.name == sa.bindparam("name"))
+)
 
 
 class Branches:
@@ -28,9 +31,8 @@ class Branches:
 
     def workspace(self, scope: Scope, name: str, author: str) -> str:
         """The id of a workspace, made with an empty branch `main` when it is new."""
-        find = sa.select(tables.workspaces.c.id).where(tables.workspaces.c.name == name)
         with self._database.read(scope) as tx:
-            row = tx.first(find)
+            row = tx.first(_WORKSPACE, {"name": name})
         if row is not None:
             return str(row.id)
         check_reference(name, "workspace")
@@ -40,7 +42,7 @@ class Branches:
         except IntegrityError:
             # Somebody else was first.
             with self._database.read(scope) as tx:
-                return str(tx.execute(find).one().id)
+                return str(tx.execute(_WORKSPACE, {"name": name}).one().id)
 
     def create(
         self, scope: Scope, workspace_id: str, name: str, source: str, author: str

@@ -11,9 +11,51 @@ from steward.core.ids import is_id
 from steward.data.versions import _tables as tables
 from steward.data.versions._tree import Node, Tree, parse
 from steward.data.versions.results import Branch, Commit, EntryChange, Tag
-from steward.store import Transaction
+from steward.store import Prepared, Transaction
 
 Row = sa.Row[Any]
+_COMMITS = tables.commits.c
+_CHANGES = tables.changes.c
+
+
+def _named(table: sa.Table, column: str) -> Prepared:
+    return Prepared(
+        sa.select(table.c[column]).where(
+            table.c.workspace_id == sa.bindparam("workspace"), table.c.name == sa.bindparam("name")
+        )
+    )
+
+
+_NAMED = (_named(tables.branches, "head_id"), _named(tables.tags, "commit_id"))
+_OF_COMMIT = sa.select(tables.commits).where(
+    _COMMITS.workspace_id == sa.bindparam("workspace"), _COMMITS.id == sa.bindparam("commit")
+)
+_COMMIT = Prepared(_OF_COMMIT)
+_COMMIT_LOCKED = Prepared(_OF_COMMIT.with_for_update())
+_LINE = Prepared(sa.select(tables.lines).where(tables.lines.c.id == sa.bindparam("line")))
+_NODE = Prepared(sa.select(tables.trees.c.body).where(tables.trees.c.id == sa.bindparam("node")))
+_CHANGES_OF = Prepared(
+    sa.select(tables.changes)
+    .where(_CHANGES.commit_id.in_(sa.bindparam("commits", expanding=True)))
+    .order_by(_CHANGES.kind, _CHANGES.name)
+)
+_STRETCH = (
+    sa.select(tables.commits)
+    .where(_COMMITS.line_id == sa.bindparam("line"), _COMMITS.position <= sa.bindparam("last"))
+    .order_by(_COMMITS.position.desc())
+    .limit(sa.bindparam("most"))
+)
+_LOG = Prepared(_STRETCH)
+_LOG_OF_ENTRY = Prepared(
+    _STRETCH.join(
+        tables.changes,
+        sa.and_(
+            _CHANGES.commit_id == _COMMITS.id,
+            _CHANGES.kind == sa.bindparam("kind"),
+            _CHANGES.name == sa.bindparam("name"),
+        ),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -50,10 +92,8 @@ class History:
         known = None if lock else self._commits.get(commit_id)
         if known is not None:
             return known
-        statement = sa.select(tables.commits).where(
-            tables.commits.c.workspace_id == self.workspace_id, tables.commits.c.id == commit_id
-        )
-        row = self.tx.first(statement.with_for_update() if lock else statement)
+        wanted = {"workspace": self.workspace_id, "commit": commit_id}
+        row = self.tx.first(_COMMIT_LOCKED if lock else _COMMIT, wanted)
         if row is None:
             raise NotFound(f"There is no commit {commit_id!r} in this workspace.")
         self._commits[commit_id] = row
@@ -63,12 +103,8 @@ class History:
         """The commit that a branch name, tag name or commit id stands for."""
         if is_id(reference, "cmt"):
             return self.commit_row(reference)
-        for table, column in ((tables.branches, "head_id"), (tables.tags, "commit_id")):
-            row = self.tx.first(
-                sa.select(table.c[column]).where(
-                    table.c.workspace_id == self.workspace_id, table.c.name == reference
-                )
-            )
+        for statement in _NAMED:
+            row = self.tx.first(statement, {"workspace": self.workspace_id, "name": reference})
             if row is not None:
                 return self.commit_row(row[0])
         raise NotFound(f"{reference!r} is neither a branch, a tag nor a commit of this workspace.")
@@ -111,18 +147,11 @@ class History:
             stretches = _before(stretches, self.commit_row(after))
         found: list[Row] = []
         for stretch in stretches:
-            statement = sa.select(tables.commits).where(_on(stretch))
-            if entry is not None:
-                statement = statement.join(
-                    tables.changes,
-                    sa.and_(
-                        tables.changes.c.commit_id == tables.commits.c.id,
-                        tables.changes.c.kind == entry[0],
-                        tables.changes.c.name == entry[1],
-                    ),
-                )
-            statement = statement.order_by(tables.commits.c.position.desc())
-            found += self.tx.rows(statement.limit(limit - len(found)))
+            wanted = {"line": stretch.line, "last": stretch.last, "most": limit - len(found)}
+            if entry is None:
+                found += self.tx.rows(_LOG, wanted)
+            else:
+                found += self.tx.rows(_LOG_OF_ENTRY, {**wanted, "kind": entry[0], "name": entry[1]})
             if len(found) >= limit:
                 break
         return found
@@ -178,9 +207,7 @@ class History:
         unknown = [commit_id for commit_id in commit_ids if commit_id not in self._changes]
         found: dict[str, list[EntryChange]] = {commit_id: [] for commit_id in unknown}
         for chunk in _chunks(unknown):
-            statement = sa.select(tables.changes).where(tables.changes.c.commit_id.in_(chunk))
-            ordered = statement.order_by(tables.changes.c.kind, tables.changes.c.name)
-            for row in self.tx.rows(ordered):
+            for row in self.tx.rows(_CHANGES_OF, {"commits": chunk}):
                 found[row.commit_id].append(
                     EntryChange(row.kind, row.name, row.before, row.after, row.lineage)
                 )
@@ -203,15 +230,14 @@ class History:
 
     def _line(self, line_id: str) -> Row:
         if line_id not in self._lines:
-            statement = sa.select(tables.lines).where(tables.lines.c.id == line_id)
-            self._lines[line_id] = self.tx.execute(statement).one()
+            self._lines[line_id] = self.tx.execute(_LINE, {"line": line_id}).one()
         return self._lines[line_id]
 
     def _node(self, node_id: str) -> Node:
         known = self._nodes.get(node_id)
         if known is not None:
             return known
-        row = self.tx.first(sa.select(tables.trees.c.body).where(tables.trees.c.id == node_id))
+        row = self.tx.first(_NODE, {"node": node_id})
         if row is None:
             raise NotFound("The state of this commit was let go by retention.", code="expired")
         self._nodes[node_id] = parse(row.body)

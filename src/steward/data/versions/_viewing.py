@@ -24,9 +24,16 @@ from steward.data.versions.results import (
     FileEntry,
     Kind,
     Tag,
+    Touched,
     UndoPlan,
 )
-from steward.store import BlobStore, Database, Scope
+from steward.store import BlobStore, Database, Prepared, Scope
+
+_VERSIONS = Prepared(
+    sa.select(*(tables.versions.c[name] for name in ("id", "rows", "bytes", "columns"))).where(
+        tables.versions.c.id.in_(sa.bindparam("ids", expanding=True))
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,19 @@ class View:
             known = _versions(history, set(found.values()))
         return [_dataset(name, known[found[name]]) for name in sorted(found)]
 
+    def touched(self, names: Sequence[str], reference: str = MAIN) -> Mapping[str, Touched]:
+        """Who changed datasets last, when and by what."""
+        with self._reading() as history:
+            start = history.resolve(reference)
+            last = {
+                name: rows[0]
+                for name in names
+                if (rows := history.log(start, limit=1, entry=("dataset", name)))
+            }
+        return {
+            name: Touched(row.created_at, row.author, row.operation) for name, row in last.items()
+        }
+
     def dataset(self, name: str, reference: str = MAIN) -> Dataset:
         with self._reading() as history:
             version_id = history.tree.get(history.live(reference).tree_id, ("dataset", name))
@@ -165,11 +185,9 @@ def _dataset(name: str, row: Row) -> Dataset:
 def _versions(history: History, ids: set[str]) -> Mapping[str, Row]:
     found: dict[str, Row] = {}
     listed = sorted(ids)
-    columns = (tables.versions.c[name] for name in ("id", "rows", "bytes", "columns"))
-    statement = sa.select(*columns)
     for start in range(0, len(listed), 500):
-        chunk = tables.versions.c.id.in_(listed[start : start + 500])
-        found.update({row.id: row for row in history.tx.rows(statement.where(chunk))})
+        chunk = history.tx.rows(_VERSIONS, {"ids": listed[start : start + 500]})
+        found.update({row.id: row for row in chunk})
     return found
 
 

@@ -96,6 +96,15 @@ class Dataset:
 
 
 @dataclass(frozen=True)
+class Touched:
+    """The last change of something."""
+
+    at: datetime
+    by: str
+    operation: str
+
+
+@dataclass(frozen=True)
 class FileEntry:
     path: str
     digest: str

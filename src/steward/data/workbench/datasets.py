@@ -14,6 +14,7 @@ from steward.data.versions import (
     Dataset,
     DiffPage,
     Merge,
+    Touched,
     UndoPlan,
     VersionDiff,
     Versions,
@@ -46,11 +47,14 @@ class Datasets:
 
     def page(self, scope: Scope, author: str, branch: str = MAIN) -> list[DatasetCard]:
         workspace = self.workspace(scope, author)
-        return [self._card(workspace, dataset, branch) for dataset in workspace.datasets(branch)]
+        found = workspace.datasets(branch)
+        touched = workspace.touched([dataset.name for dataset in found], branch)
+        return [_card(dataset, touched.get(dataset.name)) for dataset in found]
 
     def get(self, scope: Scope, author: str, name: str, reference: str = MAIN) -> DatasetCard:
         workspace = self.workspace(scope, author)
-        return self._card(workspace, workspace.dataset(name, reference), reference)
+        found = workspace.dataset(name, reference)
+        return _card(found, workspace.touched([name], reference).get(name))
 
     def rows(
         self,
@@ -150,16 +154,15 @@ class Datasets:
     def merge(self, scope: Scope, author: str, source: str, into: str = MAIN) -> Merge:
         return self.workspace(scope, author).merge(source, into)
 
-    def _card(self, workspace: Workspace, dataset: Dataset, reference: str) -> DatasetCard:
-        latest = workspace.history(dataset.name, reference, limit=1)
-        last = latest[0] if latest else None
-        return DatasetCard(
-            name=dataset.name,
-            version=dataset.version,
-            rows=dataset.rows,
-            bytes=dataset.bytes,
-            columns=dataset.columns,
-            changed_at=last.created_at if last else None,
-            changed_by=last.author if last else None,
-            operation=last.operation if last else None,
-        )
+
+def _card(dataset: Dataset, last: Touched | None) -> DatasetCard:
+    return DatasetCard(
+        name=dataset.name,
+        version=dataset.version,
+        rows=dataset.rows,
+        bytes=dataset.bytes,
+        columns=dataset.columns,
+        changed_at=last.at if last else None,
+        changed_by=last.by if last else None,
+        operation=last.operation if last else None,
+    )

@@ -17,11 +17,16 @@ from steward.data.versions import MAIN, Commit, Dataset, Versions, Workspace
 from steward.data.workbench._tables import analyses
 from steward.data.workbench.coverage import KeyCoverage, key_coverage
 from steward.data.workbench.tasks import Report, Task, Tasks
-from steward.store import Database, Scope
+from steward.store import Database, Prepared, Scope
 
 Document = dict[str, Any]
 Compute = Callable[[duckdb.DuckDBPyConnection, Report], Any]
 _COMMITS = 500
+_KNOWN = Prepared(
+    sa.select(analyses.c.result).where(
+        analyses.c.kind == sa.bindparam("of_kind"), analyses.c.subject == sa.bindparam("about")
+    )
+)
 
 
 class Insights:
@@ -176,11 +181,7 @@ class Insights:
 
     def _known(self, scope: Scope, kind: str, key: str) -> Document | None:
         with self._database.read(scope) as tx:
-            row = tx.first(
-                sa.select(analyses.c.result).where(
-                    analyses.c.kind == kind, analyses.c.subject == key
-                )
-            )
+            row = tx.first(_KNOWN, {"of_kind": kind, "about": key})
         return None if row is None else dict(row.result)
 
     def _remember(self, scope: Scope, kind: str, key: str, document: Document) -> None:
