@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from steward.connections.discovery import Discovery, Proposal, dbt, mcp_clients, ollama, pgpass
+from steward.connections.discovery import (
+    Discovery,
+    Proposal,
+    dbt,
+    environment,
+    mcp_clients,
+    ollama,
+    pgpass,
+)
 from steward.connections.discovery.desk import told_wrong
 from steward.connections.discovery.environment import find
 from steward.connections.discovery.reading import LARGEST
@@ -211,6 +219,40 @@ def test_servers_of_other_mcp_clients_are_found(tmp_path: Path) -> None:
     assert found["web"].values == {"header.X-Key": SECRET}
     assert "looks like a secret" in found["leaky"].refused
     assert SECRET not in str([(e.settings, e.masked, e.note) for e in found.values()])
+
+
+def test_servers_for_single_folders_and_of_further_clients_are_found(tmp_path: Path) -> None:
+    gemini = tmp_path / ".gemini" / "settings.json"
+    gemini.parent.mkdir()
+    gemini.write_text(json.dumps({"mcpServers": {"g": {"httpUrl": "https://g.example.com/mcp"}}}))
+    folders = {"/work/a": {"mcpServers": {"inner": {"command": "npx"}}}, "/work/b": 3}
+    everywhere = {"outer": {"command": "uvx"}}
+    code = tmp_path / ".claude.json"
+    code.write_text(json.dumps({"mcpServers": everywhere, "projects": folders}))
+    found = {each.name: each for each in mcp_clients.find(tmp_path)}
+    assert found.keys() == {"outer", "inner", "g"}
+    assert "for /work/a" in found["inner"].found_in
+    assert found["g"].settings == {"transport": "http", "url": "https://g.example.com/mcp"}
+
+
+@pytest.mark.parametrize(
+    ("url", "tls"),
+    [
+        ("mariadb://ada:x@db.example.com/shop", None),
+        ("mysql+pymysql://ada:x@db.example.com/shop?ssl-mode=REQUIRED", "require"),
+        ("mysql2://ada:x@db.example.com/shop?ssl_mode=verify_identity", "verify-full"),
+    ],
+)
+def test_urls_of_mysql_are_understood_in_its_own_words(url: str, tls: str | None) -> None:
+    (found,) = environment.find({"DATABASE_URL": url})
+    assert (found.kind, found.settings.get("tls")) == ("mysql", tls)
+    assert found.values == {"password": "x"}
+
+
+def test_a_compatible_model_server_needs_no_key_to_be_found() -> None:
+    (found,) = environment.find({"OPENAI_BASE_URL": "http://127.0.0.1:8000/v1"})
+    assert "PROVIDER=compatible" in found.note
+    assert "http://127.0.0.1:8000/v1" in found.note
 
 
 def test_a_local_ollama_is_asked_and_no_other_machine() -> None:

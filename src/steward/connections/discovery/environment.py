@@ -6,7 +6,21 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from steward.connections.discovery.proposal import MODEL, Proposal, slug
 
-_SERVERS = {"postgres": "postgresql", "postgresql": "postgresql", "mysql": "mysql"}
+_SERVERS = {
+    "postgres": "postgresql",
+    "postgresql": "postgresql",
+    "mysql": "mysql",
+    "mysql2": "mysql",
+    "mariadb": "mysql",
+}
+# What MySQL's own programs call these.
+_MYSQL_TLS = {
+    "DISABLED": "disable",
+    "PREFERRED": "prefer",
+    "REQUIRED": "require",
+    "VERIFY_CA": "verify-ca",
+    "VERIFY_IDENTITY": "verify-full",
+}
 _TLS = ("disable", "prefer", "require", "verify-ca", "verify-full")
 
 
@@ -48,7 +62,11 @@ def from_url(url: str, found_in: str) -> Proposal | None:
     }
     if port:
         settings["port"] = port
-    tls = parse_qs(parts.query).get("sslmode", [""])[0]
+    asked = parse_qs(parts.query)
+    tls = next(
+        (asked[name][0] for name in ("sslmode", "ssl-mode", "ssl_mode") if name in asked), ""
+    )
+    tls = _MYSQL_TLS.get(tls.upper(), tls)
     if tls in _TLS:
         settings["tls"] = tls
     return server(kind, settings, unquote(parts.password or ""), found_in)
@@ -67,10 +85,10 @@ def server(kind: str, settings: Mapping[str, Any], password: str, found_in: str)
 
 
 def _libpq(variables: Mapping[str, str]) -> Iterator[Proposal]:
-    if "PGHOST" not in variables and "PGDATABASE" not in variables:
+    if not variables.keys() & {"PGHOST", "PGHOSTADDR", "PGDATABASE"}:
         return
     settings: dict[str, Any] = {
-        "host": variables.get("PGHOST", ""),
+        "host": variables.get("PGHOST") or variables.get("PGHOSTADDR", ""),
         "database": variables.get("PGDATABASE", variables.get("PGUSER", "")),
         "user": variables.get("PGUSER", ""),
     }
@@ -133,6 +151,10 @@ def _slack(variables: Mapping[str, str]) -> Iterator[Proposal]:
 
 
 def _models(variables: Mapping[str, str]) -> Iterator[Proposal]:
+    if "OPENAI_BASE_URL" in variables and "OPENAI_API_KEY" not in variables:
+        # A server of one's own often asks for no key.
+        base_url = {"base_url": variables["OPENAI_BASE_URL"]}
+        yield model("compatible", "the variable OPENAI_BASE_URL", base_url, "")
     for variable, provider in (("OPENAI_API_KEY", "openai"), ("ANTHROPIC_API_KEY", "anthropic")):
         if variable in variables:
             base = variables.get("OPENAI_BASE_URL") if provider == "openai" else None

@@ -16,6 +16,8 @@ _FILES: Final = (
     ("VS Code", "Library/Application Support/Code/User/mcp.json"),
     ("Cursor", ".cursor/mcp.json"),
     ("Windsurf", ".codeium/windsurf/mcp_config.json"),
+    ("Gemini CLI", ".gemini/settings.json"),
+    ("LM Studio", ".lmstudio/mcp.json"),
 )
 _MOST: Final = 50
 _SECRET_ARGUMENT: Final = re.compile(
@@ -29,19 +31,29 @@ def find(home: Path) -> Iterator[Proposal]:
         document = json_of(home / file)
         if not isinstance(document, dict):
             continue
-        servers = document.get("mcpServers", document.get("servers"))
-        if not isinstance(servers, dict):
-            continue
-        for name, entry in list(servers.items())[:_MOST]:
-            if isinstance(entry, dict):
-                found = _proposed(str(name), entry, f"{program} (~/{file})")
-                if found is not None:
-                    yield found
+        for servers, place in _listed(document, f"{program} (~/{file})"):
+            for name, entry in list(servers.items())[:_MOST]:
+                if isinstance(entry, dict):
+                    found = _proposed(str(name), entry, place)
+                    if found is not None:
+                        yield found
+
+
+def _listed(document: Mapping[str, Any], place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """The servers of a file: those for everything, and those that a client keeps for single folders."""
+    servers = document.get("mcpServers", document.get("servers"))
+    if isinstance(servers, dict):
+        yield servers, place
+    folders = document.get("projects")
+    for folder, content in list(folders.items())[:_MOST] if isinstance(folders, dict) else ():
+        inner = content.get("mcpServers") if isinstance(content, dict) else None
+        if isinstance(inner, dict):
+            yield inner, f"{place}, for {str(folder)[:100]}"
 
 
 def _proposed(name: str, entry: Mapping[str, Any], found_in: str) -> Proposal | None:
     place = f"{found_in}, {name[:80]}"
-    url = entry.get("url", entry.get("serverUrl"))
+    url = entry.get("url", entry.get("serverUrl", entry.get("httpUrl")))
     if isinstance(url, str):
         if entry.get("type") == "sse":
             return None
