@@ -40,3 +40,19 @@ def test_undo_takes_back_what_this_thread_did(chat: Chat) -> None:
     undone = chat.say("undo that")
     assert undone.status.value == "done", chat.output(undone)
     assert before.dataset("support_tickets", "main").version == version
+
+
+def test_answers_are_in_the_persons_format_and_lead_on(chat: Chat) -> None:
+    user = chat.steward.identity.users.get(chat.access.user_id)
+    chat.steward.identity.users.update(user.id, user.revision, {"locale": "de-DE"})
+    run = chat.say("total net by month in 2025 of billing_invoices")
+    output = chat.output(run)
+    assert "| März 2025 | 7.298,17 |" in output["answer"]
+    assert "T00:00" not in output["answer"]
+    assert [each for each in output["figures"] if each["source"] is None] == []
+    assert "share in %" in [each["message"] for each in output["suggestions"]]
+    chat.replays(run)
+    undone = chat.say("undo that")
+    output = chat.output(undone)
+    assert "changed no data" in output["plan"]["said"], "loading was not of this conversation"
+    assert output["plan"]["plan"]["steps"][0]["tools"] == ["list_changes"]
