@@ -275,6 +275,9 @@ def test_a_conversation_outlives_its_server(tmp_path: Path, open_desk: OpenDesk)
 def answer_without_a_model(page: Page) -> None:
     examples = page.get_by_role("list", name="Examples").get_by_role("button")
     expect(examples.first).to_be_visible()
+    note = page.get_by_role("note", name="Without a model")
+    note.get_by_text("Add a model").click()
+    expect(note.get_by_text("STEWARD_MODELS__DEFAULT__PROVIDER")).to_be_visible()
     look(page)
     words = examples.first.inner_text().splitlines()[0]
     examples.first.click()
@@ -296,7 +299,8 @@ def edit_into_another_version(page: Page) -> None:
     expect(box).to_have_value("Show 3 rows of @crm_customers ")
     box.press("Enter")
     turn = page.get_by_role("article", name="Show 3 rows of @crm_customers", exact=True)
-    expect(turn.get_by_role("group", name=re.compile("^Rows: "))).to_be_visible(timeout=SLOW)
+    # An answer by rules shows the rows itself.
+    expect(turn.get_by_role("group", name="Table")).to_be_visible(timeout=SLOW)
     expect_over(page)
     box.press("ArrowUp")
     expect(page.get_by_text("Editing: the message before stays")).to_be_visible()
@@ -309,6 +313,22 @@ def edit_into_another_version(page: Page) -> None:
     versions.get_by_role("button", name="Earlier version").click()
     expect(turn).to_be_visible()
     expect(turn.get_by_role("group", name="Versions of this message")).to_have_text("1/2")
+
+
+def answer_again_and_branch(page: Page) -> None:
+    """The same message once more, beside the first answer; then on from an earlier message."""
+    turn = page.get_by_role("article", name="Show 3 rows of @crm_customers", exact=True)
+    turn.get_by_role("button", name="Answer again").click()
+    versions = turn.get_by_role("group", name="Versions of this message")
+    expect(versions).to_have_text("3/3", timeout=SLOW)
+    expect_over(page)
+    first = page.get_by_role("article").first
+    first.get_by_role("button", name="Go on from here").click()
+    say(page, "Show 2 rows of support_tickets")
+    expect_over(page)
+    expect(page.get_by_role("article")).to_have_count(2)
+    other = page.get_by_role("article", name="Show 2 rows of support_tickets")
+    expect(other.get_by_role("group", name="Versions of this message")).to_have_text("4/4")
 
 
 def stop_a_query(page: Page) -> None:
@@ -332,7 +352,7 @@ def start_a_recipe(page: Page) -> None:
     check_accessible(page)
     dialog.get_by_role("button", name="Start").click()
     expect(dialog).to_have_count(0, timeout=SLOW)
-    expect(page.get_by_text("Changed by a person")).to_be_visible(timeout=SLOW)
+    expect(page.get_by_text("From a recipe")).to_be_visible(timeout=SLOW)
 
 
 def keep_order(page: Page) -> None:
@@ -363,6 +383,7 @@ def test_a_conversation_without_a_model(site: Site, open_desk: OpenDesk) -> None
     open_chat(page)
     answer_without_a_model(page)
     edit_into_another_version(page)
+    answer_again_and_branch(page)
     stop_a_query(page)
     start_a_recipe(page)
     keep_order(page)
