@@ -1,4 +1,8 @@
-"""Changes a query as a follow-up says: other groups, conditions, times, figures, order, or its rows instead."""
+"""Changes a query as a follow-up says: other groups, conditions, times, figures, order, or its rows instead.
+
+Longer than other files: every change reads and marks the same words of one request, and their order decides which of two
+readings wins.
+"""
 
 import copy
 import json
