@@ -27,6 +27,39 @@ class Member:
     since: datetime
 
 
+_OF_ORG = organisation_members.alias("of_org")
+_OF_PROJECT = project_members.alias("of_project")
+# Written once: whose role somebody has is asked at every call of every tool.
+_MEMBERS = (
+    sa.select(
+        users.c.id,
+        users.c.email,
+        users.c.name,
+        _OF_ORG.c.role.label("org_role"),
+        _OF_PROJECT.c.role.label("project_role"),
+        sa.func.coalesce(_OF_PROJECT.c.created_at, _OF_ORG.c.created_at).label("since"),
+    )
+    .select_from(users)
+    .outerjoin(
+        _OF_ORG, (_OF_ORG.c.user_id == users.c.id) & (_OF_ORG.c.org_id == sa.bindparam("org"))
+    )
+    .outerjoin(
+        _OF_PROJECT,
+        (_OF_PROJECT.c.user_id == users.c.id)
+        & (_OF_PROJECT.c.project_id == sa.bindparam("project"))
+        & _OF_PROJECT.c.removed_at.is_(None),
+    )
+    .where(
+        _OF_ORG.c.role.is_not(None) | _OF_PROJECT.c.role.is_not(None),
+        users.c.disabled_at.is_(None),
+        users.c.id > sa.bindparam("after"),
+    )
+    .order_by(users.c.id)
+    .limit(sa.bindparam("most"))
+)
+_MEMBER = _MEMBERS.where(users.c.id == sa.bindparam("user"))
+
+
 class Members:
     def __init__(self, database: Database, clock: Clock, events: EventLog) -> None:
         self._database = database
@@ -174,38 +207,18 @@ class Members:
         after: str | None = None,
         limit: int = 1,
     ) -> list[Member]:
-        of_org = organisation_members.alias("of_org")
-        of_project = project_members.alias("of_project")
-        statement = (
-            sa.select(
-                users.c.id,
-                users.c.email,
-                users.c.name,
-                of_org.c.role.label("org_role"),
-                of_project.c.role.label("project_role"),
-                sa.func.coalesce(of_project.c.created_at, of_org.c.created_at).label("since"),
-            )
-            .select_from(users)
-            .outerjoin(of_org, (of_org.c.user_id == users.c.id) & (of_org.c.org_id == scope.org_id))
-            .outerjoin(
-                of_project,
-                (of_project.c.user_id == users.c.id)
-                & (of_project.c.project_id == scope.project_id)
-                & of_project.c.removed_at.is_(None),
-            )
-            .where(
-                of_org.c.role.is_not(None) | of_project.c.role.is_not(None),
-                users.c.disabled_at.is_(None),
-            )
-            .order_by(users.c.id)
-            .limit(limit)
-        )
-        if user_id is not None:
-            statement = statement.where(users.c.id == user_id)
-        if after is not None:
-            statement = statement.where(users.c.id > after)
+        wanted = {
+            "org": scope.org_id,
+            "project": scope.project_id,
+            "after": after or "",
+            "most": limit,
+        }
         # The outer joins carry their own scope; the automatic filter would turn them inner.
-        return [_member(row) for row in tx.execute_as_written(statement)]
+        if user_id is None:
+            found = tx.execute_as_written(_MEMBERS, wanted)
+        else:
+            found = tx.execute_as_written(_MEMBER, {**wanted, "user": user_id})
+        return [_member(row) for row in found]
 
 
 def _lock_project(tx: Transaction) -> None:
