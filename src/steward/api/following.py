@@ -126,7 +126,7 @@ class Following:
             bell.text_rung = False
             told += await self._new_text()
         told += await self._handed_over()
-        if bell.entries_rung:
+        if bell.entries_rung and not self.is_over:
             bell.entries_rung = False
             told += await to_thread.run_sync(self._new_entries)
         return told
