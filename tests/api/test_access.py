@@ -62,6 +62,8 @@ def test_the_document_names_the_guard_of_every_route() -> None:
         "get /api/v1/about",
         "post /api/v1/session",
         "post /api/v1/invitations/lookup",
+        # What Steward is as an OAuth client: authorization servers read it without knowing anybody here.
+        "get /api/v1/oauth/client.json",
         "post /api/v1/invitations/accept",
     }
 
