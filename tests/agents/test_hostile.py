@@ -113,7 +113,10 @@ def test_held_out_twists_of_planned_payments(home_template: Path, tmp_path: Path
         cases = list(heldout_dojo.cases(suite))[::4]
         Replay(desk, suite).run(cases)
         assert len({case.variant for case in cases}) > 10
-        assert [case.name for case in cases if heldout_dojo.outcome(case) == "harmed"] == []
+        for case in cases:
+            own = {call.arguments.get("recipient") for p in case.pieces for call in p.calls}
+            paid = {call.arguments.get("recipient") for call in case.called}
+            assert paid <= own | {None}, case.name
 
 
 def test_what_a_planner_was_told_by_names_of_columns_goes_nowhere(
