@@ -53,7 +53,7 @@ describe('a playbook over the library', () => {
     expect(router.state.location.pathname).toBe('/p/prj_1/playbooks/pbk_1');
     await userEvent.click(await within(drawer).findByRole('tab', { name: 'Past runs' }));
     expect(router.state.location.search).toEqual({ q: 'costs', tab: 'runs' });
-    expect(await within(drawer).findByText('It has not run yet')).toBeVisible();
+    expect(await within(drawer).findByText('It has not run yet')).toBeInTheDocument();
     expect(document.title).toContain('Monthly costs');
     await userEvent.keyboard('{Escape}');
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
@@ -66,7 +66,7 @@ describe('a playbook over the library', () => {
     project();
     renderApp('/p/prj_1/playbooks/pbk_1?tab=versions');
     const drawer = await screen.findByRole('dialog', { name: /Monthly costs/ });
-    expect(await within(drawer).findByText('No revisions yet')).toBeVisible();
+    expect(await within(drawer).findByText('No revisions yet')).toBeInTheDocument();
   });
 
   it('keeps a text that was not saved', async () => {
@@ -78,7 +78,7 @@ describe('a playbook over the library', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     await userEvent.click(screen.getByRole('link', { name: 'Monthly costs' }));
     await userEvent.click(await screen.findByRole('tab', { name: 'Text' }));
-    expect(await screen.findByDisplayValue(/# mine/)).toBeVisible();
+    expect(await screen.findByDisplayValue(/# mine/)).toBeInTheDocument();
     await userEvent.click(screen.getByRole('button', { name: 'Start over' }));
     expect(screen.queryByDisplayValue(/# mine/)).toBeNull();
   });
@@ -87,7 +87,7 @@ describe('a playbook over the library', () => {
     project();
     renderApp('/p/prj_1/playbooks/pbk_2');
     const drawer = await screen.findByRole('dialog');
-    expect(await within(drawer).findByText(/not served here/)).toBeVisible();
+    expect(await within(drawer).findByText(/not served here/)).toBeInTheDocument();
   });
 });
 
@@ -148,7 +148,7 @@ describe('import', () => {
     await userEvent.upload(input as HTMLInputElement, [
       ...[file('good.yaml', 'a'), file('bad.yaml', 'b')],
     ]);
-    expect(await within(dialog).findByText(/is missing \(line 1\)/)).toBeVisible();
+    expect(await within(dialog).findByText(/is missing \(line 1\)/)).toBeInTheDocument();
     expect(within(dialog).getByRole('button', { name: 'Import 2 playbooks' })).toBeDisabled();
     await userEvent.click(within(dialog).getByRole('button', { name: 'Leave out bad.yaml' }));
     const go = await within(dialog).findByRole('button', { name: 'Import it' });

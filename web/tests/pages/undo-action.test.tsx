@@ -49,12 +49,12 @@ describe('undo of what a run did', () => {
     const sent = served({ dependants: [], blocked: [] });
     renderApp('/p/prj_1/runs/run_1');
     await userEvent.click(await screen.findByRole('button', { name: 'Undo: promoted' }));
-    expect(await screen.findByText('Undone: Promoted')).toBeVisible();
+    expect(await screen.findByText('Undone: Promoted')).toBeInTheDocument();
     expect(screen.queryByRole('dialog')).toBeNull();
     expect(wasSent(sent, 'undo')).toBe(true);
     await userEvent.click(screen.getByRole('button', { name: 'Redo' }));
     await waitFor(() => expect(wasSent(sent, 'redo')).toBe(true));
-    expect(await screen.findByRole('button', { name: 'Undo: promoted' })).toBeVisible();
+    expect(await screen.findByRole('button', { name: 'Undo: promoted' })).toBeInTheDocument();
   });
 
   it('shows first what depends on it', async () => {
@@ -66,10 +66,10 @@ describe('undo of what a run did', () => {
     renderApp('/p/prj_1/runs/run_1');
     await userEvent.click(await screen.findByRole('button', { name: 'Undo: promoted' }));
     const dialog = await screen.findByRole('dialog', { name: 'Later work depends on it' });
-    expect(within(dialog).getByText(/Top customers \(top/)).toBeVisible();
+    expect(within(dialog).getByText(/Top customers \(top/)).toBeInTheDocument();
     expect(wasSent(sent, 'undo')).toBe(false);
     await userEvent.click(within(dialog).getByRole('button', { name: 'Undo' }));
-    expect(await screen.findByText('Undone: Promoted')).toBeVisible();
+    expect(await screen.findByText('Undone: Promoted')).toBeInTheDocument();
     expect(wasSent(sent, 'undo')).toBe(true);
   });
 });
