@@ -86,7 +86,7 @@ export function ExhibitCard({ exhibit, threadId, onShow }: Props) {
           download={digest === null ? true : name}
           size="xs"
           className={classes.download ?? ''}
-          aria-label={`Download ${name}`}
+          aria-label={`Download${digest === null ? ' CSV' : ''}: ${name}`}
         >
           <Download size={13} aria-hidden />
           {digest === null ? 'CSV' : 'Download'}
