@@ -65,7 +65,7 @@ def test_work_across_projects_is_rare_and_known() -> None:
         "data/versions/_sweep.py",
         "store/bus.py",  # rings carry no data
         "runs/_commit.py",  # appends of many runs share a transaction
-        "runs/records.py",  # workers serve all projects
+        "runs/_leases.py",  # workers serve all projects
         "runs/schedules.py",
     }
     as_written = {
