@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, status
 from fastapi.responses import RedirectResponse
 
@@ -84,7 +85,7 @@ async def finish_sign_in(
     connection_id = rest.partition(".")[0]
     if not is_id(project_id, "prj") or not is_id(connection_id, "con"):
         raise NotFound("This is no sign-in that was started here.")
-    access = steward.identity.projects.enter(principal, project_id)
+    access = await to_thread.run_sync(steward.identity.projects.enter, principal, project_id)
     if access.role < Role.admin:
         raise Denied("Only an admin of the project signs in to its servers.")
     said = {"code": code, "iss": iss, "error": error, "error_description": error_description}
