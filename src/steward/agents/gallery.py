@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +11,7 @@ from steward.agents.threads import Threads, Turn
 from steward.agents.turn_documents import PLAN, step_place
 from steward.broker.story import Call, story
 from steward.core.errors import Invalid, NotFound
+from steward.data.show.csv_files import spreadsheet_safe
 from steward.runs import Entry, Json, Runs
 from steward.store import Scope
 
@@ -21,9 +21,6 @@ SHOWN_ROWS: Final = 5
 MOST_TURNS: Final = 40
 """Turns looked into for one page: a page may hold less than was asked for, and still others follow."""
 _REPORTS: Final = ("text/html", "application/pdf", "text/markdown")
-# What a spreadsheet would run, also in full-width form; plain negative numbers are left alone.
-_FORMULA: Final = re.compile(r"[\s\x00]*[=+\-@\t\r\n＝＋－＠]")
-_NUMBER: Final = re.compile(r"[+-]?\d+([.,]\d+)?")
 
 
 @dataclass(frozen=True)
@@ -175,17 +172,11 @@ def _file_name(call: Call) -> str:
 def _csv(columns: Sequence[str], rows: Sequence[Any]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow([_defused(name) for name in columns])
+    writer.writerow([spreadsheet_safe(name) for name in columns])
     for row in rows:
         cells = [row.get(name) for name in columns] if isinstance(row, dict) else row
-        writer.writerow(["" if cell is None else _defused(cell) for cell in cells])
+        writer.writerow(["" if cell is None else spreadsheet_safe(cell) for cell in cells])
     return text.getvalue().encode()
-
-
-def _defused(cell: Json) -> Json:
-    if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
-        return cell
-    return f"'{cell}"
 
 
 def _position(text: str) -> tuple[str, int | None]:

@@ -1,8 +1,9 @@
 """CSV files written by DuckDB, exact by default, or made safe for people who open them in a spreadsheet."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import duckdb
 
@@ -50,6 +51,12 @@ def write_csv(
     )
     rows, changed = (int(counted[0]), int(counted[1] or 0)) if counted else (0, 0)
     return CsvWritten(rows=rows, changed=changed + renamed)
+
+
+def spreadsheet_safe(cell: Any) -> Any:
+    """One cell with an apostrophe in front if a spreadsheet would run it; for rows that are in no table."""
+    risky = isinstance(cell, str) and re.match(_DANGEROUS, cell)
+    return f"'{cell}" if risky and not re.match(_PLAIN_NUMBER, cell) else cell
 
 
 def _value(column: Column, *, safe: bool) -> str:

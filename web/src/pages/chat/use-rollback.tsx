@@ -6,8 +6,8 @@ import type { Action } from '@/api/run-types';
 import { actionsQuery, actionUndoPlanQuery, useTurnAction } from '@/api/runs';
 import { turnsKey } from '@/api/threads';
 import { useMay, useProject } from '@/app/project';
+import { type Asking, DependantsDialog } from '@/components/taking-back/DependantsDialog';
 import { offerUndo, showDone, showFailure } from '@/components/undo';
-import { type Asking, RollbackDialog } from './RollbackDialog';
 
 export function useRollback(
   { run_id: runId, thread_id: threadId }: Turn,
@@ -61,5 +61,5 @@ export function useRollback(
       if (done.length === 0) showDone('There is nothing to undo');
       else offerUndo({ message: `Undone: ${what}`, label: 'Redo', undo: () => redo(what) });
     });
-  return { mayTurn, isPending, undo, redo, dialog: <RollbackDialog asking={asking} /> };
+  return { mayTurn, isPending, undo, redo, dialog: <DependantsDialog asking={asking} /> };
 }
