@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from steward.app import key_file, open_steward
 from steward.core.errors import Misconfigured, NotFound
 from steward.identity import Role
-from steward.store import EVERYWHERE, Database, Keyring, Scope, open_keyring
+from steward.store import EVERYWHERE, OWN_SECRETS, Database, Keyring, Scope, open_keyring
 from steward.store.secrets import secrets
 from steward.testing import Installation, fast_passwords
 
@@ -261,3 +261,19 @@ def test_a_key_file_survives_a_start_that_was_cut_before_its_check(
         tx.execute(sa.text("DELETE FROM key_checks"))
     _reopen(installation)
     assert path.read_text() == mine
+
+
+def test_changes_are_told_without_values(installation: Installation) -> None:
+    steward, scope = installation.steward, installation.scope
+    since = steward.events.latest(scope)
+    steward.secrets.set(scope, "KEY", "open sesame", author="usr_me")
+    steward.secrets.set(scope, f"{OWN_SECRETS}inner", "hidden", author="usr_me")
+    steward.secrets.delete(scope, "KEY")
+    steward.secrets.undelete(scope, "KEY")
+    told = steward.events.after(scope, since)
+    assert [event.type.rpartition("steward.")[2] for event in told] == [
+        "secret.changed",
+        "secret.deleted",
+        "secret.restored",
+    ]
+    assert "sesame" not in repr(told)

@@ -113,7 +113,7 @@ def open_steward(
         on_failure.pop_all()
     bus = Bus() if database.is_sqlite else PostgresBus(database)
     events = EventLog(database, bus, clock, ids)
-    secrets = SecretStore(database, keyring, clock)
+    secrets = SecretStore(database, keyring, clock, events)
     workbench = Workbench(
         database,
         blobs,

@@ -27,6 +27,7 @@ _WORDS: Final = {
         "redo_failed"
     ),
     "schedule": "created changed deleted",
+    "secret": "changed deleted restored",
     "settings": "changed",
     "skill": "saved enabled disabled deleted restored",
     "task": "ended",

@@ -22,6 +22,7 @@ from steward.core.errors import Misconfigured, NotFound
 from steward.store.blobs import sync_folder
 from steward.store.confine import Scope
 from steward.store.database import EVERYWHERE, Database
+from steward.store.eventlog import EventLog
 from steward.store.tables import Moment, id_column, metadata, scope_columns
 
 secrets = Table(
@@ -136,10 +137,13 @@ class Keyring:
 
 
 class SecretStore:
-    def __init__(self, database: Database, keyring: Keyring, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, keyring: Keyring, clock: Clock, events: EventLog
+    ) -> None:
         self._database = database
         self._keyring = keyring
         self._clock = clock
+        self._events = events
         self.changes = 0
         """How often this process set a secret; whoever remembers values looks here."""
 
@@ -164,6 +168,8 @@ class SecretStore:
                 .on_conflict_do_update(index_elements=["project_id", "name"], set_=fields)
             )
             row = tx.execute(sa.select(secrets).where(secrets.c.name == name)).one()
+            if not name.startswith(OWN_SECRETS):
+                self._events.append(tx, "secret.changed", name, {"by": author, "name": name})
         self.changes += 1
         return SecretInfo(row.name, row.created_at, row.updated_at, row.updated_by)
 
@@ -210,8 +216,9 @@ class SecretStore:
                 .where(secrets.c.name == name, secrets.c.deleted_at.is_(None))
                 .values(deleted_at=now)
             )
-        if hidden.rowcount == 0:
-            raise _missing(name)
+            if hidden.rowcount == 0:
+                raise _missing(name)
+            self._events.append(tx, "secret.deleted", name, {"name": name})
 
     def forget(self, scope: Scope, name: str) -> None:
         """Removes a secret for good, and does nothing where there is none."""
@@ -230,6 +237,7 @@ class SecretStore:
             if restored.rowcount == 0:
                 raise NotFound(f"There is no recently deleted secret called {name!r}; set it anew.")
             row = tx.execute(sa.select(secrets).where(secrets.c.name == name)).one()
+            self._events.append(tx, "secret.restored", name, {"name": name})
         return SecretInfo(row.name, row.created_at, row.updated_at, row.updated_by)
 
     def purge_deleted(self) -> int:
