@@ -1,12 +1,14 @@
-"""A real MCP server behind OAuth, made of the SDK's server classes: `python oauth_server.py <settings file>`.
+"""Real MCP servers behind OAuth, made of the SDK's server classes: `python oauth_server.py <settings file>`.
 
-With `mode` "person" it is its own authorization server, with registration, PKCE, rotating refresh tokens and
+With `mode` "person" one is its own authorization server, with registration, PKCE, rotating refresh tokens and
 revocation; with "client" its authorization server knows one client with a secret. What happened is written to a file.
 """
 
+import asyncio
 import base64
 import json
 import secrets
+import socket
 import sys
 import time
 from pathlib import Path
@@ -183,9 +185,7 @@ def client(told: dict[str, Any], office: Office, base: str) -> MCPServer:
     return server
 
 
-def main(settings: str) -> None:
-    told: dict[str, Any] = json.loads(Path(settings).read_text())
-    base = f"http://127.0.0.1:{told['port']}"
+def guarded(told: dict[str, Any], base: str) -> Any:
     office = Office(told)
     server = person(told, office, base) if told["mode"] == "person" else client(told, office, base)
 
@@ -201,8 +201,21 @@ def main(settings: str) -> None:
             office.note(did="revoke")
         await inner(scope, receive, send)
 
-    uvicorn.run(app, host="127.0.0.1", port=told["port"], log_level="error", ws="none")
+    return app
+
+
+async def serve(all_told: list[dict[str, Any]]) -> None:
+    """All of them in one process: the SDK takes longer to load than any of them to do its work."""
+    serving = []
+    for told in all_told:
+        listening = socket.socket(fileno=told["descriptor"])
+        base = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        config = uvicorn.Config(guarded(told, base), log_level="error", ws="none")
+        serving.append(uvicorn.Server(config).serve(sockets=[listening]))
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await asyncio.gather(*serving)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    asyncio.run(serve(json.loads(Path(sys.argv[1]).read_text())))

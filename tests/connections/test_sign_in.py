@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,7 @@ from steward.store import EVERYWHERE
 from steward.store.tables import metadata as tables
 from tests.connections.outside import Heard, ok, serving
 from tests.connections.test_using import _access
-from tests.tools.conftest import room, sample_home
 from tests.tools.room import Room, run
-
-__all__ = ["room", "sample_home"]
 
 SERVER = Path(__file__).parent / "oauth_server.py"
 CALLBACK = "http://127.0.0.1:8400/api/v1/oauth/callback"
@@ -72,42 +69,56 @@ class Guarded:
         return [each[name] for each in given for name in ("access", "refresh")]
 
 
-@contextmanager
-def guarded(folder: Path, **told: Any) -> Iterator[Guarded]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log, file = folder / "log", folder / "told.json"
-    log.write_text("")
-    file.write_text(json.dumps({"mode": "person", "port": port, "log": str(log), **told}))
-    process = subprocess.Popen([sys.executable, "-W", "ignore", str(SERVER), str(file)])
-    try:
-        while process.poll() is None:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-        yield Guarded(f"http://127.0.0.1:{port}", log)
-    finally:
-        process.terminate()
-        process.wait()
+CLIENT_SECRET = "c1ient-s3cret"
+SERVERS: dict[str, dict[str, Any]] = {
+    "usual": {"mode": "person"},
+    "forgetful": {"mode": "person", "seconds": 31},
+    "closed": {"mode": "person", "registers": False},
+    "client": {"mode": "client", "client_id": "steward", "client_secret": CLIENT_SECRET},
+}
 
 
 @pytest.fixture(scope="module")
-def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    with guarded(tmp_path_factory.mktemp("guarded")) as made:
-        yield made
+def all_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Guarded]]:
+    folder = tmp_path_factory.mktemp("guarded")
+    with ExitStack() as stack:
+        found, all_told, descriptors = {}, [], []
+        for name, told in SERVERS.items():
+            listening = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            descriptors.append(listening.fileno())
+            log = folder / f"{name}.log"
+            found[name] = Guarded(f"http://127.0.0.1:{listening.getsockname()[1]}", log)
+            all_told.append({**told, "log": str(log), "descriptor": listening.fileno()})
+        file = folder / "told.json"
+        file.write_text(json.dumps(all_told))
+        process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", str(SERVER), str(file)],
+            stdout=subprocess.PIPE,
+            pass_fds=descriptors,
+        )
+        stack.enter_context(process)
+        stack.callback(process.kill)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        yield found
 
 
 @pytest.fixture
-def server(open_server: Guarded) -> Guarded:
-    """One server for all, with what it did for earlier tests forgotten."""
-    open_server.log.write_text("")
-    return open_server
+def servers(all_servers: dict[str, Guarded]) -> dict[str, Guarded]:
+    """The same for all tests, with what they did for earlier ones forgotten."""
+    for each in all_servers.values():
+        each.log.write_text("")
+    return all_servers
+
+
+@pytest.fixture
+def server(servers: dict[str, Guarded]) -> Guarded:
+    return servers["usual"]
 
 
 def _made(desk: Desk, server: Guarded, **settings: Any) -> Connection:
     document = {"url": f"{server.base}/mcp", "sign_in": "person", **settings}
-    values = {"client_secret": "c1ient-s3cret"} if document["sign_in"] == "client" else {}
+    values = {"client_secret": CLIENT_SECRET} if document["sign_in"] == "client" else {}
     draft = Draft("guarded", "mcp", document, values=values)
     return desk.steward.connections.documents.create(desk.access, draft)
 
@@ -187,20 +198,22 @@ def test_a_person_signs_in_and_tools_are_called(desk: Desk, server: Guarded) -> 
     assert "org.steward.connection.signed_in" in events
 
 
-def test_a_token_that_ended_is_renewed_once_for_all_who_wait(desk: Desk, tmp_path: Path) -> None:
-    with guarded(tmp_path, seconds=31) as server:
-        made = _made(desk, server)
-        _signed_in(desk, made)
-        before = server.count("refresh")
-        desk.clock.advance(minutes=1)
+def test_a_token_that_ended_is_renewed_once_for_all_who_wait(
+    desk: Desk, servers: dict[str, Guarded]
+) -> None:
+    server = servers["forgetful"]
+    made = _made(desk, server)
+    _signed_in(desk, made)
+    before = server.count("refresh")
+    desk.clock.advance(minutes=1)
 
-        async def together() -> list[Any]:
-            check = desk.steward.connections.health.check
-            scope = desk.access.scope
-            return await asyncio.gather(*(check(scope, made.id, "usr") for _ in range(3)))
+    async def together() -> list[Any]:
+        check = desk.steward.connections.health.check
+        scope = desk.access.scope
+        return await asyncio.gather(*(check(scope, made.id, "usr") for _ in range(3)))
 
-        assert [each.worked for each in run(together())] == [True] * 3
-        assert server.count("refresh") == before + 1
+    assert [each.worked for each in run(together())] == [True] * 3
+    assert server.count("refresh") == before + 1
 
 
 def test_what_comes_back_must_fit_what_was_asked(desk: Desk, server: Guarded) -> None:
@@ -301,51 +314,51 @@ def test_a_token_withdrawn_by_the_server_says_to_sign_in_again(desk: Desk, serve
     assert server.count("register") == registered
 
 
-def test_where_nobody_may_register_a_client_id_is_needed(desk: Desk, tmp_path: Path) -> None:
-    with guarded(tmp_path, registers=False) as server:
-        made = _made(desk, server)
-        with pytest.raises(Misconfigured, match="Register Steward there by hand"):
-            _started(desk, made)
+def test_where_nobody_may_register_a_client_id_is_needed(
+    desk: Desk, servers: dict[str, Guarded]
+) -> None:
+    server = servers["closed"]
+    made = _made(desk, server)
+    with pytest.raises(Misconfigured, match="Register Steward there by hand"):
+        _started(desk, made)
 
 
-def test_a_client_signs_in_by_itself(desk: Desk, tmp_path: Path) -> None:
-    told = {"mode": "client", "client_id": "steward", "client_secret": "c1ient-s3cret"}
-    with guarded(tmp_path, **told) as server:
-        settings = {"sign_in": "client", "client_id": "steward", "issuer": f"{server.base}/as"}
-        made = _made(desk, server, **settings)
-        assert _check(desk, made).worked
-        assert _check(desk, made).worked
-        # The token is kept for the next call.
-        assert server.count("token") == 1
-        assert _status(desk, made).state == "signed_in"
-        with pytest.raises(Invalid, match="not one that a person"):
-            _started(desk, made)
-        assert not [token for token in server.tokens if token in _everything_written(desk)]
+def test_a_client_signs_in_by_itself(desk: Desk, servers: dict[str, Guarded]) -> None:
+    server = servers["client"]
+    settings = {"sign_in": "client", "client_id": "steward", "issuer": f"{server.base}/as"}
+    made = _made(desk, server, **settings)
+    assert _check(desk, made).worked
+    assert _check(desk, made).worked
+    # The token is kept for the next call.
+    assert server.count("token") == 1
+    assert _status(desk, made).state == "signed_in"
+    with pytest.raises(Invalid, match="not one that a person"):
+        _started(desk, made)
+    assert not [token for token in server.tokens if token in _everything_written(desk)]
 
 
 @pytest.mark.parametrize(
     ("changes", "secret"),
-    [({}, "wr0ng-s3cret"), ({"issuer": "http://127.0.0.1:1/other"}, "c1ient-s3cret")],
+    [({}, "wr0ng-s3cret"), ({"issuer": "http://127.0.0.1:1/other"}, CLIENT_SECRET)],
 )
 def test_a_client_that_is_not_known_is_told_so(
-    desk: Desk, tmp_path: Path, changes: dict[str, str], secret: str
+    desk: Desk, servers: dict[str, Guarded], changes: dict[str, str], secret: str
 ) -> None:
-    told = {"mode": "client", "client_id": "steward", "client_secret": "c1ient-s3cret"}
-    with guarded(tmp_path, **told) as server:
-        settings = {
-            "url": f"{server.base}/mcp",
-            "sign_in": "client",
-            "client_id": "steward",
-            "issuer": f"{server.base}/as",
-            **changes,
-        }
-        draft = Draft("guarded", "mcp", settings, values={"client_secret": secret})
-        made = desk.steward.connections.documents.create(desk.access, draft)
-        check = _check(desk, made)
-        assert (check.worked, check.code) == (False, "sign-in-needed")
-        assert secret not in check.words
-        # Where the server leads to another issuer, the secret goes nowhere.
-        assert server.count("token") == (0 if changes else 1)
+    server = servers["client"]
+    settings = {
+        "url": f"{server.base}/mcp",
+        "sign_in": "client",
+        "client_id": "steward",
+        "issuer": f"{server.base}/as",
+        **changes,
+    }
+    draft = Draft("guarded", "mcp", settings, values={"client_secret": secret})
+    made = desk.steward.connections.documents.create(desk.access, draft)
+    check = _check(desk, made)
+    assert (check.worked, check.code) == (False, "sign-in-needed")
+    assert secret not in check.words
+    # Where the server leads to another issuer, the secret goes nowhere.
+    assert server.count("token") == (0 if changes else 1)
 
 
 # Servers that mean harm
