@@ -1,14 +1,20 @@
 """A project with an editor, a controller with whom things are shared, and somebody else."""
 
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from steward.app import open_steward
+from steward.core import MovableClock, load_settings
 from steward.identity import Role
 from steward.playbooks import Playbooks
 from steward.runs import Run
-from steward.testing import Installation, Person
+from steward.testing import Installation, Person, fast_passwords
 
 ASKING = """\
 format: 1
@@ -63,9 +69,31 @@ class Room:
 
 @pytest.fixture
 def room(installation: Installation) -> Room:
+    return _new_room(installation)
+
+
+def _new_room(installation: Installation) -> Room:
     return Room(
         installation,
         installation.person(Role.editor, "engineer"),
         installation.person(Role.operator, "controller"),
         installation.person(Role.editor, "stranger"),
     )
+
+
+def with_data(template: Path, home: Path, load: Callable[[Room], None]) -> Path:
+    """A home with people and data to copy: reading files takes longer than most of what is done with them."""
+    shutil.copytree(template, home)
+    clock = MovableClock(datetime(2026, 3, 2, 8, 0, tzinfo=UTC))
+    steward = open_steward(load_settings(home=home), clock=clock, passwords=fast_passwords())
+    installation = Installation(steward, clock)
+    load(_new_room(installation))
+    installation.close()
+    return home
+
+
+def returned_to(installation: Installation) -> Room:
+    """The room in a copy of such a home."""
+    installation.owner = installation.returning("owner")
+    names = ("engineer", "controller", "stranger")
+    return Room(installation, *(installation.returning(name) for name in names))

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from steward.core.errors import Invalid
 from steward.data.engine import session
 from steward.data.samples import SampleSet, generate
 from steward.runs import Run, Status
+from steward.testing import Installation
 from steward.tools.propose_rules import with_threshold
-from tests.playbooks.conftest import Room
+from tests.playbooks.conftest import Room, returned_to, with_data
 
 CUSTOMERS = 80
 Tree = dict[tuple[str, str], str]
@@ -23,17 +25,32 @@ def database_url() -> None:
     """SQLite alone: a story takes long, and its SQL is DuckDB's."""
 
 
+@pytest.fixture(scope="module")
+def samples() -> SampleSet:
+    return generate(customers=CUSTOMERS)
+
+
+@pytest.fixture(scope="module")
+def home_template(
+    home_template: Path, samples: SampleSet, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """With the samples in it."""
+
+    def load(room: Room) -> None:
+        access, steward = room.editor.access, room.installation.steward
+        for dataset in samples.datasets:
+            path = steward.settings.home / dataset.filename
+            path.write_bytes(dataset.content)
+            steward.workbench.bringing.load(
+                access.scope, access.user_id, path, dataset.filename, dataset.name
+            )
+
+    return with_data(home_template, tmp_path_factory.mktemp("samples") / "home", load)
+
+
 @pytest.fixture
-def samples(room: Room) -> SampleSet:
-    found = generate(customers=CUSTOMERS)
-    access, home = room.editor.access, room.installation.steward.settings.home
-    for dataset in found.datasets:
-        path = home / dataset.filename
-        path.write_bytes(dataset.content)
-        room.installation.steward.workbench.bringing.load(
-            access.scope, access.user_id, path, dataset.filename, dataset.name
-        )
-    return found
+def room(installation: Installation) -> Room:
+    return returned_to(installation)
 
 
 def tree(room: Room) -> Tree:

@@ -29,8 +29,8 @@ from steward.playbooks import blueprint as blueprint_module
 from steward.playbooks.blueprint import Blueprint, read_blueprint
 from steward.runs import Run, Status, digest
 from steward.runs import _tables as run_tables
-from steward.testing import Person
-from tests.playbooks.conftest import Room
+from steward.testing import Installation, Person
+from tests.playbooks.conftest import Room, returned_to, with_data
 from tests.playbooks.receiver import Receiver, receiving
 
 BLUEPRINT = Path(blueprint_module.__file__).parent / "blueprints/product-cost-allocation.yaml"
@@ -88,17 +88,29 @@ class Handoff:
 
 
 @pytest.fixture
-def blueprint(room: Room) -> Blueprint:
-    return room.playbooks.blueprints.get(NAME)
+def database_url() -> None:
+    """SQLite alone: it is slow, and nothing in it is the database's."""
+
+
+@pytest.fixture(scope="module")
+def home_template(home_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the blueprint's sample in it."""
+
+    def load_sample(room: Room) -> None:
+        for sample in room.playbooks.blueprints.get(NAME).sample.datasets:
+            load(room, sample.name, sample.csv)
+
+    return with_data(home_template, tmp_path_factory.mktemp("sample") / "home", load_sample)
 
 
 @pytest.fixture
-def handoff(room: Room, blueprint: Blueprint, database_kind: str) -> Iterator[Handoff]:
-    if database_kind != "sqlite":
-        pytest.skip("it is slow, and nothing in it is the database's")
+def room(installation: Installation) -> Room:
+    return returned_to(installation)
+
+
+@pytest.fixture
+def handoff(room: Room) -> Iterator[Handoff]:
     steward, access = room.installation.steward, room.editor.access
-    for sample in blueprint.sample.datasets:
-        load(room, sample.name, sample.csv)
     card = room.playbooks.blueprints.fork(access, NAME)
     room.playbooks.deploying.deploy(access, card.id)
     controller = room.installation.person(Role.runner, "carla")

@@ -68,6 +68,14 @@ class Installation:
             self.steward.identity.members.add_within(tx, user.id, role)
         return self._person(user, inside.project_id)
 
+    def returning(self, name: str) -> Person:
+        """Somebody who was in the home before it was opened, in the first project they see."""
+        user = self.steward.identity.users.find(f"{name}@example.com")
+        assert user is not None, f"nobody called {name} is in this home"
+        principal = Principal(user.id, user.email, user.name, Via.session)
+        first = self.steward.identity.projects.page(principal, limit=1)[0]
+        return self._person(user, first.id)
+
     def project(self, name: str) -> str:
         """A further project of the owner's organisation."""
         owner = self.owner
