@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from starlette.testclient import TestClient
 
-from steward.api import create_routes
 from steward.identity import Role
 from steward.testing import Installation
-
-_METHODS = {"get", "post", "put", "patch", "delete"}
+from tests.api.routes import METHODS, openapi_document
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,17 @@ def _made_up_id(match: re.Match[str]) -> str:
 
 
 def operations() -> Iterator[Operation]:
-    document = create_routes().openapi()
-    for path, item in document["paths"].items():
-        for method in _METHODS & item.keys():
+    for path, item in openapi_document()["paths"].items():
+        for method in METHODS & item.keys():
             yield Operation(method, path, item[method]["x-steward-access"])
+
+
+@pytest.fixture(autouse=True)
+def one_loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """All requests on one event loop, as on a server: a new one for each takes as long as many an answer."""
+    with start_blocking_portal() as portal:
+        monkeypatch.setattr(TestClient, "portal", portal)
+        yield
 
 
 GUARDED = [operation for operation in operations() if operation.access["kind"] != "public"]

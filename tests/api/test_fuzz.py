@@ -10,21 +10,29 @@ from typing import Any
 import pytest
 import requests
 import schemathesis
-from hypothesis import HealthCheck, Phase, settings
-from schemathesis import Case, checks
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode, checks
+from schemathesis.generation.meta import CoveragePhaseData
+from schemathesis.schemas import APIOperation
 
-from steward.api import create_routes
 from steward.api.guards import cookie_name
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
 from steward.identity import NewSession
 from steward.testing import Installation, PostgresServer, fast_passwords
 from tests.api.live import LiveServer
+from tests.api.routes import METHODS, openapi_document
 
+SCHEMA = schemathesis.openapi.from_dict(openapi_document())
 # A stream does not end by itself; tests/api/test_events.py and test_chat*.py follow them.
-SCHEMA = schemathesis.openapi.from_dict(create_routes().openapi()).exclude(
-    operation_id=["follow_events", "chat_stream", "chat_ag_ui"]
-)
+STREAMS = {"follow_events", "chat_stream", "chat_ag_ui"}
+OPERATIONS = [
+    (path, method)
+    for path, item in openapi_document()["paths"].items()
+    for method in item
+    if method in METHODS and item[method]["operationId"] not in STREAMS
+]
 
 
 @schemathesis.serializer("application/zip")
@@ -118,14 +126,48 @@ def target(
         yield Target(stack.enter_context(LiveServer(installation)), installation)
 
 
+def wrong_and_right(operation: APIOperation[Any, Any, Any, Any]) -> list[Case[Any]]:
+    """Requests at and beyond every bound that the document names for the operation."""
+    generation = SCHEMA.config.generation_for(operation=operation, phase="coverage")
+    return list(
+        SCHEMA.iter_coverage_cases(
+            operation, generation_modes=generation.modes, generation_config=generation
+        )
+    )
+
+
+def one_of_each_kind(cases: list[Case[Any]], turn: int) -> list[Case[Any]]:
+    """For each field one case of each way to be wrong or right; operations take turns in which one."""
+    kinds: dict[tuple[Any, ...], list[Case[Any]]] = {}
+    for case in cases:
+        about = case.meta.phase.data if case.meta else None
+        assert isinstance(about, CoveragePhaseData)
+        field = (about.parameter_location, about.parameter, about.location)
+        kinds.setdefault((about.scenario, *field), []).append(case)
+    return [found[turn % len(found)] for found in kinds.values()]
+
+
 @pytest.mark.soak
-@SCHEMA.parametrize()
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
+@pytest.mark.parametrize(
+    ("path", "method"), OPERATIONS, ids=[f"{method.upper()} {path}" for path, method in OPERATIONS]
 )
-def test_fuzz(case: Case[Any], target: Target) -> None:
-    target.call(case)
+def test_fuzz(path: str, method: str, target: Target, request: pytest.FixtureRequest) -> None:
+    operation = SCHEMA[path][method]
+    cases = wrong_and_right(operation)
+    if not request.config.getoption("--full"):
+        cases = one_of_each_kind(cases, OPERATIONS.index((path, method)))
+    for case in cases:
+        target.call(case)
+
+    @given(st.one_of([operation.as_strategy(mode) for mode in GenerationMode]))
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    def anything(case: Case[Any]) -> None:
+        target.call(case)
+
+    anything()
