@@ -137,6 +137,11 @@ def quickly() -> list[Attack]:
     return [together(light), together(light, plain=True), *slow]
 
 
+def endless() -> list[Attack]:
+    """What only the limit on time may end, so that each of them takes all of it."""
+    return [a for a in ATTACKS if "timeout" in a.ends]
+
+
 def fully() -> list[Attack]:
     """Each attempt in a process of its own, and the light ones again without any dataset."""
     return [*ATTACKS, together([a for a in ATTACKS if a.expression], plain=True)]
