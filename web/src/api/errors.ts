@@ -102,6 +102,20 @@ function fieldErrors(value: unknown): FieldError[] {
   });
 }
 
+const NOWHERE = {
+  title: 'There is nothing at this address',
+  detail: 'A part of it may be missing or mistyped. Open what you look for from its list.',
+};
+
+/** Whether the address itself was refused: which pattern it should match says nothing to people. */
+function isOfAddress({ status, fields }: ApiError): boolean {
+  return (
+    status === 422 &&
+    fields.length > 0 &&
+    fields.every(({ pointer }) => pointer.startsWith('/path/'))
+  );
+}
+
 /** What to tell a person about any thrown value. */
 export function explain(error: unknown): {
   title: string;
@@ -109,6 +123,7 @@ export function explain(error: unknown): {
   requestId: string | null;
 } {
   if (error instanceof ApiError) {
+    if (isOfAddress(error)) return { ...NOWHERE, requestId: error.requestId };
     return { title: error.title, detail: error.detail, requestId: error.requestId };
   }
   const detail = error instanceof Error ? error.message : String(error);

@@ -89,6 +89,13 @@ export function RuleList({ rules }: { rules: Rule[] }) {
   );
 }
 
+const HASH = /@([0-9a-f]{12})[0-9a-f]{52}$/;
+
+/** `dataset:orders@<hash>` as people say it; the whole of a hash tells them nothing. */
+function sourceText(source: string): string {
+  return source.replace(HASH, ' at $1').replace(/^(dataset|file|run|tool):/, '$1 ');
+}
+
 /** Where the values of a call come from; what people outside wrote is marked. */
 export function ProvenanceView({ provenance }: { provenance: Provenance }) {
   const { trusted, sources, arguments: byArgument } = provenance;
@@ -111,14 +118,15 @@ export function ProvenanceView({ provenance }: { provenance: Provenance }) {
         <ul className={classes.rules}>
           {foreign.map(([name, label]) => (
             <li key={name} data-foreign>
-              <code>{name}</code> from {label.sources.join(', ') || 'an unknown place'}
+              <code>{name}</code> from{' '}
+              {label.sources.map(sourceText).join(', ') || 'an unknown place'}
             </li>
           ))}
         </ul>
       )}
       {sources.length > 0 && (
-        <Text size="xs" c="dimmed">
-          Sources: {sources.join(', ')}
+        <Text size="xs" c="dimmed" title={sources.join(', ')}>
+          Sources: {sources.map(sourceText).join(', ')}
         </Text>
       )}
     </div>

@@ -16,6 +16,8 @@ export interface Column<Row> {
   width?: string;
   /** Small screens leave the column out. */
   hideBelow?: 'sm' | 'md';
+  /** Small screens put the column below the others, as one with many buttons. */
+  ownLine?: boolean;
   /** The header is there for screen readers only, as over a column of buttons. */
   quietHeader?: boolean;
 }
@@ -54,7 +56,11 @@ export function DataTable<Row>(props: Props<Row>) {
       {/* Scrolls sideways on small screens, so it must be reachable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className={classes.scroller} role="group" aria-label={label} tabIndex={0}>
-        <table className={classes.table} aria-busy={query.isPending}>
+        <table
+          className={classes.table}
+          aria-busy={query.isPending}
+          data-has-own-line={columns.some(({ ownLine }) => ownLine) || undefined}
+        >
           <thead>
             <tr>
               {columns.map((column) => (
@@ -86,8 +92,9 @@ export function DataTable<Row>(props: Props<Row>) {
   );
 }
 
-function cellProps<Row>({ align, hideBelow, width }: Column<Row>) {
+function cellProps<Row>({ align, hideBelow, ownLine, width }: Column<Row>) {
   return {
+    'data-own-line': ownLine,
     'data-align': align,
     'data-hide-below': hideBelow,
     style: width === undefined ? undefined : ({ '--column-width': width } as CSSProperties),

@@ -14,3 +14,10 @@ export function operationName(operation: string): string {
   const words = operation.replaceAll(/[._-]/g, ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+/** The code of an error as a title: `sql-refused` is "SQL refused". */
+export function codeText(code: string): string {
+  return operationName(code).replaceAll(/\b(?:api|http|mcp|sql|url)\b/gi, (word) =>
+    word.toUpperCase(),
+  );
+}

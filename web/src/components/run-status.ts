@@ -65,3 +65,10 @@ export function percentOf(progress: { done: number; total: number } | null): num
   if (!progress || progress.total <= 0) return null;
   return Math.floor((Math.min(progress.done, progress.total) / progress.total) * 100);
 }
+
+/** Why a run stands still, as the beginning of a sentence: "an approval: Send it" is "Approval: Send it". */
+export function reasonText(reason: string | null): string | null {
+  if (reason === null) return null;
+  const said = reason.replace(/^an? (?=\w+: )/, '');
+  return said.charAt(0).toUpperCase() + said.slice(1);
+}

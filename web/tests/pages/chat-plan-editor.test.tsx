@@ -155,7 +155,7 @@ describe('a plan that somebody changed', () => {
     });
     serve(project([turn]));
     renderApp('/p/prj_1/chat/thr_1');
-    const card = await screen.findByRole('region', { name: 'Plan' });
+    const card = await screen.findByRole('region', { name: /^Plan: / });
     expect(await within(card).findByText('Changed by Ada')).toBeVisible();
     expect(within(card).getByText('Added')).toBeVisible();
     await userEvent.click(within(card).getByText('Changed'));

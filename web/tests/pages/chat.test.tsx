@@ -155,7 +155,7 @@ describe('the chat', () => {
       }),
     );
     renderApp('/p/prj_1/chat/thr_1');
-    const card = await screen.findByRole('region', { name: 'Plan' });
+    const card = await screen.findByRole('region', { name: /^Plan: / });
     expect(within(card).getByText('Planned by rules')).toBeVisible();
     const note = await screen.findByRole('note', { name: 'Without a model' });
     expect(note).toHaveTextContent('No model is configured.');

@@ -125,7 +125,7 @@ describe('evaluations', () => {
     expect(words).toMatchObject({
       Repaired: '–',
       Deviations: '2 fallback',
-      'Planning takes': 'p50 0.50 s, p95 12 s',
+      'Planning takes': 'half within 0.50 s, 95 % within 12 s',
     });
   });
 

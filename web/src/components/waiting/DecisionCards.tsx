@@ -114,6 +114,8 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
   );
 }
 
+type Breach = NonNullable<CardProps['request']['breach']>;
+
 const UNITS: Record<string, string> = {
   usd: 'US dollars',
   tokens: 'tokens',
@@ -121,6 +123,13 @@ const UNITS: Record<string, string> = {
   rows: 'rows',
   bytes: 'bytes',
 };
+
+/** How it stands; a call whose need is not known beforehand asks for nothing. */
+function budgetText({ total, left, asked }: Breach, unit: string): string {
+  const rest = Number(left) > 0 ? `${left} of them are left` : 'and all of them are used up';
+  const need = Number(asked) > 0 ? `; the next call may need ${asked}` : '';
+  return `The limit is ${total} ${unit}, ${rest}${need}. Raise it to go on, or abort what is under way.`;
+}
 
 export function BudgetCard({ waiting, request }: CardProps) {
   const { say, isPending, error } = useDecision(waiting);
@@ -135,10 +144,9 @@ export function BudgetCard({ waiting, request }: CardProps) {
     say({ decision: 'raise', limits: { [breach.limit]: String(limit) } }, 'Budget raised');
   return (
     <div className={classes.card}>
-      <Text size="sm">{breach.message}</Text>
       <NumberInput
         label={`New limit in ${unit}`}
-        description={`It is ${breach.total} now, of which ${breach.left} are left; this call asks for ${breach.asked}.`}
+        description={budgetText(breach, unit)}
         value={limit}
         min={total}
         maw="20rem"

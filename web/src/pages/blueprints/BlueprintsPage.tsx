@@ -107,9 +107,14 @@ function Part({ heading, text }: { heading: string; text: string }) {
       <Text size="xs" fw={600} c="dimmed">
         {heading}
       </Text>
-      <Text size="sm" className={classes.prose ?? ''}>
-        {text.trim()}
-      </Text>
+      {text
+        .trim()
+        .split(/\n{2,}/)
+        .map((paragraph) => (
+          <Text key={paragraph} size="sm">
+            {paragraph}
+          </Text>
+        ))}
     </div>
   );
 }

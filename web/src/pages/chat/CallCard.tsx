@@ -7,6 +7,7 @@ import type { Waiting } from '@/api/run-types';
 import { CallPreviewView, RuleList } from '@/components/CallFacts';
 import { StateChip } from '@/components/Chip';
 import { JsonTree } from '@/components/JsonTree';
+import { codeText } from '@/components/operation-name';
 import { RiskChip } from '@/components/RiskChip';
 import { ValueView } from '@/components/ValueView';
 import { Fact } from '@/components/waiting/Facts';
@@ -75,7 +76,7 @@ function Details({ call, runId }: { call: TurnCall; runId: string }) {
   return (
     <>
       {error && (
-        <Alert color="red" variant="light" title={error.code.replaceAll('-', ' ')}>
+        <Alert color="red" variant="light" title={codeText(error.code)}>
           {error.message}
         </Alert>
       )}

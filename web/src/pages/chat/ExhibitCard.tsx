@@ -79,7 +79,7 @@ export function ExhibitCard({ exhibit, threadId, onShow }: Props) {
           aria-label={`Show the step: ${step_title === '' ? message : step_title}`}
           onClick={onShow}
         >
-          {step_title === '' ? message : step_title}
+          <span className={classes.message}>{step_title === '' ? message : step_title}</span>
         </Button>
         <Anchor
           href={address}

@@ -56,7 +56,11 @@ export function PlanCard({ turn, waiting, following, isLast, shownCall, onStarte
     setSkipped(new Set(steps.map((step) => step.id).filter((other) => !needed.has(other))));
   };
   return (
-    <section className={classes.card} aria-label="Plan" data-waiting={isReviewed}>
+    <section
+      className={classes.card}
+      aria-label={`Plan: ${plan.plan.goal}`}
+      data-waiting={isReviewed}
+    >
       <UnstyledButton
         className={classes.head}
         aria-expanded={isOpen}

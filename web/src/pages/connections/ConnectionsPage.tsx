@@ -101,6 +101,7 @@ export default function ConnectionsPage() {
       quietHeader: true,
       align: 'end',
       width: '21rem',
+      ownLine: true,
       cell: (connection) => (
         <Actions
           connection={connection}

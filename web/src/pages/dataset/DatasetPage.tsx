@@ -13,9 +13,9 @@ import { useFormats } from '@/components/format';
 import { RelativeTime } from '@/components/Moment';
 import { operationName } from '@/components/operation-name';
 import { Page } from '@/components/Page';
+import { TabStrip } from '@/components/TabStrip';
 import { usePathParam } from '@/components/use-path-param';
 import { useSearchParam } from '@/components/use-search-param';
-import classes from './dataset.module.css';
 import { DatasetLinks } from './DatasetLinks';
 import { ExportMenu } from './ExportMenu';
 
@@ -64,15 +64,7 @@ export default function DatasetPage() {
             <ExportMenu projectId={project.id} dataset={name} />
           </>
         }
-        toolbar={
-          <Tabs.List className={classes.tabs ?? ''}>
-            {TABS.map(({ id, label }) => (
-              <Tabs.Tab key={id} value={id}>
-                {label}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-        }
+        toolbar={<TabStrip tabs={TABS} value={tab?.id} />}
       >
         {query.isError && !query.data ? (
           <ErrorState error={query.error} retry={() => void query.refetch()} />

@@ -92,6 +92,8 @@ function share(value: number | null): string {
   return value === null ? '–' : `${Math.round(value * 100)} %`;
 }
 
+const SHARES: Record<string, string> = { p50: 'half within', p95: '95 % within' };
+
 function inSeconds([name, value]: [string, number]): string {
-  return `${name} ${value < 10 ? value.toFixed(2) : Math.round(value)} s`;
+  return `${SHARES[name] ?? name} ${value < 10 ? value.toFixed(2) : Math.round(value)} s`;
 }

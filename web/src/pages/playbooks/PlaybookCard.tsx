@@ -88,7 +88,7 @@ function WaysBack({ playbook, projectId }: { playbook: Playbook; projectId: stri
         variant="default"
         leftSection={<ArchiveRestore size={14} aria-hidden />}
         loading={putAway.isArchiving}
-        aria-label={`Bring ${name} back`}
+        aria-label={`Bring back ${name}`}
         onClick={putAway.bringBack}
       >
         Bring back

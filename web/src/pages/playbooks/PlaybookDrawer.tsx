@@ -7,6 +7,7 @@ import { type PlaybookDetail, playbookQuery } from '@/api/playbooks';
 import { useMay, useProject } from '@/app/project';
 import { Chip } from '@/components/Chip';
 import { ErrorState } from '@/components/ErrorState';
+import { TabStrip } from '@/components/TabStrip';
 import { useSearchParam } from '@/components/use-search-param';
 import classes from './playbooks.module.css';
 import { STATES } from './states';
@@ -99,13 +100,7 @@ function Details({ playbookId }: { playbookId: string }) {
         keepMounted={false}
         mt="sm"
       >
-        <Tabs.List className={classes.tabs ?? ''}>
-          {shown.map(({ id, label }) => (
-            <Tabs.Tab key={id} value={id}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
+        <TabStrip tabs={shown} value={tab} />
         <Suspense fallback={<Skeleton height={160} mt="md" aria-busy />}>
           {shown.map(({ id, content: Content }) => (
             <Tabs.Panel key={id} value={id} pt="md">

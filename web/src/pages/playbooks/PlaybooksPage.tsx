@@ -82,7 +82,7 @@ function useShelf(): [Shelf, (shelf: Shelf) => void] {
 function Beginnings({ projectId, onWrite }: { projectId: string; onWrite: () => void }) {
   const importing = useDialog('import');
   return (
-    <Group gap="xs" justify="center">
+    <Group gap="xs">
       <Button
         component={Link}
         to={projectPath(projectId, 'blueprints')}

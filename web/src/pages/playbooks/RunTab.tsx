@@ -50,7 +50,7 @@ function InputsForm({ playbook }: { playbook: PlaybookDetail }) {
       <Stack gap="sm" maw="36rem">
         {playbook.deployed === null && (
           <Text size="sm" c="dimmed">
-            This is a draft: you try its newest revision. Deploy it under Versions so that operators
+            This is a draft: you try its newest revision. Deploy it under Versions so that others
             can run it.
           </Text>
         )}

@@ -1,5 +1,5 @@
 /** When a playbook starts by itself: what is deployed, paused and set here. */
-import { Button, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Button, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { CalendarClock } from 'lucide-react';
 import { type SubmitEvent, useState } from 'react';
@@ -145,7 +145,7 @@ function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
     >
       <form onSubmit={submit} noValidate>
         <Stack gap="sm" maw="36rem">
-          <Group grow align="flex-start">
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
             <TextInput
               label="When"
               description="Cron: minute, hour, day, month, weekday."
@@ -161,7 +161,7 @@ function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
               allowDeselect={false}
               onChange={(value) => value !== null && setCron(value)}
             />
-          </Group>
+          </SimpleGrid>
           <Select
             label="Time zone"
             data={['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')]}

@@ -4,9 +4,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, Download, Trash2 } from 'lucide-react';
 import type { PlaybookDetail } from '@/api/playbooks';
 import { projectPath, useProject } from '@/app/project';
-import { JsonTree } from '@/components/JsonTree';
+import { useFormats } from '@/components/format';
 import { Section } from '@/components/Section';
 import { useSearchParam } from '@/components/use-search-param';
+import { amountText } from '@/pages/run/RunState';
 import { SharingForm } from './SharingForm';
 import { withoutTab } from './use-opened';
 import { usePutAway } from './use-put-away';
@@ -41,20 +42,37 @@ export default function SettingsTab({ playbook }: { playbook: PlaybookDetail }) 
   );
 }
 
+const LIMITS: Record<string, string> = {
+  usd: '',
+  tokens: ' tokens',
+  seconds: ' of work time',
+  rows: ' rows',
+  bytes: ' of data',
+};
+
 function Limits({ playbook }: { playbook: PlaybookDetail }) {
   const [, setTab] = useSearchParam('tab');
+  const formats = useFormats();
   const { budget, approval } = playbook.document as {
     budget: Record<string, unknown>;
     approval?: { preset?: string; cedar?: string };
   };
-  const policy = approval?.preset ?? (approval?.cedar === undefined ? null : 'its own rules');
+  const limits = Object.entries(budget)
+    .filter(([name]) => name in LIMITS)
+    .map(([name, amount]) => `${amountText(name, String(amount), formats)}${LIMITS[name]}`);
+  const policy =
+    approval?.preset === undefined
+      ? approval?.cedar === undefined
+        ? null
+        : 'its own rules'
+      : `the preset “${approval.preset}”`;
   return (
     <Section
       title="Budget and approvals"
       description="Both stand in the text of the playbook, so that they are versioned with it."
     >
-      <JsonTree label="Budget" value={budget} />
-      <Text size="sm" mt="xs">
+      <Text size="sm">A run may use {limits.join(', ')}.</Text>
+      <Text size="sm">
         {policy === null
           ? "The project's policy decides what must be approved."
           : `Besides the project's policy, ${policy} must allow each call.`}{' '}

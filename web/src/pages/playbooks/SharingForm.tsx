@@ -59,6 +59,7 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
         {groups.length > 0 && (
           <MultiSelect
             label="Groups"
+            placeholder={chosen.length === 0 ? 'No group' : undefined}
             data={groups.map(({ name }) => name)}
             value={chosen}
             disabled={everyone}

@@ -2,6 +2,7 @@
 import { Tabs } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { Page } from '@/components/Page';
+import { TabStrip } from '@/components/TabStrip';
 import { useSearchParam } from '@/components/use-search-param';
 import { Approvers } from './Approvers';
 import { Explainer } from './Explainer';
@@ -10,7 +11,6 @@ import { PolicyRules } from './PolicyRules';
 import { PolicyPlaceChoice, usePlace } from './place';
 import { SafeModeSwitch } from './SafeModeSwitch';
 import { ToolSettings } from './ToolSettings';
-import classes from './policy.module.css';
 
 const TABS = [
   { id: 'rules', label: 'Rules' },
@@ -39,15 +39,7 @@ export default function PolicyPage() {
         title="Policy"
         description="Rules decide about every call of every run. Steward’s own rules stand beside them and cannot be lifted."
         actions={<SafeModeSwitch />}
-        toolbar={
-          <Tabs.List className={classes.tabs ?? ''}>
-            {TABS.map(({ id, label }) => (
-              <Tabs.Tab key={id} value={id}>
-                {label}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-        }
+        toolbar={<TabStrip tabs={TABS} value={tab} />}
       >
         <Tabs.Panel value="rules">
           {choice}

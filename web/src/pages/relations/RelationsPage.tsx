@@ -139,7 +139,7 @@ function References({ found, onJoin }: ReferencesProps) {
               </td>
               <td>
                 <Group gap={4}>
-                  <Badge size="sm" variant="light">
+                  <Badge size="sm" variant="light" flex="none">
                     {relationship.kind}
                   </Badge>
                   <Badge size="sm" variant="default">

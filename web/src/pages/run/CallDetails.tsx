@@ -8,27 +8,22 @@ import { CallPreviewView, ProvenanceView, RuleList } from '@/components/CallFact
 import { useFormats } from '@/components/format';
 import { Hash } from '@/components/Hash';
 import { JsonTree } from '@/components/JsonTree';
+import { codeText } from '@/components/operation-name';
 import { ValueView } from '@/components/ValueView';
 import { Fact } from '@/components/waiting/Facts';
 import { Artifacts } from './Artifacts';
+import { OUTCOMES } from './outcomes';
 import { amountText } from './RunState';
 import classes from './run.module.css';
 
 const VegaChart = lazy(() => import('@/pages/dataset/charts/VegaChart'));
-
-const OUTCOMES: Record<string, string> = {
-  allow: 'Allowed',
-  dry_run: 'Allowed after a dry run',
-  ask: 'A person had to approve it',
-  deny: 'Denied',
-};
 
 export function CallDetails({ call, runId }: { call: Call; runId: string }) {
   const { error, preview, decision, provenance, artifacts, value } = call;
   return (
     <>
       {error && (
-        <Alert color="red" variant="light" title={error.code.replaceAll('-', ' ')}>
+        <Alert color="red" variant="light" title={codeText(error.code)}>
           {error.message}
         </Alert>
       )}

@@ -4,13 +4,16 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Dossier, dossierQuery } from '@/api/evaluations';
 import { usePersonName } from '@/api/members';
-import type { RunDetail } from '@/api/run-types';
+import type { RunDetail, RunStatus } from '@/api/run-types';
 import { useProject } from '@/app/project';
-import { StateChip } from '@/components/Chip';
+import { StateChip, StatusChip } from '@/components/Chip';
 import { ErrorState } from '@/components/ErrorState';
+import { useFormats } from '@/components/format';
 import { RelativeTime } from '@/components/Moment';
 import { Section } from '@/components/Section';
 import classes from './dossier.module.css';
+import { OUTCOMES } from './outcomes';
+import { amountText } from './RunState';
 
 export default function DossierTab({ run }: { run: RunDetail }) {
   const project = useProject();
@@ -29,6 +32,7 @@ function addressOf(projectId: string, runId: string): string {
 
 function Shown({ dossier, address }: { dossier: Dossier; address: string }) {
   const nameOf = usePersonName(useProject().id);
+  const formats = useFormats();
   const { outcome, cost } = dossier;
   return (
     <Stack gap="xl">
@@ -42,11 +46,11 @@ function Shown({ dossier, address }: { dossier: Dossier; address: string }) {
         }
       >
         {dossier.asked !== null && <Text size="sm">Asked: {dossier.asked}</Text>}
-        <Text size="sm">
-          {outcome.status}
+        <Text size="sm" component="div">
+          <StatusChip status={outcome.status as RunStatus} />
           {dossier.adherence !== null &&
             ` · kept to the plan ${Math.round(dossier.adherence * 100)} %`}
-          {` · ${cost.usd} USD · ${cost.tokens} tokens`}
+          {` · ${amountText('usd', cost.usd, formats)} · ${formats.number(cost.tokens)} tokens`}
         </Text>
         {outcome.error && (
           <Alert color="red" variant="light">
@@ -163,7 +167,7 @@ function triedItem({ call, tool, decision, state, error, undone }: Dossier['trie
         <StateChip state={undone ? 'undone' : state} /> {tool}{' '}
         <Text span size="xs" c="dimmed">
           {call}
-          {decision && ` · ${decision.outcome}: ${decision.reason}`}
+          {decision && ` · ${OUTCOMES[decision.outcome] ?? decision.outcome}: ${decision.reason}`}
         </Text>
         {error && <Text size="sm">{error.message}</Text>}
       </>

@@ -11,12 +11,12 @@ import { Elapsed } from '@/components/Elapsed';
 import { ErrorState } from '@/components/ErrorState';
 import { RelativeTime } from '@/components/Moment';
 import { Page } from '@/components/Page';
+import { TabStrip } from '@/components/TabStrip';
 import { usePathParam } from '@/components/use-path-param';
 import { useSearchParam } from '@/components/use-search-param';
 import { SendBanner } from '@/components/waiting/SendBanner';
 import { RunControls } from './RunControls';
 import { RunState } from './RunState';
-import classes from './run.module.css';
 import { useRunStream } from './use-run-stream';
 
 const StepsTab = lazy(() => import('./StepsTab'));
@@ -65,13 +65,7 @@ function OneRun({ runId }: { runId: string }) {
         toolbar={
           <>
             {run && <RunState run={run} />}
-            <Tabs.List className={classes.tabs ?? ''}>
-              {shown.map(({ id, label }) => (
-                <Tabs.Tab key={id} value={id}>
-                  {label}
-                </Tabs.Tab>
-              ))}
-            </Tabs.List>
+            <TabStrip tabs={shown} value={tab} />
           </>
         }
       >

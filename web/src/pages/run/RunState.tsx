@@ -4,12 +4,12 @@ import type { RunDetail, Usage } from '@/api/run-types';
 import { StatusChip } from '@/components/Chip';
 import { durationText } from '@/components/duration';
 import { type Formats, useFormats } from '@/components/format';
-import { percentOf } from '@/components/run-status';
+import { percentOf, reasonText } from '@/components/run-status';
 import classes from './run.module.css';
 
 export function RunState({ run }: { run: RunDetail }) {
   const percent = percentOf(run.progress);
-  const reason = run.error?.message ?? run.reason;
+  const reason = run.error?.message ?? reasonText(run.reason);
   return (
     <div className={classes.state}>
       <div className={classes.status} role="status">
@@ -31,7 +31,8 @@ export function RunState({ run }: { run: RunDetail }) {
             Progress
           </Text>
           <Text size="sm" className="tabular">
-            {percent} % · {run.progress.done} of {run.progress.total} steps
+            {percent} % · {run.progress.done} of {run.progress.total}{' '}
+            {run.progress.total === 1 ? 'step' : 'steps'}
           </Text>
           <Progress
             value={percent}

@@ -13,7 +13,7 @@ import { type Column, DataTable } from '@/components/DataTable';
 import { Elapsed } from '@/components/Elapsed';
 import { EmptyState } from '@/components/EmptyState';
 import { RelativeTime } from '@/components/Moment';
-import { percentOf } from '@/components/run-status';
+import { percentOf, reasonText } from '@/components/run-status';
 import classes from './runs.module.css';
 
 export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNode }) {
@@ -31,7 +31,7 @@ export function RunTable({ filter, start }: { filter: RunFilter; start: ReactNod
       id: 'status',
       header: 'Status',
       width: '13rem',
-      cell: (run) => <StatusChip status={run.status} title={run.reason ?? undefined} />,
+      cell: (run) => <StatusChip status={run.status} title={reasonText(run.reason) ?? undefined} />,
     },
     {
       id: 'progress',
@@ -97,12 +97,14 @@ function RunLink({ run, projectId }: { run: Run; projectId: string }) {
         size="sm"
         c="inherit"
         underline="never"
+        lineClamp={2}
+        title={run.title}
       >
         {run.title}
       </Anchor>
       {run.reason !== null && (
         <Text size="xs" c="dimmed" lineClamp={1} title={run.reason}>
-          {run.reason}
+          {reasonText(run.reason)}
         </Text>
       )}
     </div>

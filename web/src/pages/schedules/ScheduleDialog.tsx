@@ -1,5 +1,5 @@
 /** Creates a schedule: when, and which flow. */
-import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { type SubmitEvent, useState } from 'react';
 import { fieldMessages } from '@/api/errors';
 import type { NewSchedule } from '@/api/run-types';
@@ -78,7 +78,7 @@ function ScheduleForm({ onClose }: { onClose: () => void }) {
           error={refused.name}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
-        <Group grow align="flex-start">
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           <TextInput
             label="When"
             description="Cron: minute, hour, day, month, weekday."
@@ -96,8 +96,8 @@ function ScheduleForm({ onClose }: { onClose: () => void }) {
             allowDeselect={false}
             onChange={(value) => value !== null && setCron(value)}
           />
-        </Group>
-        <Group grow align="flex-start">
+        </SimpleGrid>
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           <Select
             label="Time zone"
             data={timeZones()}
@@ -115,7 +115,7 @@ function ScheduleForm({ onClose }: { onClose: () => void }) {
             allowDeselect={false}
             onChange={(value) => value !== null && setMissed(value)}
           />
-        </Group>
+        </SimpleGrid>
         <FlowField value={flow} onChange={setFlow} check={check} />
         {isElsewhere && <FormError error={create.error} />}
         <Group justify="flex-end" gap="xs">

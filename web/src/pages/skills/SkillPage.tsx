@@ -1,5 +1,5 @@
 /** One skill: its instructions, files, tools and versions; editors change it here. */
-import { Alert, Button, Skeleton, Tabs } from '@mantine/core';
+import { Alert, Button, Skeleton, Tabs, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { FileUp, Trash2 } from 'lucide-react';
@@ -13,6 +13,7 @@ import {
 import { useMay, useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
 import { Page } from '@/components/Page';
+import { TabStrip } from '@/components/TabStrip';
 import { offerUndo, showFailure } from '@/components/undo';
 import { usePathParam } from '@/components/use-path-param';
 import { useSearchParam } from '@/components/use-search-param';
@@ -79,18 +80,12 @@ function Loaded({ skill, parent }: Props) {
         description={skill.description}
         parent={parent}
         actions={<Actions skill={skill} />}
-        toolbar={
-          <Tabs.List className={classes.tabs ?? ''}>
-            {tabs.map(({ id, label }) => (
-              <Tabs.Tab key={id} value={id}>
-                {label}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-        }
+        toolbar={<TabStrip tabs={tabs} value={tab} />}
       >
         <Warnings skill={skill} />
         <Tabs.Panel value="instructions">
+          {/* The headings of the text begin on the third level. */}
+          <VisuallyHidden component="h2">Instructions</VisuallyHidden>
           <Markdown text={skill.body} />
         </Tabs.Panel>
         <Tabs.Panel value="files">

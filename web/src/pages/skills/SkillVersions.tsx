@@ -96,7 +96,7 @@ function OneVersion({ skill, version, before }: Props) {
             variant="default"
             size="compact-sm"
             loading={restore.isPending}
-            aria-label={`Use version ${version.version} again`}
+            aria-label={`Use again: version ${version.version}`}
             onClick={onRestore}
           >
             Use again
