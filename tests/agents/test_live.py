@@ -10,7 +10,7 @@ from steward.agents.live import Live
 from steward.app import Steward, open_steward
 from steward.models import Delta
 from steward.runs import Execution, Json, RunRequest
-from steward.runs.topics import run_topic
+from steward.runs.topics import journal_topic, run_topic
 from steward.store import Scope
 from steward.testing import Installation
 
@@ -149,22 +149,26 @@ def _followed(here: Steward, there: Steward, topic: str) -> threading.Event:
 def test_entries_ring_for_who_listens_and_cost_nothing_otherwise(
     installation: Installation, run_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steward, topic = installation.steward, run_topic(run_id)
+    steward, topics = installation.steward, _topics(run_id)
     rung: list[list[str]] = []
     ring_all = steward.bus.ring_all
 
-    def watched(transaction: object, topics: list[str]) -> None:
-        rung.append([each for each in topics if each == topic])
-        ring_all(transaction, topics)  # type: ignore[arg-type]
+    def watched(transaction: object, asked: list[str]) -> None:
+        rung.append([each for each in asked if each in topics])
+        ring_all(transaction, asked)  # type: ignore[arg-type]
 
     monkeypatch.setattr(steward.bus, "ring_all", watched)
     steward.runs.drive_until_idle()
     unheard = sum(len(each) for each in rung)
     request = RunRequest(title="A turn", program="chat", document={})
     second = steward.runs.start(installation.scope, installation.owner.user.id, request)
-    topic = run_topic(second.id)
+    topics = _topics(second.id)
     rung.clear()
     with steward.runs.listening(second.id, lambda: None):
         steward.runs.drive_until_idle()
     heard = sum(len(each) for each in rung)
-    assert (unheard, heard) == (2, 5), "begun and ended; with a listener also three steps"
+    assert (unheard, heard) == (2, 6), "begun and ended; with a listener also its four entries"
+
+
+def _topics(run_id: str) -> set[str]:
+    return {run_topic(run_id), journal_topic(run_id)}

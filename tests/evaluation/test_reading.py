@@ -60,7 +60,7 @@ def test_suites_are_found_by_name_file_and_folder(tmp_path: Path) -> None:
     found = load_suites([str(tmp_path), "defence"])
     assert [suite.name for suite in found] == ["run-7", "mine", "defence"]
     assert found[0].cases[0].kind == "replay"
-    with pytest.raises(NotFound, match=r"none of answers, defence"):
+    with pytest.raises(NotFound, match=r"none of answers, conversations, defence"):
         load_suites(["nothing"])
     with pytest.raises(Invalid, match="Two suites are called mine"):
         load_suites([str(tmp_path / "mine.yaml"), str(tmp_path)])

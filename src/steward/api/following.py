@@ -93,8 +93,10 @@ class Following:
                 listening.callback(keeping.cancel)
                 await self._follow_once()
             while not context.stopping.is_set() and not self.is_over:
+                looked = self._bell.has_entries
                 told = await self._look()
-                if told:
+                if told or looked:
+                    # Also when there was nothing to tell: whoever waits for us to be level asks again.
                     yield told
                 else:
                     await self._bell.wait(HEARTBEAT_SECONDS)
@@ -104,7 +106,7 @@ class Following:
     @property
     def is_level(self) -> bool:
         """Whether everything that was written before the run was last looked at has been told."""
-        return not self._bell.entries_rung and not self._bell.fresh
+        return not self._bell.has_entries
 
     async def _beat(self) -> list[Happening]:
         """Once in a while: a sign of life, unless the reader may not see the run any more."""
@@ -240,6 +242,11 @@ class _Bell:
         self.fresh: deque[Entry] = deque()
         self._event = asyncio.Event()
         self._loop = asyncio.get_running_loop()
+
+    @property
+    def has_entries(self) -> bool:
+        """Whether the journal has something that was not looked at."""
+        return self.entries_rung or bool(self.fresh)
 
     def entries(self) -> None:
         if not self.entries_rung:

@@ -230,7 +230,8 @@ async def _frames(
             shown = await to_thread.run_sync(_with_approvals, steward, access, waits)
             yield _framed(events + teller.interrupted(shown))
             return
-        yield ": still here\n\n" if told == [BEAT] else _framed(events)
+        if told:
+            yield ": still here\n\n" if told == [BEAT] else _framed(events)
 
 
 def _interrupting(following: Following, begun: Run, place: Place) -> list[dict[str, Any]]:

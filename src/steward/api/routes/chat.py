@@ -195,7 +195,10 @@ def followed(
         try:
             yield ": connected\n\n"
             async for told in following.happenings():
-                yield "".join(": still here\n\n" if each is BEAT else each.frame() for each in told)
+                if told:
+                    yield "".join(
+                        ": still here\n\n" if each is BEAT else each.frame() for each in told
+                    )
             left_alone = True
         finally:
             if cancels and not left_alone and not context.stopping.is_set():

@@ -13,7 +13,7 @@ from steward.api.documents import Output
 from steward.api.guards import AsAdmin, AsAnyone, AsPerson, InProject
 from steward.api.types import ConnectionId
 from steward.connections.mcp.sign_in import Status
-from steward.core.errors import Denied, NotFound, StewardError
+from steward.core.errors import Denied, Invalid, NotFound, StewardError
 from steward.core.ids import is_id
 from steward.identity import Access, Role
 
@@ -84,8 +84,11 @@ async def finish_sign_in(
     project_id, _, rest = state.partition(".")
     connection_id = rest.partition(".")[0]
     if not is_id(project_id, "prj") or not is_id(connection_id, "con"):
-        raise NotFound("This is no sign-in that was started here.")
-    access = await to_thread.run_sync(steward.identity.projects.enter, principal, project_id)
+        raise _foreign()
+    try:
+        access = await to_thread.run_sync(steward.identity.projects.enter, principal, project_id)
+    except NotFound:
+        raise _foreign() from None
     if access.role < Role.admin:
         raise Denied("Only an admin of the project signs in to its servers.")
     said = {"code": code, "iss": iss, "error": error, "error_description": error_description}
@@ -113,6 +116,10 @@ def describe_oauth_client(request: Request) -> dict[str, Any]:
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
     }
+
+
+def _foreign() -> Invalid:
+    return Invalid("This is no sign-in that was started here.", code="foreign-state")
 
 
 def _base(request: Request) -> str:
