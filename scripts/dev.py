@@ -110,9 +110,22 @@ def set_up(*, groups: Sequence[str] = (), extras: Sequence[str] = ()) -> None:
             UV_PROJECT_ENVIRONMENT=str(VENV),
             VIRTUAL_ENV=str(VENV),
         )
+        compile_for_sandbox()
 
     name = "-".join(["python", *groups, *extras])
     once(VENV / f".steward-{name}", mark, "Installing Python packages from the lock file", install)
+
+
+def compile_for_sandbox() -> None:
+    """Keeps the bytecode of its libraries: it writes none itself, and would compile them at every start."""
+    program = (
+        "import contextlib, importlib\n"
+        "from steward.sandbox.runner.warm import LIBRARIES\n"
+        "for name in LIBRARIES:\n"
+        "    with contextlib.suppress(ModuleNotFoundError):\n"
+        "        importlib.import_module(name)\n"
+    )
+    run([BIN / "python", "-c", program], quiet=True)
 
 
 def bootstrap_uv() -> Path:
