@@ -60,6 +60,21 @@ describe('refusals', () => {
     expect(error.transient).toBe(false);
   });
 
+  it('of an address say so, and not which pattern it should match', () => {
+    const refused = (pointer: string) =>
+      new ApiError({
+        status: 422,
+        code: 'invalid',
+        title: 'Not valid',
+        detail: 'should match ^pbk_',
+        requestId: null,
+        retryAfterSeconds: null,
+        fields: [{ pointer, message: 'should match ^pbk_' }],
+      });
+    expect(explain(refused('/path/playbook_id')).title).toBe('There is nothing at this address');
+    expect(explain(refused('/body/playbook_id')).detail).toBe('should match ^pbk_');
+  });
+
   it('of a proxy, which are no problem documents, become ApiErrors too', async () => {
     serve({
       'GET /api/v1/projects': () =>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { durationText } from '@/components/duration';
-import { percentOf, stateLook } from '@/components/run-status';
+import { codeText } from '@/components/operation-name';
+import { percentOf, reasonText, stateLook } from '@/components/run-status';
 import { tableOf } from '@/components/value-table';
 
 describe('lengths of time', () => {
@@ -70,5 +71,21 @@ describe('values that are tables', () => {
     expect(tableOf([{ a: { b: 1 } }])).toBeNull();
     expect(tableOf({ columns: ['a'], rows: ['x'] })).toBeNull();
     expect(tableOf('text')).toBeNull();
+  });
+});
+
+describe('codes in words', () => {
+  it.each([
+    ['an approval: Review the rules', 'Approval: Review the rules'],
+    ['question: Which year?', 'Question: Which year?'],
+    ['The budget does not suffice', 'The budget does not suffice'],
+    [null, null],
+  ])('the reason %s reads as %s', (reason, text) => {
+    expect(reasonText(reason)).toBe(text);
+  });
+
+  it('an error is named by its code', () => {
+    expect(codeText('sql-refused')).toBe('SQL refused');
+    expect(codeText('python-failed')).toBe('Python failed');
   });
 });

@@ -71,7 +71,7 @@ function Limits({ playbook }: { playbook: PlaybookDetail }) {
       title="Budget and approvals"
       description="Both stand in the text of the playbook, so that they are versioned with it."
     >
-      <Text size="sm">A run may use {limits.join(', ')}.</Text>
+      <Text size="sm">A run may use {limits.join(' and ')}.</Text>
       <Text size="sm">
         {policy === null
           ? "The project's policy decides what must be approved."

@@ -139,7 +139,7 @@ function References({ found, onJoin }: ReferencesProps) {
               </td>
               <td>
                 <Group gap={4}>
-                  <Badge size="sm" variant="light" flex="none">
+                  <Badge size="sm" variant="light" miw="max-content">
                     {relationship.kind}
                   </Badge>
                   <Badge size="sm" variant="default">
