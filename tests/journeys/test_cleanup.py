@@ -83,6 +83,8 @@ def undo_the_promotion(page: Page) -> None:
 @pytest.mark.timeout(600)
 def test_customers_are_cleaned_up(site: Site, open_desk: OpenDesk) -> None:
     page = sign_in(open_desk(), site)
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    picture(page, "home")
     fork(page, "Clean up customer data")
     page.get_by_role("button", name="Run", exact=True).click()
     expect_status(page, "Reviewing")
