@@ -5,9 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 
-from steward.broker.budgets import BudgetExceeded, Budgets
+from steward.broker.budgets import Budget, BudgetExceeded, Budgets, Reservation
 from steward.broker.tool import Cost
 from steward.core import SystemClock
+from steward.core.clock import Clock
 from steward.store import Database, Scope
 
 CALLS_AT_MOST = 20
@@ -21,7 +22,32 @@ class Drawer:
     parent_id: str | None = None
 
 
-def draw(budgets: Budgets, run: Drawer) -> int:
+class Ledger:
+    """Budgets with a transaction for each thing that is done; the broker takes those of the journal."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._budgets = Budgets(database, clock)
+        self.status = self._budgets.status
+        self.raise_limit = self._budgets.raise_limit
+
+    def open(self, run: Drawer, budget: Budget) -> None:
+        with self._database.write(run.scope) as tx:
+            self._budgets.open(tx, run, budget)
+
+    def reserve(self, run: Drawer, key: str, estimate: Cost) -> Reservation:
+        with self._database.write(run.scope) as tx:
+            return self._budgets.reserve(tx, run, key, estimate)
+
+    def settle(self, run: Drawer, key: str, actual: Cost) -> None:
+        with self._database.write(run.scope) as tx:
+            self._budgets.settle(tx, run, key, actual)
+
+    def release(self, run: Drawer, key: str) -> None:
+        self.settle(run, key, Cost())
+
+
+def draw(budgets: Ledger, run: Drawer) -> int:
     """Calls that cost what was estimated; returns how many were made."""
     for number in range(CALLS_AT_MOST):
         try:
@@ -34,7 +60,7 @@ def draw(budgets: Budgets, run: Drawer) -> int:
 
 def main(url: str, *children: str) -> None:
     database = Database(url)
-    budgets = Budgets(database, SystemClock())
+    budgets = Ledger(database, SystemClock())
     runs = [Drawer(name, parent_id="root") for name in children]
     with ThreadPoolExecutor(len(runs)) as threads:
         made = sum(threads.map(lambda run: draw(budgets, run), runs))

@@ -21,7 +21,7 @@ from steward.core import MovableClock
 from steward.core.errors import Invalid, NotFound
 from steward.store import Database, Scope, metadata
 from steward.testing import Installation
-from tests.broker.budget_child import SCOPE, Drawer
+from tests.broker.budget_child import SCOPE, Drawer, Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,8 +41,8 @@ def _with_tables(database: Database) -> Database:
 
 
 @pytest.fixture
-def budgets(installation: Installation) -> Budgets:
-    return Budgets(_with_tables(installation.steward.database), installation.clock)
+def budgets(installation: Installation) -> Ledger:
+    return Ledger(_with_tables(installation.steward.database), installation.clock)
 
 
 @pytest.fixture(scope="module")
@@ -53,16 +53,16 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     opened.close()
 
 
-def _shown(budgets: Budgets, run: Drawer, name: str) -> tuple[str | None, ...]:
+def _shown(budgets: Ledger, run: Drawer, name: str) -> tuple[str | None, ...]:
     """Limit, spent, reserved, left."""
     return tuple(budgets.status(run).to_json()[name].values())
 
 
-def _spent(budgets: Budgets, run: Drawer = RUN, name: str = "usd") -> Decimal:
+def _spent(budgets: Ledger, run: Drawer = RUN, name: str = "usd") -> Decimal:
     return budgets.status(run).usage[name].spent
 
 
-def test_a_call_is_reserved_and_settled(budgets: Budgets) -> None:
+def test_a_call_is_reserved_and_settled(budgets: Ledger) -> None:
     budgets.open(RUN, Budget(usd=Decimal(10), rows=100))
     budgets.reserve(RUN, "a", Cost(usd=Decimal(4), rows=60))
     assert _shown(budgets, RUN, "usd") == ("10", "0", "4", "6")
@@ -77,7 +77,7 @@ def test_a_call_is_reserved_and_settled(budgets: Budgets) -> None:
     }
 
 
-def test_a_breach_says_what_is_left_and_takes_nothing(budgets: Budgets) -> None:
+def test_a_breach_says_what_is_left_and_takes_nothing(budgets: Ledger) -> None:
     child = Drawer("child", parent_id="root")
     budgets.open(RUN, Budget(usd=Decimal(10)))
     budgets.open(child, Budget(usd=Decimal(3)))
@@ -101,7 +101,7 @@ def test_a_breach_says_what_is_left_and_takes_nothing(budgets: Budgets) -> None:
     assert budgets.status(child).usage["usd"].left == 1
 
 
-def test_everything_counts_once(budgets: Budgets) -> None:
+def test_everything_counts_once(budgets: Ledger) -> None:
     budgets.open(RUN, Budget(usd=Decimal(10)))
     for _ in range(3):
         assert not budgets.reserve(RUN, "a", _usd(4)).settled
@@ -114,7 +114,7 @@ def test_everything_counts_once(budgets: Budgets) -> None:
     assert budgets.status(RUN).usage["usd"].left == 7
 
 
-def test_what_was_not_reserved_is_counted_all_the_same(budgets: Budgets) -> None:
+def test_what_was_not_reserved_is_counted_all_the_same(budgets: Ledger) -> None:
     budgets.open(RUN, Budget(usd=Decimal(10)))
     budgets.release(RUN, "never")
     for _ in range(2):
@@ -122,7 +122,7 @@ def test_what_was_not_reserved_is_counted_all_the_same(budgets: Budgets) -> None
     assert _spent(budgets) == 4
 
 
-def test_a_call_that_costs_more_stops_the_next_one(budgets: Budgets) -> None:
+def test_a_call_that_costs_more_stops_the_next_one(budgets: Ledger) -> None:
     budgets.open(RUN, Budget(tokens=10))
     budgets.reserve(RUN, "a", Cost(tokens=10))
     budgets.settle(RUN, "a", Cost(tokens=15))
@@ -131,7 +131,7 @@ def test_a_call_that_costs_more_stops_the_next_one(budgets: Budgets) -> None:
         budgets.reserve(RUN, "b", Cost())
 
 
-def test_a_limit_is_reached_and_not_passed(budgets: Budgets) -> None:
+def test_a_limit_is_reached_and_not_passed(budgets: Ledger) -> None:
     limits = Budget(usd=Decimal("0.000000005"), tokens=5, rows=5, bytes=5, seconds=0.005)
     budgets.open(RUN, limits)
     least: dict[str, Any] = {
@@ -148,7 +148,7 @@ def test_a_limit_is_reached_and_not_passed(budgets: Budgets) -> None:
         budgets.reserve(RUN, name, Cost(**{name: amount * 5}))
 
 
-def test_a_person_grants_more(budgets: Budgets) -> None:
+def test_a_person_grants_more(budgets: Ledger) -> None:
     child = Drawer("child", parent_id="root")
     budgets.open(RUN, Budget(usd=Decimal(1)))
     budgets.open(child, Budget())
@@ -165,7 +165,7 @@ def test_a_person_grants_more(budgets: Budgets) -> None:
         budgets.raise_limit(RUN, Budget(usd=Decimal(9)), at="child")
 
 
-def test_time_is_shared_by_calls_side_by_side(budgets: Budgets, clock: MovableClock) -> None:
+def test_time_is_shared_by_calls_side_by_side(budgets: Ledger, clock: MovableClock) -> None:
     budgets.open(RUN, Budget(seconds=60))
     budgets.reserve(RUN, "a", Cost())
     clock.advance(seconds=10)
@@ -187,7 +187,7 @@ def test_time_is_shared_by_calls_side_by_side(budgets: Budgets, clock: MovableCl
 
 
 def test_days_between_a_crash_and_its_repetition_do_not_count(
-    budgets: Budgets, clock: MovableClock
+    budgets: Ledger, clock: MovableClock
 ) -> None:
     budgets.open(RUN, Budget(seconds=60))
     budgets.reserve(RUN, "a", Cost())
@@ -197,7 +197,7 @@ def test_days_between_a_crash_and_its_repetition_do_not_count(
     assert _spent(budgets, name="seconds") == 5
 
 
-def test_another_project_has_no_such_budget(budgets: Budgets) -> None:
+def test_another_project_has_no_such_budget(budgets: Ledger) -> None:
     budgets.open(RUN, Budget())
     elsewhere = Drawer("root", Scope("org_1", "prj_2"))
     with pytest.raises(NotFound):
@@ -210,7 +210,7 @@ def test_another_project_has_no_such_budget(budgets: Budgets) -> None:
     "cost",
     [_usd(-1), _usd("NaN"), _usd("Infinity"), Cost(tokens=-1), Cost(rows=10**19), Cost(seconds=float("inf"))],
 )  # fmt: skip
-def test_impossible_costs_are_refused(budgets: Budgets, cost: Cost) -> None:
+def test_impossible_costs_are_refused(budgets: Ledger, cost: Cost) -> None:
     budgets.open(RUN, Budget())
     with pytest.raises(Invalid):
         budgets.reserve(RUN, "a", cost)
@@ -224,7 +224,7 @@ def test_a_budget_is_read_strictly() -> None:
         assert refused.value.problems[0].pointer.startswith("/budget/")
 
 
-def test_fifty_children_in_three_processes(installation: Installation, budgets: Budgets) -> None:
+def test_fifty_children_in_three_processes(installation: Installation, budgets: Ledger) -> None:
     budgets.open(RUN, Budget(usd=Decimal("10.0"), tokens=1000))
     children = [Drawer(f"child{number}", parent_id="root") for number in range(50)]
     for child in children:
@@ -308,23 +308,23 @@ def test_any_interleaving(
         tx.execute(sa.delete(budget_entries))
         tx.execute(sa.delete(budget_table))
         for number, run in enumerate(runs):
-            budgets.open_within(tx, run, Budget(tokens=limits[number]))
+            budgets.open(tx, run, Budget(tokens=limits[number]))
         for action, pick, key, amount in steps:
             number = pick % len(runs)
             run, known = runs[number], model.calls.get((number, key))
             if action == "reserve":
                 if known is None and not model.fits(number, amount):
                     with pytest.raises(BudgetExceeded) as breach:
-                        budgets.reserve_within(tx, run, key, Cost(tokens=amount))
+                        budgets.reserve(tx, run, key, Cost(tokens=amount))
                     assert breach.value.asked == amount > breach.value.left
                     continue
-                again = budgets.reserve_within(tx, run, key, Cost(tokens=amount))
+                again = budgets.reserve(tx, run, key, Cost(tokens=amount))
                 assert again.settled == (known is not None and len(known) > 1)
                 model.calls.setdefault((number, key), [amount])
             elif known is not None:
                 used = min(amount, known[0]) if honest else amount
                 used = 0 if action == "release" else used
-                budgets.settle_within(tx, run, key, Cost(tokens=used))
+                budgets.settle(tx, run, key, Cost(tokens=used))
                 if len(known) == 1:
                     known.append(used)
         rows: dict[str, Any] = {row.run_id: row for row in tx.rows(sa.select(budget_table))}

@@ -26,7 +26,6 @@ _PER_DOLLAR: Final = 10**9
 _MOST: Final = 10**18
 """The largest amount of one call or limit, in stored units; sums stay below 64 bits."""
 _COLUMNS: Final = budgets.c
-_NOTHING: Final = Cost()
 _UNUSED: Final = dict.fromkeys((*UNITS, "time"), 0)
 _MOST_KEY: Final = 400
 
@@ -212,12 +211,8 @@ class Budgets:
         self._database = database
         self._clock = clock
 
-    def open(self, run: Drawing, budget: Budget) -> None:
+    def open(self, tx: Transaction, run: Drawing, budget: Budget) -> None:
         """Gives a run its budget when it starts, under that of its parent; a second time changes nothing."""
-        with self._database.write(run.scope) as tx:
-            self.open_within(tx, run, budget)
-
-    def open_within(self, tx: Transaction, run: Drawing, budget: Budget) -> None:
         above: list[str] = []
         if run.parent_id is not None:
             above = [*_existing(tx, run.parent_id).ancestors, run.parent_id]
@@ -239,14 +234,8 @@ class Budgets:
             )
         )
 
-    def reserve(self, run: Drawing, key: str, estimate: Cost) -> Reservation:
+    def reserve(self, tx: Transaction, run: Drawing, key: str, estimate: Cost) -> Reservation:
         """Sets the estimate aside in the run and all above it, or raises BudgetExceeded and takes nothing."""
-        with self._database.write(run.scope) as tx:
-            return self.reserve_within(tx, run, key, estimate)
-
-    def reserve_within(
-        self, tx: Transaction, run: Drawing, key: str, estimate: Cost
-    ) -> Reservation:
         asked = _amounts(estimate)
         chain = _chain(tx, run.id, lock=True)
         known = _entry(tx, run.id, key)
@@ -260,12 +249,8 @@ class Budgets:
         _record(tx, run.id, key, now, state="open", estimate=asked)
         return Reservation(run.id, key, estimate)
 
-    def settle(self, run: Drawing, key: str, actual: Cost) -> None:
+    def settle(self, tx: Transaction, run: Drawing, key: str, actual: Cost) -> None:
         """Counts what the call did cost and frees the rest of what was set aside for it."""
-        with self._database.write(run.scope) as tx:
-            self.settle_within(tx, run, key, actual)
-
-    def settle_within(self, tx: Transaction, run: Drawing, key: str, actual: Cost) -> None:
         spent = _amounts(actual)
         chain = _chain(tx, run.id, lock=True)
         known = _entry(tx, run.id, key)
@@ -282,10 +267,6 @@ class Budgets:
         for row in chain:
             _give_back(tx, row, known.estimate, spent, now)
         tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": spent})
-
-    def release(self, run: Drawing, key: str) -> None:
-        """Frees what was set aside for a call that did not happen."""
-        self.settle(run, key, _NOTHING)
 
     def raise_limit(self, run: Drawing, limits: Budget, *, at: str | None = None) -> None:
         """Raises limits to what a person granted, never lowers one; repeating it changes nothing.

@@ -22,12 +22,12 @@ class Spending:
             name: value for name, value in execution.request.budget.items() if name != "on_breach"
         }
         budget = Budget.parse(limits)
-        await execution.share(lambda tx: self._budgets.open_within(tx, execution.run, budget))
+        await execution.share(lambda tx: self._budgets.open(tx, execution.run, budget))
 
     async def reserve(self, execution: Execution, key: str, estimate: Cost) -> Json:
         def take(tx: Transaction) -> Json:
             try:
-                self._budgets.reserve_within(tx, execution.run, key, estimate)
+                self._budgets.reserve(tx, execution.run, key, estimate)
             except BudgetExceeded as breach:
                 # Found out before anything was taken, so that nothing has to be undone for it.
                 return breach.to_json()
@@ -71,7 +71,7 @@ class Spending:
 
     def settle(self, execution: Execution, key: str, cost: Cost) -> None:
         """Counts what a call took, in the transaction that records it."""
-        execution.take_along(lambda tx: self._budgets.settle_within(tx, execution.run, key, cost))
+        execution.take_along(lambda tx: self._budgets.settle(tx, execution.run, key, cost))
 
     async def release(self, execution: Execution, key: str) -> None:
         """Gives back what was reserved for a call that did not happen."""
