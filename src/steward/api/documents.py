@@ -2,9 +2,10 @@
 
 import base64
 import binascii
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 from urllib.parse import quote
 
 from fastapi import Header, Query, Response
@@ -37,6 +38,9 @@ class Output(BaseModel):
 class Page(Output, Generic[T]):
     items: list[T]
     next_cursor: str | None
+
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 def _no_controls(text: str) -> str:
@@ -115,7 +119,7 @@ def attachment(filename: str, size: int | None = None) -> dict[str, str]:
 
 def _refuse_unstorable(value: Any) -> None:
     if isinstance(value, str):
-        if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        if _UNSTORABLE.search(value):
             raise ValueError("text must not contain NUL characters or unpaired surrogates")
     elif isinstance(value, dict):
         for key, item in value.items():
