@@ -62,6 +62,8 @@ export const theme = createTheme({
   // Plain objects rather than Button.extend() and the like: those would pull every one of these
   // components into the first download.
   components: {
+    // An element to take the focus first is no item of a menu, and screen readers are told of one too many.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Button: {
       defaultProps: { size: 'sm' },
       vars: (_theme: unknown, { size }: ButtonProps) => ({

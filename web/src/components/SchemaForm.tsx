@@ -128,6 +128,9 @@ function PairsInput({ field, value, columns, error, onChange }: FieldProps) {
   const pairs = value as [string, string][];
   // Objects with these names are keyed by column; the others by what stands in the cells.
   const byColumn = field.kind === 'pairs' || ['names', 'types'].includes(field.name);
+  // Headers and variables are not put in the place of others.
+  const isNamed = /headers$|^env$/.test(field.name);
+  const [left, right] = isNamed ? ['Name', 'Value'] : ['From', 'To'];
   const set = (index: number, pair: [string, string]) => onChange(pairs.with(index, pair));
   return (
     <Input.Wrapper
@@ -151,8 +154,8 @@ function PairsInput({ field, value, columns, error, onChange }: FieldProps) {
               />
             ) : (
               <TextInput
-                aria-label={`From ${index + 1}`}
-                placeholder="From"
+                aria-label={`${left} ${index + 1}`}
+                placeholder={left}
                 value={key}
                 flex={1}
                 onChange={({ currentTarget }) => set(index, [currentTarget.value, item])}
@@ -160,8 +163,8 @@ function PairsInput({ field, value, columns, error, onChange }: FieldProps) {
             )}
             {field.choices.length > 0 ? (
               <Select
-                aria-label={`To ${index + 1}`}
-                placeholder="To"
+                aria-label={`${right} ${index + 1}`}
+                placeholder={right}
                 data={field.choices}
                 value={item === '' ? null : item}
                 flex={1}
@@ -169,8 +172,8 @@ function PairsInput({ field, value, columns, error, onChange }: FieldProps) {
               />
             ) : (
               <TextInput
-                aria-label={`To ${index + 1}`}
-                placeholder="To"
+                aria-label={`${right} ${index + 1}`}
+                placeholder={right}
                 value={item}
                 flex={1}
                 onChange={({ currentTarget }) => set(index, [key, currentTarget.value])}

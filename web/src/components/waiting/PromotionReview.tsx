@@ -20,11 +20,15 @@ interface Payload {
   entries: Change[];
 }
 
-export default function PromotionReview({ request }: ViewProps) {
+export default function PromotionReview({ waiting, request }: ViewProps) {
   const formats = useFormats();
   // The flow that names this view asks for what `compare_branch` answers.
   const { source, into, entries } = request.payload as Payload;
   const checks = (request.shown as { checks?: Record<string, unknown>[] } | undefined)?.checks;
+  const from = source.includes(waiting.run_id) ? 'the branch of this run' : source;
+  const shown = checks?.map((check) =>
+    typeof check.passed === 'boolean' ? { ...check, passed: check.passed ? 'yes' : 'no' } : check,
+  );
   const rows = entries.map(({ name, role, kind, added, removed, changed }) => ({
     what: name,
     kind,
@@ -37,13 +41,13 @@ export default function PromotionReview({ request }: ViewProps) {
   }));
   return (
     <>
-      <Text size="sm">{`Brings ${source} into ${into}, as one commit that can be undone.`}</Text>
+      <Text size="sm">{`Brings ${from} into ${into}, as one commit that can be undone.`}</Text>
       <Fact title="What changes">
         <ValueView label="What changes" value={rows} />
       </Fact>
-      {checks !== undefined && (
+      {shown !== undefined && (
         <Fact title="Checks">
-          <ValueView label="Checks" value={checks} />
+          <ValueView label="Checks" value={shown} />
         </Fact>
       )}
     </>
