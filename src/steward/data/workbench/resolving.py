@@ -3,11 +3,12 @@
 Scored pairs are kept in a folder of the datasets' versions, so that a new threshold is answered at once.
 """
 
+import fcntl
 import hashlib
 import json
 import shutil
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,16 +176,28 @@ class Resolving:
         named = [f"{source.name}\n{source.version}" for source in sources]
         key = hashlib.sha256(json.dumps([scope.project_id, named]).encode()).hexdigest()
         folder = self._folder / key[:32]
-        folder.mkdir(parents=True, exist_ok=True)
-        self._forget_old(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
         tables = [self._versions.table(scope, source.version, source.name) for source in sources]
-        with session() as connection:
+        # Who compares the same data at the same time waits, and finds most of it done.
+        with _locked(folder), session() as connection:
+            folder.mkdir(exist_ok=True)
+            self._forget_old(folder)
             yield connection, tables, folder
 
     def _forget_old(self, current: Path) -> None:
         others = [p for p in self._folder.iterdir() if p.is_dir() and p != current]
         for stale in sorted(others, key=lambda p: p.stat().st_mtime, reverse=True)[_KEPT_FOLDERS:]:
-            shutil.rmtree(stale, ignore_errors=True)
+            # What somebody works in stays.
+            with suppress(BlockingIOError), _locked(stale, wait=False):
+                shutil.rmtree(stale, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool = True) -> "Iterator[None]":
+    """Alone with a folder, among threads and processes; the lock is beside it, so that it outlives the folder."""
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
 
 
 def _parsed(rules: str) -> Any:
