@@ -87,6 +87,18 @@ def test_calls_have_an_end_and_sends_happen_once() -> None:
     assert "not tried again" in str(_why(send, SEND, failing, to="ann@example.com"))
 
 
+def test_the_very_same_change_is_made_once() -> None:
+    step = _step("keep")
+    done = Made("keep", {"name": "news", "rows": [1, 2]})
+    assert "exactly this" in str(_why(step, Risk.write, (done,), name="news", rows=[1, 2]))
+    assert _why(step, Risk.write, (done,), name="news", rows=[1, 3]) is None
+    failed = Made("keep", {"name": "news", "rows": [1, 2]}, failed=True)
+    assert _why(step, Risk.write, (failed,), name="news", rows=[1, 2]) is None
+    assert _why(step, Risk.read, (done,), name="news", rows=[1, 2]) is None, "looking is harmless"
+    twice = _step("keep", "keep")
+    assert _why(twice, Risk.write, (done,), name="news", rows=[1, 2]) is None, "the plan says so"
+
+
 @pytest.mark.parametrize(
     ("planned", "given_", "same"),
     [

@@ -64,7 +64,7 @@ def refusal(
     """Why the call is not made, in words for the model and for people; None when the broker may decide."""
     return (
         _outside(step, agent, tool, risk, made)
-        or _too_many(step, tool, risk, made)
+        or _too_many(step, tool, risk, arguments, made)
         or _otherwise_than_planned(step, tool, risk, arguments)
         or _somewhere_else(step, tool, risk, arguments, labels)
         or _all_foreign(step, tool, risk, arguments, labels, spends=spends)
@@ -133,13 +133,20 @@ def _outside(
     return None
 
 
-def _too_many(step: PlanStep, tool: str, risk: Risk, made: Sequence[Made]) -> str | None:
+def _too_many(
+    step: PlanStep, tool: str, risk: Risk, arguments: Mapping[str, Any], made: Sequence[Made]
+) -> str | None:
     if len(made) >= step.budget.calls:
         return f"This step may make {step.budget.calls} calls, and they are made."
+    if risk.at_most(Risk.compute):
+        return None
+    # What leaves or removes something happens as often as the plan names it, and no more; so does the very same change.
+    planned = [*step.tools, *step.fallback_tools].count(tool)
+    again = [each for each in made if each.tool == tool and _is_same(each.arguments, arguments)]
+    if sum(not call.failed for call in again) >= planned:
+        return f"{tool} was called with exactly this in this step, and that is done."
     if risk.at_most(Risk.write):
         return None
-    # What leaves or removes something happens as often as the plan names it, and no more.
-    planned = [*step.tools, *step.fallback_tools].count(tool)
     same = [call for call in made if call.tool == tool and call.was_tried]
     if sum(not call.failed for call in same) >= planned:
         return f"The plan has {tool} {_times(planned)} in this step, and that is done."
