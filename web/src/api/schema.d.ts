@@ -8021,7 +8021,7 @@ export interface components {
             entries: components["schemas"]["EntryChangeOut"][];
         };
         /** UndoIn */
-        steward__api__routes__run_undo__UndoIn: {
+        steward__api__routes__runs__UndoIn: {
             /** Key */
             key: string;
             /**
@@ -8032,7 +8032,7 @@ export interface components {
             merge_rows?: boolean;
         };
         /** UndoPlanOut */
-        steward__api__routes__run_undo__UndoPlanOut: {
+        steward__api__routes__runs__UndoPlanOut: {
             action: components["schemas"]["ActionOut"];
             /** Blocked */
             blocked: string[];
@@ -22710,7 +22710,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["steward__api__routes__run_undo__UndoIn"];
+                "application/json": components["schemas"]["steward__api__routes__runs__UndoIn"];
             };
         };
         responses: {
@@ -22826,7 +22826,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["steward__api__routes__run_undo__UndoPlanOut"];
+                    "application/json": components["schemas"]["steward__api__routes__runs__UndoPlanOut"];
                 };
             };
             /** @description Not signed in. */
