@@ -35,9 +35,9 @@ class Ledger:
         with self._database.write(run.scope) as tx:
             self._budgets.open(tx, run, budget)
 
-    def reserve(self, run: Drawer, key: str, estimate: Cost) -> Reservation:
+    def reserve(self, run: Drawer, key: str, estimate: Cost, *, waits: bool = False) -> Reservation:
         with self._database.write(run.scope) as tx:
-            return self._budgets.reserve(tx, run, key, estimate)
+            return self._budgets.reserve(tx, run, key, estimate, waits=waits)
 
     def settle(self, run: Drawer, key: str, actual: Cost) -> None:
         with self._database.write(run.scope) as tx:

@@ -339,3 +339,19 @@ def test_any_interleaving(
         parent = parents[number]
         if parent is not None:
             assert row.spent_tokens <= rows[str(parent)].spent_tokens
+
+
+def test_waiting_for_a_person_uses_no_time(budgets: Ledger, clock: MovableClock) -> None:
+    budgets.open(RUN, Budget(seconds=60))
+    budgets.reserve(RUN, "send", _usd(0), waits=True)
+    clock.advance(hours=2)
+    assert _shown(budgets, RUN, "seconds") == ("60", "0", "0", "60")
+    budgets.reserve(RUN, "read", _usd(0))
+    clock.advance(seconds=5)
+    budgets.settle(RUN, "read", Cost(seconds=5))
+    budgets.settle(RUN, "send", Cost(seconds=2))
+    assert _spent(budgets, name="seconds") == 7
+    budgets.reserve(RUN, "next", _usd(0))
+    clock.advance(seconds=3)
+    budgets.settle(RUN, "next", Cost(seconds=3))
+    assert _spent(budgets, name="seconds") == 10

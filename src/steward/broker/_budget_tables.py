@@ -40,7 +40,7 @@ budget_entries = Table(
     id_column("run_id", nullable=False),
     *scope_columns(),
     Column("key", String(400), nullable=False),
-    # `open` or `settled`.
+    # `open`, `waiting` for a person (its time does not run), or `settled`.
     Column("state", String(10), nullable=False),
     Column("estimate", Json, nullable=False),
     Column("actual", Json),

@@ -267,7 +267,8 @@ class Broker:
             preview = await self._within(tool, tool.dry_run(context, checked))
         over = None
         if decision.verdict is not Verdict.deny and call_key is not None:
-            over = await self._spending.reserve(execution, call_key, estimate)
+            waits = decision.verdict is Verdict.ask or tool_name == ASK_HUMAN
+            over = await self._spending.reserve(execution, call_key, estimate, waits=waits)
         return asdict(
             Plan(
                 tool=tool_name,

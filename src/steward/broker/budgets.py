@@ -78,7 +78,7 @@ _TAKE: Final = Prepared(
     )
     .values(
         **_more("reserved", UNITS),
-        open_calls=_COLUMNS.open_calls + 1,
+        open_calls=_COLUMNS.open_calls + sa.bindparam("calls", type_=sa.Integer()),
         busy_since=sa.bindparam("since"),
     )
 )
@@ -234,8 +234,13 @@ class Budgets:
             )
         )
 
-    def reserve(self, tx: Transaction, run: Drawing, key: str, estimate: Cost) -> Reservation:
-        """Sets the estimate aside in the run and all above it, or raises BudgetExceeded and takes nothing."""
+    def reserve(
+        self, tx: Transaction, run: Drawing, key: str, estimate: Cost, *, waits: bool = False
+    ) -> Reservation:
+        """Sets the estimate aside in the run and all above it, or raises BudgetExceeded and takes nothing.
+
+        A call that `waits` for a person uses no time until it is made; what it then took is counted when it is settled.
+        """
         asked = _amounts(estimate)
         chain = _chain(tx, run.id, lock=True)
         known = _entry(tx, run.id, key)
@@ -245,8 +250,8 @@ class Budgets:
         for row in chain:
             _refuse_beyond(row, asked, now)
         for row in chain:
-            _take(tx, row, asked, now)
-        _record(tx, run.id, key, now, state="open", estimate=asked)
+            _take(tx, row, asked, row.busy_since if waits else row.busy_since or now, waits=waits)
+        _record(tx, run.id, key, now, state="waiting" if waits else "open", estimate=asked)
         return Reservation(run.id, key, estimate)
 
     def settle(self, tx: Transaction, run: Drawing, key: str, actual: Cost) -> None:
@@ -265,7 +270,7 @@ class Budgets:
         if known.state == "settled":
             return
         for row in chain:
-            _give_back(tx, row, known.estimate, spent, now)
+            _give_back(tx, row, known, spent, now)
         tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": spent})
 
     def raise_limit(self, run: Drawing, limits: Budget, *, at: str | None = None) -> None:
@@ -360,11 +365,18 @@ def _refuse_beyond(row: sa.Row[Any], asked: Mapping[str, int], now: datetime) ->
             )
 
 
-def _take(tx: Transaction, row: sa.Row[Any], asked: Mapping[str, int], now: datetime) -> None:
+def _take(
+    tx: Transaction,
+    row: sa.Row[Any],
+    asked: Mapping[str, int],
+    since: datetime | None,
+    *,
+    waits: bool,
+) -> None:
     """Takes under the condition that it is still there: the lock says so, the database checks."""
     wanted = {f"reserved_of_{unit}": asked[unit] for unit in UNITS}
-    since = row.busy_since or now
-    taken = tx.execute(_TAKE, {"of_run": row.run_id, "since": since, **wanted})
+    calls = 0 if waits else 1
+    taken = tx.execute(_TAKE, {"of_run": row.run_id, "since": since, "calls": calls, **wanted})
     if taken.rowcount != 1:
         raise Bug(f"The budget of run {row.run_id} changed although it was locked.")
 
@@ -372,12 +384,12 @@ def _take(tx: Transaction, row: sa.Row[Any], asked: Mapping[str, int], now: date
 def _give_back(
     tx: Transaction,
     row: sa.Row[Any],
-    estimate: Mapping[str, int],
+    entry: sa.Row[Any],
     spent: Mapping[str, int],
     now: datetime,
 ) -> None:
     changes: dict[str, Any] = {
-        **{f"reserved_of_{unit}": -estimate[unit] for unit in UNITS},
+        **{f"reserved_of_{unit}": -entry.estimate[unit] for unit in UNITS},
         **{f"spent_of_{unit}": spent[unit] for unit in UNITS},
         "of_run": row.run_id,
         "calls": row.open_calls - 1,
@@ -385,7 +397,11 @@ def _give_back(
         "since": row.busy_since,
         "time": row.spent_time,
     }
-    if row.open_calls == 1:
+    if entry.state == "waiting":
+        # It was in no busy period: what it took by its own account is added.
+        changes |= {"calls": row.open_calls, "busy": row.busy_time}
+        changes["time"] = row.spent_time + spent["time"]
+    elif row.open_calls == 1:
         # Calls side by side share their time; a call cut off by a crash and repeated days later does
         # not count the days: its period is never longer than what its calls took together.
         elapsed = _milliseconds(now - row.busy_since)

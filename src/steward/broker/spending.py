@@ -5,6 +5,7 @@ from functools import partial
 
 from steward.broker.budgets import Budget, BudgetExceeded, Budgets
 from steward.broker.plans import Plan, cost_from_json
+from steward.broker.policy_text import Verdict
 from steward.broker.tool import Cost
 from steward.runs import Execution, Json, Status, StepFailed
 from steward.store import Transaction
@@ -24,10 +25,14 @@ class Spending:
         budget = Budget.parse(limits)
         await execution.share(lambda tx: self._budgets.open(tx, execution.run, budget))
 
-    async def reserve(self, execution: Execution, key: str, estimate: Cost) -> Json:
+    async def reserve(
+        self, execution: Execution, key: str, estimate: Cost, *, waits: bool = False
+    ) -> Json:
+        """`waits` for a call that a person decides about first: meanwhile it uses no time."""
+
         def take(tx: Transaction) -> Json:
             try:
-                self._budgets.reserve(tx, execution.run, key, estimate)
+                self._budgets.reserve(tx, execution.run, key, estimate, waits=waits)
             except BudgetExceeded as breach:
                 # Found out before anything was taken, so that nothing has to be undone for it.
                 return breach.to_json()
@@ -63,7 +68,9 @@ class Spending:
                 self._budgets.raise_limit, execution.run, granted, at=over["run_id"]
             )
             await asyncio.to_thread(raise_limit)
-            return {"over": await self.reserve(execution, key, cost_from_json(plan.estimate))}
+            estimate = cost_from_json(plan.estimate)
+            waits = plan.decision.get("outcome") == Verdict.ask.value
+            return {"over": await self.reserve(execution, key, estimate, waits=waits)}
 
         asked = {"estimate": plan.estimate, "limits": answer.get("limits", {})}
         found = await execution.step(f"{wait_key}/reserve", asked, again)
