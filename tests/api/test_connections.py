@@ -123,7 +123,7 @@ def test_a_callback_is_for_the_person_who_started(installation: Installation) ->
     assert client.post(f"{place}/sign-in").json()["code"] == "address-refused"
     callback = "/api/v1/oauth/callback"
     # What is no sign-in leads nowhere; one that nobody waits for leads back to the page, with a code and no words.
-    assert client.get(callback, params={"state": "x", "code": "c"}).status_code == 404
+    assert client.get(callback, params={"state": "x", "code": "c"}).status_code == 422
     state = f"{installation.scope.project_id}.{made['id']}.guessed"
     said = {"state": state, "code": "c", "error_description": "<b>words</b>"}
     answer = client.get(callback, params=said, follow_redirects=False)

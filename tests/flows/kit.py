@@ -4,12 +4,12 @@ import asyncio
 import shutil
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from steward.core import Ids, MovableClock
 from steward.core.errors import Invalid, Unavailable
@@ -19,7 +19,9 @@ from steward.runs import Execution, Program, Run, RunRequest, Runs, Status
 from steward.runs.canonical import canonical
 from steward.runs.entries import Entry, Kind, Link, made
 from steward.runs.execution import Memory
-from steward.store import Bus, Database, EventLog, FileBlobs, Scope
+from steward.store import Bus, Database, EventLog, FileBlobs, Scope, Transaction
+
+T = TypeVar("T")
 
 SCOPE = Scope("org_test", "prj_test")
 
@@ -205,6 +207,12 @@ class Paper:
 
     async def start_child(self, key: str, request: RunRequest) -> str:
         raise NotImplementedError(f"{key}: {request.title} needs a database")
+
+    async def share(self, work: Callable[[Transaction], T], order: str) -> T:
+        raise NotImplementedError(f"{order}: {work} needs a database")
+
+    def take_along(self, change: Callable[[Transaction], None], order: str) -> None:
+        raise NotImplementedError(f"{order}: {change} needs a database")
 
     async def pause_for(self, seconds: float) -> None:
         self._clock.advance(seconds=seconds)

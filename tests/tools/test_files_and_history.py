@@ -187,7 +187,9 @@ def test_changes_say_when_who_and_what(room: Room) -> None:
     newest = everything["rows"][0]
     assert (newest[1], newest[3], newest[4]) == ("Ada", "a.md", commit)
     own = room.call("list_changes", {"dataset": "crm_customers"}).value
-    assert all("crm_customers" in row[3] for row in own["rows"]) and own["rows"]
+    assert own["rows"]
+    assert all("crm_customers" in row[3] for row in own["rows"])
     assert commit not in [row[4] for row in own["rows"]]
     nothing = room.call("list_changes", {"dataset": "no_such"})
-    assert nothing.value["rows"] == [] and nothing.summary == "No changes of no_such"
+    assert nothing.value["rows"] == []
+    assert nothing.summary == "No changes of no_such"
