@@ -10,6 +10,7 @@ import uvicorn
 from steward.api import create_api
 from steward.app import Steward
 from steward.core.errors import Misconfigured
+from steward.core.memory import keep_loaded
 from steward.runs.worker import WorkerThread
 
 GRACE_SECONDS = 5
@@ -55,6 +56,7 @@ def serve(steward: Steward, on_started: Callable[[str], None]) -> None:
         lifespan="off",
     )
     server = _Server(config, lambda: on_started(f"http://{shown}:{port}"))
+    keep_loaded()
     with _driving(steward):
         server.run(sockets=[listener])
 

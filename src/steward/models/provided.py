@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from steward.core.errors import Misconfigured
+from steward.core.memory import keep_loaded
 from steward.core.settings import ModelChoice
 from steward.models.answer import ModelAnswer, Usage
 from steward.models.backend import Delta, Failed, OnDelta, Patience
@@ -192,6 +193,7 @@ def _load(choice: ModelChoice) -> None:
     else:
         _model(choice, None, _client(_CONNECT_S))
     _LOADED.add((choice.provider, choice.api))
+    keep_loaded()
 
 
 @cache
