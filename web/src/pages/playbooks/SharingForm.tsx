@@ -27,13 +27,15 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const emails = users.flatMap((id) => emailOf.get(id) ?? []);
-    share.mutate(
-      {
-        playbook,
-        owner: emailOf.get(owner) ?? '',
-        allowed: { users: emails, groups: chosen, everyone },
-      },
-      { onSuccess: () => showDone('Shared as you said') },
+    const asked = {
+      playbook,
+      owner: emailOf.get(owner) ?? '',
+      allowed: { users: emails, groups: chosen, everyone },
+    };
+    // Told even if the form was made anew meanwhile, as it is when the change is heard of first; it shows errors itself.
+    void share.mutateAsync(asked).then(
+      () => showDone('Shared as you said'),
+      () => undefined,
     );
   };
   return (
