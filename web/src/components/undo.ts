@@ -36,6 +36,12 @@ export function showDone(message: string): void {
   showToast({ tone: 'success', shownFor: CONFIRMATION_FOR, message });
 }
 
+/** Tells of a change that succeeded. A form whose key is a revision may be gone by then, and with it what it told
+ * TanStack Query to call: events of the change arrive before its answer. Forms show errors themselves. */
+export function whenDone<T>(change: Promise<T>, tell: (result: T) => void): void {
+  void change.then(tell, () => undefined);
+}
+
 async function runUndo({ toastId, action }: Offer): Promise<void> {
   // Gone first, so that a second press cannot undo twice.
   hideToast(toastId);

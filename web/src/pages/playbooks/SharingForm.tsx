@@ -8,7 +8,7 @@ import { type PlaybookDetail, useSharePlaybook } from '@/api/playbooks';
 import { approverGroupsQuery } from '@/api/policy';
 import { useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
-import { showDone } from '@/components/undo';
+import { showDone, whenDone } from '@/components/undo';
 
 export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
@@ -27,16 +27,9 @@ export function SharingForm({ playbook }: { playbook: PlaybookDetail }) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const emails = users.flatMap((id) => emailOf.get(id) ?? []);
-    const asked = {
-      playbook,
-      owner: emailOf.get(owner) ?? '',
-      allowed: { users: emails, groups: chosen, everyone },
-    };
-    // Told even if the form was made anew meanwhile, as it is when the change is heard of first; it shows errors itself.
-    void share.mutateAsync(asked).then(
-      () => showDone('Shared as you said'),
-      () => undefined,
-    );
+    const allowed = { users: emails, groups: chosen, everyone };
+    const change = share.mutateAsync({ playbook, owner: emailOf.get(owner) ?? '', allowed });
+    whenDone(change, () => showDone('Shared as you said'));
   };
   return (
     <form onSubmit={submit} noValidate>

@@ -16,7 +16,7 @@ import { useMay, useProject } from '@/app/project';
 import { CodeField } from '@/components/CodeField';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
-import { offerUndo, showDone } from '@/components/undo';
+import { offerUndo, showDone, whenDone } from '@/components/undo';
 import { ChangedDecisions } from './ChangedDecisions';
 import { PRESET_WORDS } from './preset-words';
 
@@ -65,28 +65,30 @@ function Editor({ place, current }: EditorProps) {
   });
   const save = useSavePolicy(project.id);
   const isChanged = text !== current.text;
-  const store = () =>
-    save.mutate(
-      { place, text, message: message.trim(), revision: current.revision },
-      {
-        onSuccess: (saved) => {
-          if (current.revision === 0) showDone('Policy saved');
-          else {
-            offerUndo({
-              message: 'Policy saved',
-              undo: () =>
-                save.mutateAsync({
-                  place,
-                  text: current.text,
-                  message: `Back to revision ${current.revision}`,
-                  revision: saved.revision,
-                }),
-              undone: 'The policy is as before',
-            });
-          }
-        },
-      },
-    );
+  const store = () => {
+    const change = save.mutateAsync({
+      place,
+      text,
+      message: message.trim(),
+      revision: current.revision,
+    });
+    whenDone(change, (saved) => {
+      if (current.revision === 0) showDone('Policy saved');
+      else {
+        offerUndo({
+          message: 'Policy saved',
+          undo: () =>
+            save.mutateAsync({
+              place,
+              text: current.text,
+              message: `Back to revision ${current.revision}`,
+              revision: saved.revision,
+            }),
+          undone: 'The policy is as before',
+        });
+      }
+    });
+  };
   const problems = faults.map(({ line, column, message: said }) => ({
     place: `Line ${line}, column ${column}`,
     line,

@@ -8,7 +8,7 @@ import { toolsQuery } from '@/api/tools';
 import { useMay, useProject } from '@/app/project';
 import { CodeField, type CodeProblem } from '@/components/CodeField';
 import { FormError } from '@/components/FormError';
-import { offerUndo } from '@/components/undo';
+import { offerUndo, whenDone } from '@/components/undo';
 
 /** Examples of what the tools that reach outside want to be told. */
 const EXAMPLES: Record<string, unknown> = {
@@ -90,16 +90,12 @@ function OneTool({ name, settings }: { name: string; settings: PolicySettings })
   const save = () => {
     const { [name]: _before, ...others } = settings.tools;
     const tools = value === undefined ? others : { ...others, [name]: value };
-    change.mutate(
-      { tools, revision: settings.revision },
-      {
-        onSuccess: ({ revision }) =>
-          offerUndo({
-            message: `Settings of ${name} saved`,
-            undo: () => change.mutateAsync({ tools: settings.tools, revision }),
-            undone: 'Settings are as before',
-          }),
-      },
+    whenDone(change.mutateAsync({ tools, revision: settings.revision }), ({ revision }) =>
+      offerUndo({
+        message: `Settings of ${name} saved`,
+        undo: () => change.mutateAsync({ tools: settings.tools, revision }),
+        undone: 'Settings are as before',
+      }),
     );
   };
   return (
