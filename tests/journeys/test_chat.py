@@ -159,8 +159,9 @@ def open_chat(page: Page) -> None:
 
 def say(page: Page, message: str) -> Locator:
     """Sends a message and gives the turn that it began."""
-    page.get_by_role("textbox", name="Message").fill(message)
-    page.keyboard.press("Enter")
+    box = page.get_by_role("textbox", name="Message")
+    box.fill(message)
+    box.press("Enter")
     turn = page.get_by_role("article", name=message)
     expect(turn).to_be_visible(timeout=SLOW)
     return turn

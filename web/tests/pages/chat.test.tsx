@@ -105,6 +105,46 @@ describe('the chat', () => {
     });
   });
 
+  it('stays over, whatever arrives late from before the end', async () => {
+    const talk = stage();
+    const running = turnOf({ run_id: 'run_8', status: 'running', ended_at: null });
+    const over = turnOf({ run_id: 'run_8', answer: 'Three orders' });
+    let isOver = false;
+    const late: (() => void)[] = [];
+    /** The first answer of each address says how things stood when it was asked for, much later. */
+    const slowly = (body: (turn: Turn) => unknown) => {
+      let isFirst = true;
+      return () => {
+        if (!isFirst || isOver) return body(isOver ? over : running);
+        isFirst = false;
+        return new Promise<unknown>((resolve) => late.push(() => resolve(body(running))));
+      };
+    };
+    serve(
+      project(() => [], {
+        [`POST ${PATH}/chat/stream`]: () => talk.response(),
+        [`GET ${TURNS}`]: slowly((turn) => ({ items: [turn], next_cursor: null })),
+        [`GET ${TURNS}/run_8`]: slowly((turn) => turn),
+      }),
+    );
+    renderApp('/p/prj_1/chat');
+    await userEvent.type(await box(), 'How many orders?{Enter}');
+    talk.say('status', { run_id: 'run_8', thread_id: 'thr_1', status: 'running' }, 'run_8.1');
+    await waitFor(() => expect(late).toHaveLength(2));
+    isOver = true;
+    talk.say('result', { turn: over }, 'run_8.9');
+    talk.say('done', { run_id: 'run_8', status: 'done' });
+    talk.end();
+    expect(await screen.findByRole('button', { name: 'Send' })).toBeVisible();
+    const stops: Element[] = [];
+    const watch = new MutationObserver(() => stops.push(...screen.queryAllByText('Stop')));
+    watch.observe(document.body, { childList: true, subtree: true });
+    late.forEach((answer) => answer());
+    await userEvent.type(await box(), 'And now?');
+    watch.disconnect();
+    expect(stops).toEqual([]);
+  });
+
   it('goes on where the connection broke, after the last event it heard', async () => {
     const [first, second] = [stage(), stage()];
     let known: Turn[] = [turnOf({ status: 'running', ended_at: null })];

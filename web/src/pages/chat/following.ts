@@ -120,13 +120,20 @@ export class Follower {
 
   end(): void {
     clearTimeout(this.drawing);
+    clearTimeout(this.asking);
     this.stream?.close();
     followed.delete(this.place.runId);
     this.show({ connection: 'ended' });
-    this.refresh();
-    const { client, projectId } = this.place;
-    void client.invalidateQueries({ queryKey: threadsKey(projectId) });
-    void client.invalidateQueries({ queryKey: projectKey(projectId, 'data') });
+    const { client, projectId, threadId } = this.place;
+    // Asks for the turn once more; an answer from before its end, still on its way, no longer counts.
+    for (const stale of [
+      turnsKey(projectId, threadId),
+      threadsKey(projectId),
+      projectKey(projectId, 'inbox'),
+      projectKey(projectId, 'data'),
+    ]) {
+      void client.invalidateQueries({ queryKey: stale });
+    }
   }
 
   private show(change: Partial<Following>): void {
@@ -158,7 +165,7 @@ export class Follower {
     void client.invalidateQueries({ queryKey: projectKey(projectId, 'inbox') });
     try {
       const told = await fetchTurn(projectId, threadId, runId);
-      changeTurn(this.place, () => told);
+      if (followed.get(runId) === this) changeTurn(this.place, () => told);
     } catch {
       // A server that is away is asked again once its stream is back.
     }
