@@ -84,20 +84,23 @@ def test_edits_and_new_tries_are_siblings_and_the_head_moves(
     second = said("two", thread)
     edited = said("two, but better", thread, parent=first.id)
     deeper = said("three", thread)
-    path = threads.path(access.scope, thread)
+    path = threads.turns.path(access.scope, thread)
     assert [turn.message for turn in path.turns] == ["one", "two, but better", "three"]
     assert path.turns[1].siblings == (second.id, edited.id)
     assert path.turns[2].parent == edited.id
-    other = threads.path(access.scope, thread, leaf=second.id)
+    other = threads.turns.path(access.scope, thread, leaf=second.id)
     assert [turn.message for turn in other.turns] == ["one", "two"]
-    below = threads.path(access.scope, thread, leaf=edited.id)
+    below = threads.turns.path(access.scope, thread, leaf=edited.id)
     assert below.turns[-1].run_id == deeper.id, "a leaf stands for what goes on below it"
     again = said("another beginning", thread, parent=None)
-    assert threads.path(access.scope, thread).turns[0].siblings == (first.id, again.id)
+    assert threads.turns.path(access.scope, thread).turns[0].siblings == (first.id, again.id)
     now = threads.get(access.scope, thread)
     moved = threads.change(access, thread, now.revision, head=second.id)
     assert moved.head == second.id
-    assert [t.message for t in threads.history(access.scope, thread, second.id)] == ["one", "two"]
+    assert [t.message for t in threads.turns.history(access.scope, thread, second.id)] == [
+        "one",
+        "two",
+    ]
 
 
 def test_long_threads_are_read_from_their_end(
@@ -106,9 +109,9 @@ def test_long_threads_are_read_from_their_end(
     thread = _thread_id(said("0"))
     for number in range(1, 6):
         said(str(number), thread)
-    last = threads.path(access.scope, thread, limit=4)
+    last = threads.turns.path(access.scope, thread, limit=4)
     assert [turn.message for turn in last.turns] == ["2", "3", "4", "5"]
-    earlier = threads.path(access.scope, thread, before=last.before, limit=4)
+    earlier = threads.turns.path(access.scope, thread, before=last.before, limit=4)
     assert [turn.message for turn in earlier.turns] == ["0", "1"]
     assert earlier.before is None
 
@@ -123,7 +126,7 @@ def test_a_message_waits_for_the_one_before(threads: Threads, access: Access) ->
     after, _ = threads.begin(
         access, "SQL: SELECT 1", thread_id=thread.id, query=query, query_type="sql"
     )
-    assert threads.path(access.scope, thread.id).turns[-1].query_type == "sql"
+    assert threads.turns.path(access.scope, thread.id).turns[-1].query_type == "sql"
     assert after.turns == 3
 
 
@@ -201,13 +204,13 @@ def test_threads_stay_in_their_project_and_viewers_only_look(
     other = Scope(access.scope.org_id, "prj_other")
     for look in (
         lambda: threads.get(other, thread),
-        lambda: threads.path(other, thread),
-        lambda: threads.turn(other, thread, run.id),
+        lambda: threads.turns.path(other, thread),
+        lambda: threads.turns.get(other, thread, run.id),
     ):
         with pytest.raises(NotFound):
             look()
     assert threads.listed(other) == []
-    assert threads.turn_of(other, run.id) is None
+    assert threads.turns.of_run(other, run.id) is None
     viewer = replace(access, role=Role.viewer)
     assert threads.get(viewer.scope, thread).turns == 1
     for change in (

@@ -137,7 +137,7 @@ class Contexts:
         if parent is None:
             return []
         try:
-            turns = self._threads.history(scope, document["thread_id"], parent, WINDOW)
+            turns = self._threads.turns.history(scope, document["thread_id"], parent, WINDOW)
         except NotFound:
             return []
         return [self._remembered(scope, turn.run_id, turn.message) for turn in turns]

@@ -71,7 +71,7 @@ class Gallery:
     ) -> Shown:
         """Of all branches of the conversation; what was made last comes first."""
         run_id, count = _position(before) if before is not None else (None, None)
-        turns = self._threads.newest(scope, thread_id, until=run_id, limit=MOST_TURNS + 1)
+        turns = self._threads.turns.newest(scope, thread_id, until=run_id, limit=MOST_TURNS + 1)
         found: list[Exhibit] = []
         for turn in turns[:MOST_TURNS]:
             made = self._of(scope, turn)
@@ -87,7 +87,7 @@ class Gallery:
 
     def table(self, scope: Scope, thread_id: str, run_id: str, key: str) -> tuple[str, bytes]:
         """Name and CSV of all recorded rows of one table, with formulas defused."""
-        turn = self._threads.turn(scope, thread_id, run_id)
+        turn = self._threads.turns.get(scope, thread_id, run_id)
         for call in self._calls(list(self._runs.journal.entries(scope, turn.run_id))):
             if call.key == key and (value := _table(call)) is not None:
                 return f"{_file_name(call)}.csv", _csv(_columns(value), value["rows"])

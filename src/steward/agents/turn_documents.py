@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from steward.agents._turns import Turn
+from steward.agents.threads import Turn
 from steward.broker.story import Call, story
 from steward.runs import Entry, Json, Kind, Run
 

@@ -218,7 +218,7 @@ def _about(steward: Steward, scope: Scope) -> Callable[[str], tuple[str, str]]:
 
 def chat_out(steward: Steward, access: Access, run: Run) -> ChatOut:
     """What is answered once a run is over, or when nobody waits any longer."""
-    found = steward.threads.turn_of(access.scope, run.id)
+    found = steward.threads.turns.of_run(access.scope, run.id)
     turn = turn_out(steward, access.scope, found) if found is not None else None
     message = message_out(steward, run, turn, None)
     said = (message.error or {}).get("message") or message.summary

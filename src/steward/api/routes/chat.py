@@ -111,7 +111,7 @@ def list_messages(
 
 
 def _message(steward: Steward, access: Access, run: Run) -> MessageOut:
-    found = steward.threads.turn_of(access.scope, run.id)
+    found = steward.threads.turns.of_run(access.scope, run.id)
     planned = found is not None and run.program == PROGRAM
     turn = turns_out(steward, access.scope, [found])[0] if found and planned else None
     return message_out(steward, run, turn)

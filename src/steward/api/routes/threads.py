@@ -158,7 +158,9 @@ def list_turns(
     """
     steward = steward_of(request)
     before = decode_cursor(cursor)
-    path = steward.threads.path(access.scope, thread_id, leaf=leaf, before=before, limit=limit)
+    path = steward.threads.turns.path(
+        access.scope, thread_id, leaf=leaf, before=before, limit=limit
+    )
     following = None if path.before is None else encode_cursor(path.before)
     return Page(items=turns_out(steward, access.scope, path.turns), next_cursor=following)
 
@@ -166,7 +168,9 @@ def list_turns(
 @router.get("/{thread_id}/turns/{run_id}")
 def read_turn(request: Request, access: AsViewer, thread_id: ThreadId, run_id: RunId) -> TurnOut:
     steward = steward_of(request)
-    return turn_out(steward, access.scope, steward.threads.turn(access.scope, thread_id, run_id))
+    return turn_out(
+        steward, access.scope, steward.threads.turns.get(access.scope, thread_id, run_id)
+    )
 
 
 @router.get(
@@ -194,7 +198,7 @@ async def follow_turn(
 
 
 def _run(steward: Steward, access: Access, thread_id: str, run_id: str) -> Run:
-    steward.threads.turn(access.scope, thread_id, run_id)
+    steward.threads.turns.get(access.scope, thread_id, run_id)
     return steward.runs.get(access.scope, run_id)
 
 
@@ -279,7 +283,7 @@ def apply_plan_step(
 ) -> StepAppliedOut:
     """Does a step that was left out or failed, as a turn of its own whose plan is looked at first."""
     steward = steward_of(request)
-    found = steward.threads.turn(access.scope, thread_id, run_id)
+    found = steward.threads.turns.get(access.scope, thread_id, run_id)
     turn = turn_out(steward, access.scope, found)
     thread, run = apply_step(steward, access, turn, step_id)
     return StepAppliedOut(thread_id=thread.id, run_id=run.id)

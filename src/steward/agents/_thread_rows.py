@@ -1,9 +1,9 @@
-"""Turns as rows: the tree that a thread is, and the ways through it."""
+"""Threads and turns as rows, and as what the rest of the room reads of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -11,7 +11,22 @@ from steward.agents import _tables as tables
 from steward.core.errors import NotFound
 from steward.store import Transaction
 
-_U = tables.turns.c
+_T: Final = tables.threads.c
+_U: Final = tables.turns.c
+
+
+@dataclass(frozen=True)
+class Thread:
+    id: str
+    title: str
+    branch: str
+    settings: Mapping[str, str]
+    head: str | None
+    turns: int
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+    revision: int
 
 
 @dataclass(frozen=True)
@@ -36,6 +51,18 @@ class Turn:
     created_at: datetime
     siblings: tuple[str, ...] = ()
     """All turns of the same parent, oldest first, itself included."""
+
+
+def existing_thread(tx: Transaction, thread_id: str, *, lock: bool = False) -> Thread:
+    statement = sa.select(tables.threads).where(_T.id == thread_id, _T.deleted_at.is_(None))
+    row = tx.first(statement.with_for_update() if lock else statement)
+    if row is None:
+        raise NotFound("There is no such thread in this project.")
+    return thread_of_row(row)
+
+
+def thread_of_row(row: sa.Row[Any]) -> Thread:
+    return Thread(**{name: getattr(row, name) for name in Thread.__dataclass_fields__})
 
 
 def turn_row(tx: Transaction, thread_id: str, run_id: str) -> sa.Row[Any]:
@@ -74,39 +101,3 @@ def insert_turn(tx: Transaction, turn: Turn) -> None:
             created_at=turn.created_at,
         )
     )
-
-
-Tree = Mapping[str, str | None]
-"""Of each turn its parent, oldest turn first."""
-
-
-def tree_of(tx: Transaction, thread_id: str) -> Tree:
-    statement = sa.select(_U.run_id, _U.parent).where(_U.thread_id == thread_id)
-    return {row.run_id: row.parent for row in tx.rows(statement.order_by(_U.run_id))}
-
-
-def require_known(tree: Tree, run_id: str) -> None:
-    if run_id not in tree:
-        raise NotFound("There is no such turn in this thread.")
-
-
-def way_to(tree: Tree, leaf: str) -> list[str]:
-    way: list[str] = []
-    at: str | None = leaf
-    while at is not None:
-        way.append(at)
-        at = tree[at]
-    return way[::-1]
-
-
-def newest_below(tree: Tree, run_id: str) -> str:
-    # Children come oldest first, so the newest one of each turn is what remains.
-    newest = {parent: child for child, parent in tree.items() if parent is not None}
-    while run_id in newest:
-        run_id = newest[run_id]
-    return run_id
-
-
-def siblings_of(tree: Tree, run_id: str) -> tuple[str, ...]:
-    parent = tree[run_id]
-    return tuple(each for each, above in tree.items() if above == parent)

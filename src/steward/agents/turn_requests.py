@@ -1,0 +1,124 @@
+"""What a message asks for: checked against the project that it speaks of, and made the request of a run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from steward.agents._thread_rows import Attachment, Thread
+from steward.agents.operator import READ_SKILL
+from steward.agents.roster import Roster
+from steward.broker.grants import Grant
+from steward.broker.tool import Risk
+from steward.broker.toolbox import Toolbox
+from steward.core.errors import Invalid, NotFound, Problem
+from steward.data.workbench import Workbench
+from steward.identity import Access
+from steward.runs import Json, RunRequest
+from steward.store import Scope
+
+PROGRAM: Final = "chat"
+FORMAT: Final = 1
+PRIORITY: Final = 10
+"""Somebody sits there and waits: chat goes before other work."""
+_LONGEST_RUN_TITLE: Final = 120
+
+
+class TurnRequests:
+    def __init__(
+        self, workbench: Workbench, tools: Toolbox, roster: Roster, budget: Mapping[str, Any]
+    ) -> None:
+        """`budget` is what a turn may use when nobody says otherwise."""
+        self._workbench = workbench
+        self._tools = tools
+        self._roster = roster
+        self._budget = dict(budget)
+
+    def planned(
+        self,
+        scope: Scope,
+        thread: Thread,
+        message: str,
+        parent: str | None,
+        mentions: Sequence[str],
+        attachments: Sequence[Attachment],
+        extra: Mapping[str, Json],
+    ) -> RunRequest:
+        """The run that plans an answer, with the tools that any agent may call; `extra` adds to its document."""
+        tools = frozenset(
+            tool.name
+            for tool in self._tools.listed(scope)
+            if any(agent.may_call(tool.name, tool.risk) for agent in self._roster)
+        ) | {READ_SKILL}
+        return RunRequest(
+            title=shortened(message, _LONGEST_RUN_TITLE),
+            program=PROGRAM,
+            document={**_document(thread, message, parent, mentions, attachments), **extra},
+            grant=Grant(tools, Risk.external_send, thread.branch).to_json(),
+            budget=dict(self._budget),
+            queue="llm",
+            priority=PRIORITY,
+        )
+
+    def known_branch(self, access: Access, name: str) -> str:
+        known = self._workbench.datasets.branches(access.scope, access.user_id)
+        if name not in {branch.name for branch in known}:
+            raise NotFound(f"There is no branch {name!r} in this project.")
+        return name
+
+    def attached(self, access: Access, uploads: Sequence[str]) -> tuple[Attachment, ...]:
+        files = []
+        for number, upload_id in enumerate(uploads):
+            try:
+                # Uploads lie in a folder of their project: one of another project is not found.
+                upload = self._workbench.bringing.get(access.scope, upload_id)
+            except NotFound:
+                raise _wrong("attachments", number, f"there is no upload {upload_id!r}") from None
+            if upload.size is not None and upload.offset < upload.size:
+                raise _wrong("attachments", number, f"{upload.name!r} has not arrived whole")
+            files.append(Attachment(upload.id, upload.name, upload.offset))
+        return tuple(files)
+
+    def check_mentions(self, access: Access, branch: str, mentions: Sequence[str]) -> None:
+        if not mentions:
+            return
+        workspace = self._workbench.datasets.workspace(access.scope, access.user_id)
+        known = {dataset.name for dataset in workspace.datasets(branch)}
+        for number, name in enumerate(mentions):
+            if name not in known:
+                raise _wrong("mentions", number, f"there is no dataset {name!r} on {branch!r}")
+
+
+def _document(
+    thread: Thread,
+    message: str,
+    parent: str | None,
+    mentions: Sequence[str],
+    attachments: Sequence[Attachment],
+) -> dict[str, Json]:
+    return {
+        "format": FORMAT,
+        "message": message,
+        "thread_id": thread.id,
+        "parent": parent,
+        "mentions": list(mentions),
+        "attachments": [
+            {"upload": item.upload, "name": item.name, "size": item.size} for item in attachments
+        ],
+        "rows": thread.settings["rows"],
+        "review": thread.settings["review"],
+    }
+
+
+def shortened(message: str, longest: int) -> str:
+    """The beginning of a message in one line, cut between words where there are any."""
+    words = " ".join(message.split())
+    if len(words) <= longest:
+        return words
+    cut = words[: longest - 1]
+    at = cut.rfind(" ")
+    return (cut[:at] if at > longest // 2 else cut) + "…"
+
+
+def _wrong(field: str, number: int, why: str) -> Invalid:
+    return Invalid(
+        f"The message cannot be sent: {why}.", problems=[Problem(f"/{field}/{number}", why)]
+    )
