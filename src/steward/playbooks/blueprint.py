@@ -11,9 +11,10 @@ from pydantic import Field, ValidationError
 from steward.core.errors import Invalid, NotFound, Problem, StewardError
 from steward.flows import dump_document
 from steward.identity import Access, Role
+from steward.playbooks.cards import Card
 from steward.playbooks.documents import as_json, decoded, lined, refusal
 from steward.playbooks.exchange import read_file
-from steward.playbooks.library import Card, Library
+from steward.playbooks.library import Library
 from steward.playbooks.model import Document, Playbook, Prose, Slug, Title
 
 _MOST_FILES: Final = 500

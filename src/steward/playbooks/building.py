@@ -10,8 +10,9 @@ from steward.broker.tool import Outcome, ToolContext
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.flows import dump_document
 from steward.identity import Access, Principal, Role, Via
+from steward.playbooks.cards import Card
 from steward.playbooks.documents import as_json
-from steward.playbooks.library import Card, Library
+from steward.playbooks.library import Library
 from steward.playbooks.model import Document, Playbook
 from steward.playbooks.people import People
 

@@ -7,8 +7,9 @@ from typing import Any, Final
 from steward.core.errors import Conflict, NotFound, Problem, StewardError
 from steward.flows import Lined
 from steward.identity import Access, Role
+from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.documents import as_json, refusal
-from steward.playbooks.library import Card, Check, Library, Revision, State
+from steward.playbooks.library import Check, Library
 from steward.playbooks.people import People, subject_of
 from steward.playbooks.running import Running
 from steward.playbooks.trigger import TRIGGERS, Armed, Arming, Trigger

@@ -13,8 +13,9 @@ from sqlalchemy.exc import IntegrityError
 
 from steward.core.errors import Conflict, Invalid, NotFound, Problem, StewardError
 from steward.identity import Access, Role
+from steward.playbooks.cards import Card, State
 from steward.playbooks.documents import LARGEST, as_yaml, decoded, read
-from steward.playbooks.library import Card, Library, State
+from steward.playbooks.library import Library
 from steward.playbooks.model import Playbook
 from steward.store import Database, Transaction
 

@@ -1,9 +1,7 @@
 """The library: playbooks with their revisions, which one is deployed, who may see them; archived before deleted."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Final
 
@@ -16,6 +14,15 @@ from steward.core.ids import Ids
 from steward.flows import Lined
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
+from steward.playbooks.cards import (
+    Card,
+    Revision,
+    State,
+    card_of_row,
+    numbered,
+    revision_of_row,
+    row_of,
+)
 from steward.playbooks.changes import changes_between
 from steward.playbooks.documents import as_yaml, read, refusal
 from steward.playbooks.model import Allowed, Playbook
@@ -26,64 +33,6 @@ UNDO_WINDOW: Final = timedelta(days=30)
 _COLUMNS: Final = tables.playbooks.c
 _REVISIONS: Final = tables.revisions.c
 Check = Callable[[Access, Playbook], Iterator[Problem]]
-
-
-class State(StrEnum):
-    draft = "draft"
-    active = "active"
-    archived = "archived"
-
-
-@dataclass(frozen=True)
-class Card:
-    """A playbook as lists show it."""
-
-    id: str
-    slug: str
-    name: str
-    folder: str
-    goal: str
-    state: State
-    head: int
-    deployed: int | None
-    owner: str
-    allowed: Mapping[str, Any]
-    armed: Mapping[str, Any]
-    created_by: str
-    created_at: datetime
-    updated_at: datetime
-    deleted_at: datetime | None
-    version: int
-
-    @property
-    def title(self) -> str:
-        return self.name or self.slug
-
-    @property
-    def history(self) -> list[int]:
-        """Revisions in the order in which they were deployed, those that were rolled back left out."""
-        return list(self.armed.get("history", ()))
-
-    @property
-    def previous(self) -> int | None:
-        """What was deployed before what is deployed now."""
-        if self.state is not State.active:
-            return None
-        return next((each for each in reversed(self.history) if each != self.deployed), None)
-
-
-@dataclass(frozen=True)
-class Revision:
-    number: int
-    hash: str
-    text: str
-    message: str
-    author: str
-    created_at: datetime
-
-    @property
-    def playbook(self) -> Playbook:
-        return read(self.text)[0]
 
 
 class Library:
@@ -140,7 +89,7 @@ class Library:
         if after is not None:
             statement = statement.where(_COLUMNS.id > after)
         with self._database.read(access.scope) as tx:
-            seen = (_card(row) for row in tx.rows(statement) if viewer.sees(row))
+            seen = (card_of_row(row) for row in tx.rows(statement) if viewer.sees(row))
             return [card for card, _ in zip(seen, range(limit), strict=False)]
 
     def get(self, access: Access, named: str) -> Card:
@@ -148,7 +97,7 @@ class Library:
 
     def seen_by(self, scope: Scope, viewer: Viewer, named: str) -> Card:
         with self._database.read(scope) as tx:
-            return _card(visible(tx, viewer, named))
+            return card_of_row(visible(tx, viewer, named))
 
     def revisions(
         self, access: Access, named: str, *, before: int | None = None, limit: int = 50
@@ -160,7 +109,7 @@ class Library:
             statement = statement.where(_REVISIONS.number < before)
         with self._database.read(access.scope) as tx:
             rows = tx.rows(statement.order_by(_REVISIONS.number.desc()).limit(limit))
-        return [_revision(row) for row in rows]
+        return [revision_of_row(row) for row in rows]
 
     def revision(self, access: Access, named: str, number: int | None = None) -> Revision:
         """A revision by its number; unset: the newest."""
@@ -169,7 +118,7 @@ class Library:
 
     def revision_of(self, scope: Scope, card: Card, number: int) -> Revision:
         with self._database.read(scope) as tx:
-            return _revision(_numbered(tx, card.id, number))
+            return revision_of_row(numbered(tx, card.id, number))
 
     def diff(self, access: Access, named: str, left: int, right: int) -> list[str]:
         """What differs between two revisions, in lines that people read."""
@@ -239,7 +188,7 @@ class Library:
         tx.execute(sa.insert(tables.playbooks).values(**row))
         self._append(tx, access, str(row["id"]), playbook, message)
         self._events.append(tx, "playbook.created", str(row["id"]), {"by": access.user_id})
-        return _card(_row(tx, str(row["id"])))
+        return card_of_row(row_of(tx, str(row["id"])))
 
     def save(
         self,
@@ -280,7 +229,7 @@ class Library:
         if owner is not None or allowed is not None:
             self._share(tx, row, owner or row.owner, row.allowed if allowed is None else allowed)
         self._append(tx, access, playbook_id, playbook, message)
-        return _card(_row(tx, playbook_id))
+        return card_of_row(row_of(tx, playbook_id))
 
     def named_so(self, tx: Transaction, access: Access, slug: str) -> Card | None:
         """The playbook of this id; one that is hidden from the caller is a conflict, without a word about it."""
@@ -289,7 +238,7 @@ class Library:
             return None
         if not self._people.viewer(access).sees(row):
             raise taken(slug)
-        return _card(row)
+        return card_of_row(row)
 
     def share(self, access: Access, named: str, version: int, allowed: Allowed, owner: str) -> Card:
         """Who may see it from now on; runs under way go on."""
@@ -301,17 +250,17 @@ class Library:
         with self._database.write(access.scope) as tx:
             row = self._current(tx, access, card.id, version)
             self._share(tx, row, owner_id, shared)
-            return _card(_row(tx, card.id))
+            return card_of_row(row_of(tx, card.id))
 
     def deploy(self, access: Access, card: Card, number: int, armed: Mapping[str, Any]) -> Card:
         """Makes a revision the active one."""
         with self._database.write(access.scope) as tx:
             self._current(tx, access, card.id, card.version)
-            _numbered(tx, card.id, number)
+            numbered(tx, card.id, number)
             self._change(tx, card.id, deployed=number, armed=dict(armed), state=State.active.value)
             told = {"revision": number, "before": card.deployed, "by": access.user_id}
             self._events.append(tx, "playbook.deployed", card.id, told)
-            return _card(_row(tx, card.id))
+            return card_of_row(row_of(tx, card.id))
 
     def mark(self, access: Access, card: Card, state: State, armed: Mapping[str, Any]) -> Card:
         """Archives it, or makes it a draft again."""
@@ -321,7 +270,7 @@ class Library:
             self._events.append(
                 tx, "playbook.changed", card.id, {"state": state.value, "by": access.user_id}
             )
-            return _card(_row(tx, card.id))
+            return card_of_row(row_of(tx, card.id))
 
     def delete(self, access: Access, named: str, version: int) -> None:
         """The second step, for archived ones alone: hidden now, gone for good after thirty days."""
@@ -348,7 +297,7 @@ class Library:
                 slug = row.slug.partition("#")[0]
                 self._change(tx, row.id, deleted_at=None, slug=slug)
                 self._events.append(tx, "playbook.restored", row.id, {"by": access.user_id})
-                return _card(_row(tx, row.id))
+                return card_of_row(row_of(tx, row.id))
         except IntegrityError:
             raise taken(named) from None
 
@@ -368,8 +317,8 @@ class Library:
     ) -> None:
         text = as_yaml(playbook.model_copy(update={"owner": None, "allowed": None}))
         digest = sha256(text.encode()).hexdigest()
-        row = _row(tx, playbook_id)
-        if row.head and _numbered(tx, playbook_id, row.head).hash == digest:
+        row = row_of(tx, playbook_id)
+        if row.head and numbered(tx, playbook_id, row.head).hash == digest:
             return
         number = row.head + 1
         tx.execute(
@@ -435,31 +384,3 @@ def _purge(tx: Transaction, before: datetime) -> None:
     if ids:
         tx.execute(sa.delete(tables.revisions).where(_REVISIONS.playbook_id.in_(ids)))
         tx.execute(sa.delete(tables.playbooks).where(_COLUMNS.id.in_(ids)))
-
-
-def _row(tx: Transaction, playbook_id: str) -> sa.Row[Any]:
-    row = tx.first(sa.select(tables.playbooks).where(_COLUMNS.id == playbook_id))
-    if row is None:
-        raise NotFound("There is no such playbook.")
-    return row
-
-
-def _numbered(tx: Transaction, playbook_id: str, number: int) -> sa.Row[Any]:
-    row = tx.first(
-        sa.select(tables.revisions).where(
-            _REVISIONS.playbook_id == playbook_id, _REVISIONS.number == number
-        )
-    )
-    if row is None:
-        raise NotFound(f"The playbook has no revision {number}.")
-    return row
-
-
-def _card(row: sa.Row[Any]) -> Card:
-    fields = {name: getattr(row, name) for name in Card.__dataclass_fields__ if name != "state"}
-    fields["slug"] = row.slug.partition("#")[0]
-    return Card(state=State(row.state), **fields)
-
-
-def _revision(row: sa.Row[Any]) -> Revision:
-    return Revision(**{name: getattr(row, name) for name in Revision.__dataclass_fields__})

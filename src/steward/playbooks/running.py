@@ -15,8 +15,9 @@ from steward.data.versions import MAIN
 from steward.flows import Flow, dump_flow, pinned
 from steward.flows.launch import Launcher, Start
 from steward.identity import Access, Role
+from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.compiling import compiled, policy_text
-from steward.playbooks.library import Card, Library, Revision, State
+from steward.playbooks.library import Library
 from steward.playbooks.people import People, Viewer, subject_of
 from steward.runs import Json, Parked, Run, RunRequest, Runs, Status
 from steward.store import Scope

@@ -1,0 +1,105 @@
+"""Playbooks and their revisions as rows, and as lists and pages show them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from steward.core.errors import NotFound
+from steward.playbooks import _tables as tables
+from steward.playbooks.documents import read
+from steward.playbooks.model import Playbook
+from steward.store import Transaction
+
+_COLUMNS: Final = tables.playbooks.c
+_REVISIONS: Final = tables.revisions.c
+
+
+class State(StrEnum):
+    draft = "draft"
+    active = "active"
+    archived = "archived"
+
+
+@dataclass(frozen=True)
+class Card:
+    """A playbook as lists show it."""
+
+    id: str
+    slug: str
+    name: str
+    folder: str
+    goal: str
+    state: State
+    head: int
+    deployed: int | None
+    owner: str
+    allowed: Mapping[str, Any]
+    armed: Mapping[str, Any]
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+    version: int
+
+    @property
+    def title(self) -> str:
+        return self.name or self.slug
+
+    @property
+    def history(self) -> list[int]:
+        """Revisions in the order in which they were deployed, those that were rolled back left out."""
+        return list(self.armed.get("history", ()))
+
+    @property
+    def previous(self) -> int | None:
+        """What was deployed before what is deployed now."""
+        if self.state is not State.active:
+            return None
+        return next((each for each in reversed(self.history) if each != self.deployed), None)
+
+
+@dataclass(frozen=True)
+class Revision:
+    number: int
+    hash: str
+    text: str
+    message: str
+    author: str
+    created_at: datetime
+
+    @property
+    def playbook(self) -> Playbook:
+        return read(self.text)[0]
+
+
+def row_of(tx: Transaction, playbook_id: str) -> sa.Row[Any]:
+    """The row of a playbook, whoever may see it."""
+    row = tx.first(sa.select(tables.playbooks).where(_COLUMNS.id == playbook_id))
+    if row is None:
+        raise NotFound("There is no such playbook.")
+    return row
+
+
+def numbered(tx: Transaction, playbook_id: str, number: int) -> sa.Row[Any]:
+    row = tx.first(
+        sa.select(tables.revisions).where(
+            _REVISIONS.playbook_id == playbook_id, _REVISIONS.number == number
+        )
+    )
+    if row is None:
+        raise NotFound(f"The playbook has no revision {number}.")
+    return row
+
+
+def card_of_row(row: sa.Row[Any]) -> Card:
+    fields = {name: getattr(row, name) for name in Card.__dataclass_fields__ if name != "state"}
+    fields["slug"] = row.slug.partition("#")[0]
+    return Card(state=State(row.state), **fields)
+
+
+def revision_of_row(row: sa.Row[Any]) -> Revision:
+    return Revision(**{name: getattr(row, name) for name in Revision.__dataclass_fields__})
