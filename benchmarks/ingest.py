@@ -133,6 +133,8 @@ def one(how: str, file: str, out: str) -> None:
     """One load, in this process; prints rows and rejected."""
     if how == "steward":
         loaded = isolation.load(Path(file), None, Path(out), LIMITS)
+        # What it and its forks used counts only once it has ended.
+        isolation.stem.close()
         print(json.dumps([loaded.rows, loaded.rejected]))
         return
     connection = duckdb.connect(config={"threads": LIMITS.threads, "memory_limit": "1GB"})

@@ -5,14 +5,17 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from steward.core.errors import Invalid, NotFound, TooLarge
+from steward.core.errors import Invalid, NotFound, TooLarge, Unavailable
 from steward.data import ingest
 from steward.data.ingest import Limits, Options, isolation
+from steward.data.ingest.forking import Stem
 
 TABLE = b"id,t\n1,a\n2,b\n"
 
@@ -25,27 +28,37 @@ def table(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def broken_reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> "BrokenReader":
-    return BrokenReader(monkeypatch, tmp_path)
+def broken_reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator["BrokenReader"]:
+    broken = BrokenReader(monkeypatch, tmp_path)
+    yield broken
+    broken.stem.close()
 
 
 class BrokenReader:
-    """Puts a module in place of the child's, which does what a broken parser might do."""
+    """Has readers forked that do what a broken parser might do."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self._monkeypatch = monkeypatch
         self._folder = folder
+        self.real_python = sys.executable
+        self.stem = Stem()
 
-    def does(self, code: str) -> None:
-        script = self._folder / "child"
-        lowering = "from steward.data.ingest.isolation import _lower, _LIMITS, _reporter\n"
-        reading = "import json, os, sys\nrequest = json.loads(sys.stdin.read())\n"
-        limits = "_lower(_LIMITS.validate_python(request['limits']))\n"
-        script.write_text(reading + lowering + limits + code)
+    def does(self, code: str, idle_seconds: float = 60) -> None:
+        script = self._folder / "stem"
+        script.write_text(
+            "import os, sys\n"
+            "from steward.data.ingest import forking, reader\n"
+            "def answer(request, limits, progress):\n"
+            f"{textwrap.indent(code, '    ')}\n"
+            "real, reader.answer = reader.answer, answer\n"
+            f"forking._IDLE_SECONDS = {idle_seconds}\n"
+            "forking.main()\n"
+        )
         runner = self._folder / "python"
         runner.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{script}"\n')
         runner.chmod(0o755)
         self._monkeypatch.setattr(sys, "executable", str(runner))
+        self._monkeypatch.setattr(isolation, "stem", self.stem)
 
 
 def test_inspection_and_load_are_those_of_the_process_itself(table: Path, tmp_path: Path) -> None:
@@ -120,9 +133,7 @@ def test_the_child_has_an_environment_of_its_own(
     table: Path, broken_reader: BrokenReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STEWARD_SECRET", "hidden")
-    broken_reader.does(
-        "_reporter(os.fdopen(os.dup(1), 'w'))(','.join(sorted(os.environ)), 0, None); os._exit(3)"
-    )
+    broken_reader.does("progress(','.join(sorted(os.environ)), 0, None); os._exit(3)")
     seen: list[str] = []
     with pytest.raises(Invalid):
         isolation.inspect(table, "t.csv", progress=lambda doing, *_: seen.append(doing))
@@ -136,7 +147,7 @@ def test_a_caller_that_gives_up_leaves_no_process_and_no_scratch(
     pid = tmp_path / "pid"
     broken_reader.does(
         f"open({str(pid)!r}, 'w').write(str(os.getpid()))\n"
-        "_reporter(os.fdopen(os.dup(1), 'w'))('begun', 0, None)\nimport signal\nsignal.pause()"
+        "progress('begun', 0, None)\nimport signal\nsignal.pause()"
     )
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -169,27 +180,58 @@ def test_a_large_file_in_little_memory(tmp_path: Path) -> None:
     assert loaded.rows == 400_000
 
 
-def test_the_module_runs_as_documented(table: Path, tmp_path: Path) -> None:
-    """Its protocol is JSON over standard input and output, nothing else."""
-    from pydantic import TypeAdapter
+def test_readings_run_beside_each_other(table: Path) -> None:
+    waiting = isolation.stem.line(60)
+    assert isolation.inspect(table, "t.csv").columns
+    waiting.close()
 
-    request = {
-        "do": "inspect",
-        "path": str(table),
-        "name": "t.csv",
-        "scratch": str(tmp_path),
-        "options": TypeAdapter(Options).dump_python(Options(), mode="json"),
-        "limits": TypeAdapter(Limits).dump_python(Limits(), mode="json"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "steward.data.ingest.isolation"],
-        input=TypeAdapter(dict).dump_json(request),
-        capture_output=True,
-        check=True,
+
+def test_a_stem_that_was_killed_is_replaced(table: Path, tmp_path: Path) -> None:
+    isolation.inspect(table, "t.csv")
+    os.kill(_process(isolation.stem).pid, signal.SIGKILL)
+    assert isolation.load(table, None, tmp_path / "out").rows == 2
+
+
+def test_a_stem_that_nobody_asks_ends_and_another_one_takes_its_place(
+    table: Path, broken_reader: BrokenReader
+) -> None:
+    broken_reader.does("return real(request, limits, progress)", idle_seconds=0)
+    assert isolation.inspect(table, "t.csv").columns
+    assert _process(broken_reader.stem).wait(timeout=60) == 0
+    assert isolation.inspect(table, "t.csv").columns
+
+
+def test_readers_end_with_a_caller_that_is_killed(
+    table: Path, tmp_path: Path, broken_reader: BrokenReader
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    broken_reader.does(f"held = open({str(fifo)!r}, 'w')\nimport signal\nsignal.pause()")
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom steward.data.ingest import isolation\n"
+        f"sys.executable = {sys.executable!r}\n"
+        f"isolation.inspect(Path({str(table)!r}), 't.csv')\n"
     )
-    assert done.stdout.count(b"\n") == 1
-    assert b'"result"' in done.stdout
-    assert done.stderr == b""
+    caller = subprocess.Popen([broken_reader.real_python, "-c", program])
+    with fifo.open("rb") as held:
+        # Opened by the reader: it is there. Read to its end: it has gone.
+        caller.kill()
+        assert held.read() == b""
+    caller.wait()
+
+
+def test_what_cannot_be_started_is_said(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stem = Stem()
+    monkeypatch.setattr(isolation, "stem", stem)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(Unavailable, match="short of memory or processes"):
+        isolation.inspect(table, "t.csv")
+    stem.close()
+
+
+def _process(stem: Stem) -> subprocess.Popen[bytes]:
+    assert stem.process is not None
+    return stem.process
 
 
 def test_a_relative_scratch_folder_is_the_callers(
