@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import socket
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -39,7 +40,10 @@ def serve(line: socket.socket) -> NoReturn:
 def _settle(scratch: str) -> None:
     """Makes the scratch folder this process's place for everything."""
     os.chdir(scratch)
-    os.environ |= {"TMPDIR": scratch, "HOME": scratch}
+    tempfile.tempdir = scratch
+    for name in ("HOME", "TMPDIR"):
+        # For what is not Python; the rest asks `tempfile`.
+        os.putenv(name, scratch)
     said = os.open(STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     for descriptor in (1, 2):
         os.dup2(said, descriptor)
