@@ -108,3 +108,14 @@ def test_deductions_are_decided(room: Room) -> None:
         "over 90 days": "250.00",
         "settled": "0.00",
     }
+
+
+@pytest.mark.parametrize("blueprint", ["pipeline-process-map", "weekly-margin-cockpit"])
+def test_a_second_run_on_the_same_data_ends_as_the_first(room: Room, blueprint: str) -> None:
+    """Nothing differs, so no file does; they are the run's files all the same."""
+    first = output(room, run_through(room, blueprint))
+    again = room.playbooks.running.start(
+        room.editor.access, blueprint, room.playbooks.blueprints.get(blueprint).sample.inputs
+    )
+    room.drive()
+    assert output(room, room.fresh(again)) == first

@@ -20,6 +20,8 @@ MEDIA_TYPES = {
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }
+WRITTEN = "files"
+"""The argument of a commit that lists the files it wrote, whether or not they differ from before."""
 Describe = Callable[[ToolContext, Commit], Awaitable[Outcome]]
 
 
@@ -72,11 +74,14 @@ def base_as_agreed(context: ToolContext, target: str | None) -> str | None:
 
 
 def files_of(context: ToolContext, commit: Commit) -> tuple[Artifact, ...]:
-    sizes = {entry.digest: entry.bytes for entry in workspace(context).files(commit.id)}
+    """The files that a commit wrote, those included that were there already, byte for byte."""
+    there = {entry.path: entry for entry in workspace(context).files(commit.id)}
+    changed = (change.name for change in commit.changes if change.kind == "file" and change.after)
+    paths = dict.fromkeys([*changed, *commit.arguments.get(WRITTEN, [])])
     return tuple(
-        Artifact(change.name, media_type(change.name), change.after, sizes.get(change.after, 0))
-        for change in commit.changes
-        if change.kind == "file" and change.after
+        Artifact(path, media_type(path), there[path].digest, there[path].bytes)
+        for path in paths
+        if path in there
     )
 
 

@@ -19,6 +19,7 @@ from steward.broker.tool import (
 from steward.data.versions import Commit, Draft
 from steward.tools._calls import bench, finished, listed, off_loop, source
 from steward.tools._commits import (
+    WRITTEN,
     base_as_agreed,
     commit_of,
     files_of,
@@ -137,6 +138,7 @@ def _render(context: ToolContext, arguments: RenderXlsx) -> Commit:
         arguments={
             "datasets": [each.name for each in found],
             "versions": [each.version for each in found],
+            WRITTEN: [entry.path],
         },
         files={entry.path: entry.digest},
     )

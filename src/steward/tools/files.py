@@ -25,7 +25,7 @@ from steward.data.versions import Commit, Draft
 from steward.data.workbench.bringing import ORIGINALS
 from steward.runs import Kind, Runs
 from steward.tools._calls import agreed, bench, off_loop, service
-from steward.tools._commits import files_of, media_type, reconciling, workspace
+from steward.tools._commits import WRITTEN, files_of, media_type, reconciling, workspace
 
 MAX_TEXT = 1 << 20
 _PIECE = 64 << 10
@@ -145,7 +145,7 @@ def _commit(context: ToolContext, arguments: EditFile) -> Commit:
     draft = Draft(
         message=f"{'Make' if before is None else 'Edit'} {arguments.path}",
         operation="edit_file",
-        arguments={"path": arguments.path},
+        arguments={"path": arguments.path, WRITTEN: [entry.path]},
         files={entry.path: entry.digest},
     )
     return workspace(context).commit(draft, context.branch, base=head)

@@ -18,7 +18,7 @@ from steward.broker.tool import (
 from steward.core.errors import Invalid
 from steward.data.versions import Commit, Draft
 from steward.tools._calls import bench, off_loop
-from steward.tools._commits import promise, reconciling, workspace
+from steward.tools._commits import WRITTEN, promise, reconciling, workspace
 from steward.tools.documents import drawn_stem, written
 
 FOLDER: Final = "lineage"
@@ -87,7 +87,10 @@ def _draw(context: ToolContext, arguments: DrawLineage) -> Commit:
     draft = Draft(
         message=f"Draw the lineage of {arguments.dataset}",
         operation="lineage_map",
-        arguments={"datasets": [arguments.dataset]},
+        arguments={
+            "datasets": [arguments.dataset],
+            WRITTEN: [file.path for file in files],
+        },
         files={file.path: file.digest for file in files},
     )
     return place.commit(draft, context.branch)

@@ -20,6 +20,7 @@ from steward.data.tables import quote
 from steward.data.versions import Commit, Draft
 from steward.tools._calls import bench, off_loop
 from steward.tools._commits import (
+    WRITTEN,
     base_as_agreed,
     inputs,
     promise,
@@ -77,7 +78,7 @@ def _draw(context: ToolContext, arguments: DrawProcess) -> Commit:
     draft = Draft(
         message=f"Draw the process of {arguments.dataset}",
         operation="process_map",
-        arguments={"datasets": [arguments.dataset]},
+        arguments={"datasets": [arguments.dataset], WRITTEN: [file.path]},
         files={file.path: file.digest},
     )
     return workspace(context).commit(draft, context.branch)

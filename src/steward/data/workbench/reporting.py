@@ -61,7 +61,11 @@ class Reporting:
             draft = Draft(
                 message=f"Report {title}",
                 operation="report",
-                arguments={"datasets": list(datasets), "digest": report.digest()},
+                arguments={
+                    "datasets": list(datasets),
+                    "digest": report.digest(),
+                    "files": [file.path for file in files],
+                },
                 files={file.path: file.digest for file in files},
             )
             commit = workspace.commit(draft, branch)
