@@ -1,7 +1,6 @@
 """`steward connections`: what a project may reach; found, added, tested, removed."""
 
 import asyncio
-import json
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -9,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from steward.app import Steward
-from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import ProjectOption, UserOption, enter
+from steward.cli.output import AsJson, command, show, table
+from steward.cli.projects import Here, in_project
+from steward.cli.values import json_or_text
 from steward.connections import Connection, Draft, load_connectors
 from steward.connections.discovery.desk import told_wrong
 from steward.connections.discovery.proposal import Proposal
@@ -27,20 +27,17 @@ Settings = Annotated[
 
 
 @app.command("list")
-@command
+@in_project
 def list_connections(
-    *, project: ProjectOption = None, user: UserOption = None, as_json: AsJson = False
+    here: Here,
 ) -> None:
     """List the project's connections and whether they worked."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        found = steward.connections.documents.listed(access.scope)
-        rows = [(c.name, c.connector.title, c.place, c.state, c.checked_at) for c in found]
-        documents = [_document(each) for each in found]
-    show(
+    found = here.steward.connections.documents.listed(here.scope)
+    rows = [(c.name, c.connector.title, c.place, c.state, c.checked_at) for c in found]
+    documents = [_document(each) for each in found]
+    here.show(
         documents,
-        as_json=as_json,
-        text=lambda: table(
+        lambda: table(
             ["Name", "Kind", "Place", "State", "Checked"],
             rows,
             empty="No connections. 'steward connections discover' shows what this machine has.",
@@ -82,8 +79,9 @@ def list_kinds(*, as_json: AsJson = False) -> None:
 
 
 @app.command("add")
-@command
+@in_project
 def add_connection(
+    here: Here,
     kind: Annotated[str, typer.Argument(help="Such as postgresql; 'kinds' lists them.")],
     name: Annotated[str, typer.Argument(help="By which tools and playbooks refer to it.")],
     *,
@@ -97,9 +95,6 @@ def add_connection(
         typer.Option("--ask", help="A secret field whose value is read from the terminal."),
     ] = [],  # noqa: B006
     hint: Annotated[str, typer.Option(help="What it is for, in words.")] = "",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Add a connection; values of secrets are typed in or come on standard input, never as arguments."""
     draft = Draft(
@@ -110,54 +105,41 @@ def add_connection(
         scope_hint=hint,
         values={field: _typed(field) for field in ask},
     )
-    with installation() as steward:
-        made = steward.connections.documents.create(enter(steward, user, project), draft)
-        document = _document(made)
-    show(document, as_json=as_json, text=lambda: f"Added {made.name}. Test it now.")
+    made = here.steward.connections.documents.create(here.access, draft)
+    here.show(_document(made), lambda: f"Added {made.name}. Test it now.")
 
 
 @app.command("test")
-@command
+@in_project
 def try_connection(
+    here: Here,
     connection: ConnectionArgument,
-    *,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Try a connection now; exits with 1 when it does not work."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        found = _found(steward, access, connection)
-        check = asyncio.run(
-            steward.connections.health.check(access.scope, found.id, access.user_id)
-        )
+    steward, access = here.steward, here.access
+    found = _found(steward, access, connection)
+    check = asyncio.run(steward.connections.health.check(access.scope, found.id, access.user_id))
     document = {"name": found.name, "worked": check.worked, "words": check.words}
     mark = "works" if check.worked else "does not work"
-    show(
+    here.show(
         {**document, "code": check.code, "milliseconds": check.milliseconds},
-        as_json=as_json,
-        text=lambda: f"{found.name} {mark} ({check.milliseconds} ms): {check.words}",
+        lambda: f"{found.name} {mark} ({check.milliseconds} ms): {check.words}",
     )
     if not check.worked:
         raise typer.Exit(1)
 
 
 @app.command("discover")
-@command
+@in_project
 def discover(
-    *, project: ProjectOption = None, user: UserOption = None, as_json: AsJson = False
+    here: Here,
 ) -> None:
     """Show what is configured on this machine already; nothing of it is used before it is accepted."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        found = [
-            told_wrong(each) for each in steward.connections.discovery.proposals(access, again=True)
-        ]
-    show(
+    proposals = here.steward.connections.discovery.proposals(here.access, again=True)
+    found = [told_wrong(each) for each in proposals]
+    here.show(
         [_proposal(each) for each in found],
-        as_json=as_json,
-        text=lambda: table(
+        lambda: table(
             ["Id", "Kind", "Name", "Found in", "Settings", "Remarks"],
             [
                 (
@@ -176,8 +158,9 @@ def discover(
 
 
 @app.command("accept")
-@command
+@in_project
 def accept(
+    here: Here,
     proposal: Annotated[
         str, typer.Argument(help="Id of a proposal, or its first characters; or a connection.")
     ],
@@ -188,59 +171,48 @@ def accept(
         bool,
         typer.Option("--program", help="Let the connection of this name start its program here."),
     ] = False,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Make a connection of what was found; or, with --program, let a connection start its program."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        if program:
-            made = _accept_program(steward, access, proposal)
-        else:
-            chosen = [
-                each
-                for each in steward.connections.discovery.proposals(access)
-                if each.id.startswith(proposal)
-            ]
-            if len(chosen) != 1:
-                raise Invalid(
-                    f"{len(chosen)} proposals begin with {proposal!r}; 'steward connections discover' lists them."
-                )
-            given = {key: _value(text) for key, text in _pairs(settings)}
-            made = steward.connections.discovery.accept(
-                access, chosen[0].id, name=name, settings=given
+    steward, access = here.steward, here.access
+    if program:
+        made = _accept_program(steward, access, proposal)
+    else:
+        chosen = [
+            each
+            for each in steward.connections.discovery.proposals(access)
+            if each.id.startswith(proposal)
+        ]
+        if len(chosen) != 1:
+            raise Invalid(
+                f"{len(chosen)} proposals begin with {proposal!r}; 'steward connections discover' lists them."
             )
-        document = _document(made)
-    show(document, as_json=as_json, text=lambda: f"Accepted {made.name}.")
+        given = {key: _value(text) for key, text in _pairs(settings)}
+        made = steward.connections.discovery.accept(access, chosen[0].id, name=name, settings=given)
+    here.show(_document(made), lambda: f"Accepted {made.name}.")
 
 
 @app.command("remove")
-@command
+@in_project
 def remove(
+    here: Here,
     connection: ConnectionArgument,
     *,
     restore: Annotated[
         bool, typer.Option("--restore", help="Bring a removed one back, by its id.")
     ] = False,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Remove a connection; --restore with its id brings it back."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        if restore:
-            found = steward.connections.documents.restore(access, connection)
-        else:
-            found = _found(steward, access, connection)
-            steward.connections.documents.delete(access, found.id)
+    steward, access = here.steward, here.access
+    if restore:
+        found = steward.connections.documents.restore(access, connection)
+    else:
+        found = _found(steward, access, connection)
+        steward.connections.documents.delete(access, found.id)
     done = "Restored" if restore else "Removed"
     back = "" if restore else f" 'steward connections remove --restore {found.id}' brings it back."
-    show(
+    here.show(
         {"id": found.id, "name": found.name, "removed": not restore},
-        as_json=as_json,
-        text=lambda: f"{done} {found.name}.{back}",
+        lambda: f"{done} {found.name}.{back}",
     )
 
 
@@ -308,10 +280,7 @@ def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 def _value(text: str) -> Any:
     """Numbers, lists and objects by their JSON; everything else is text."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return text
+    found = json_or_text(text)
     return text if isinstance(found, str) else found
 
 

@@ -1,63 +1,56 @@
 """`steward data`: datasets from the terminal."""
 
 import shutil
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final
 
 import typer
 
-from steward.app import Steward
 from steward.cli.adding import Wanted, add_file, add_table, is_server, with_password
 from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import ProjectOption, UserOption, enter
+from steward.cli.projects import Here, in_project
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.data.versions import Commit
 from steward.data.workbench import Task
-from steward.identity import Access, Role
+from steward.data.workbench.datasets import Datasets
+from steward.data.workbench.outputs import Format
+from steward.identity import Role
+from steward.store import Scope
 
 app = typer.Typer(no_args_is_help=True)
-T = TypeVar("T")
 
 Name = Annotated[str, typer.Argument(help="Name of the dataset.")]
 At = Annotated[str, typer.Option("--at", help="Branch, snapshot or commit.")]
+_FORMATS: Final[dict[str, Format]] = {
+    ".csv": "csv",
+    ".xlsx": "xlsx",
+    ".parquet": "parquet",
+    ".zip": "delta",
+}
 
 
-@dataclass(frozen=True)
-class _Place:
-    steward: Steward
-    access: Access
-
-    @property
-    def who(self) -> tuple[Any, str]:
-        return self.access.scope, self.access.user_id
+def _datasets(here: Here, role: Role = Role.viewer) -> Datasets:
+    here.access.require(role)
+    return here.steward.workbench.datasets
 
 
-def _in_project(
-    user: str | None, project: str | None, work: Callable[[_Place], T], role: Role = Role.viewer
-) -> T:
-    with installation() as steward:
-        access = enter(steward, user, project)
-        access.require(role)
-        return work(_Place(steward, access))
+def _who(here: Here) -> tuple[Scope, str]:
+    return here.scope, here.access.user_id
 
 
 @app.command("ls")
-@command
+@in_project
 def list_datasets(
+    here: Here,
     *,
     branch: Annotated[str, typer.Option(help="Branch to list.")] = "main",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """List the datasets of a project."""
-    cards = _in_project(user, project, lambda p: p.steward.workbench.datasets.page(*p.who, branch))
-    show(
+    cards = _datasets(here).page(*_who(here), branch)
+    here.show(
         [asdict(card) for card in cards],
-        as_json=as_json,
-        text=lambda: table(
+        lambda: table(
             ["Name", "Rows", "Columns", "Changed", "By"],
             [
                 (c.name, f"{c.rows:,}", len(c.columns), _when(c.changed_at), c.operation)
@@ -69,8 +62,9 @@ def list_datasets(
 
 
 @app.command("add")
-@command
+@in_project
 def add(
+    here: Here,
     source: Annotated[
         str,
         typer.Argument(
@@ -90,24 +84,19 @@ def add(
         typer.Option("--password-stdin", help="Read the server's password from standard input."),
     ] = False,
     branch: Annotated[str, typer.Option(help="Branch to commit to.")] = "main",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Load a file or a server's table as a dataset, or as a new version of it."""
     wanted = Wanted(name, table_name, branch)
     if is_server(source):
         url = with_password(source, from_stdin=password_stdin)
-        done = _in_project(
-            user, project, lambda p: add_table(p.steward, p.access, url, wanted), Role.editor
-        )
+        here.access.require(Role.editor)
+        done = add_table(here.steward, here.access, url, wanted)
     else:
         path = Path(source)
         if not path.is_file():
             raise NotFound(f"There is no file {path}.")
-        done = _in_project(
-            user, project, lambda p: add_file(p.steward, p.access, path, wanted), Role.editor
-        )
+        here.access.require(Role.editor)
+        done = add_file(here.steward, here.access, path, wanted)
 
     def text() -> str:
         lines = [f"Loaded {done['rows']:,} of {done['records']:,} records as {done['dataset']!r}."]
@@ -115,55 +104,41 @@ def add(
             lines.append(f"{done['rejected']:,} did not fit; see '{done['dataset']} (rejects)'.")
         return "\n".join([*lines, *(f"Note: {warning}" for warning in done["warnings"])])
 
-    show(done, as_json=as_json, text=text)
+    here.show(done, text)
 
 
 @app.command("show")
-@command
+@in_project
 def show_rows(
+    here: Here,
     name: Name,
     *,
     limit: Annotated[int, typer.Option(help="Rows to show.")] = 20,
     offset: Annotated[int, typer.Option(help="Rows to skip.")] = 0,
     at: At = "main",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show rows of a dataset."""
-
-    def work(place: _Place) -> Any:
-        datasets = place.steward.workbench.datasets
-        card = datasets.get(*place.who, name, at)
-        return datasets.rows(place.access.scope, card.version, offset=offset, limit=limit)
-
-    page = _in_project(user, project, work)
-    show(
+    datasets = _datasets(here)
+    card = datasets.get(*_who(here), name, at)
+    page = datasets.rows(here.scope, card.version, offset=offset, limit=limit)
+    here.show(
         asdict(page),
-        as_json=as_json,
-        text=lambda: _grid([c.name for c in page.columns], page.rows, page.total),
+        lambda: _grid([c.name for c in page.columns], page.rows, page.total),
     )
 
 
 @app.command("profile")
-@command
+@in_project
 def profile_dataset(
+    here: Here,
     name: Name,
     *,
     at: At = "main",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Counts, distributions and quality notes of every column."""
-
-    def work(place: _Place) -> dict[str, Any]:
-        workbench = place.steward.workbench
-        card = workbench.datasets.get(*place.who, name, at)
-        found = workbench.insights.profile(*place.who, name, card.version)
-        return _awaited(place, found)
-
-    document = _in_project(user, project, work)
+    card = _datasets(here).get(*_who(here), name, at)
+    found = here.steward.workbench.insights.profile(*_who(here), name, card.version)
+    document = _awaited(here, found)
 
     def text() -> str:
         rows = [
@@ -181,30 +156,23 @@ def profile_dataset(
             ["Column", "Type", "Nulls", "Distinct", "Notes"], rows, empty="No columns."
         )
 
-    show(document, as_json=as_json, text=text)
+    here.show(document, text)
 
 
 @app.command("history")
-@command
+@in_project
 def history(
+    here: Here,
     name: Annotated[str | None, typer.Argument(help="Dataset; unset: everything.")] = None,
     *,
     branch: Annotated[str, typer.Option(help="Branch.")] = "main",
     limit: Annotated[int, typer.Option(help="Commits to show.")] = 20,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Who did what, when; newest first."""
-    commits = _in_project(
-        user,
-        project,
-        lambda p: p.steward.workbench.datasets.history(*p.who, name, branch=branch, limit=limit),
-    )
-    show(
+    commits = _datasets(here).history(*_who(here), name, branch=branch, limit=limit)
+    here.show(
         [asdict(commit) for commit in commits],
-        as_json=as_json,
-        text=lambda: table(
+        lambda: table(
             ["Commit", "When", "Operation", "Message"],
             [(c.id, _when(c.created_at), c.operation, c.message) for c in commits],
             empty="Nothing has been done here yet.",
@@ -213,27 +181,21 @@ def history(
 
 
 @app.command("diff")
-@command
+@in_project
 def diff(
+    here: Here,
     name: Name,
     before: Annotated[str, typer.Argument(help="Branch, snapshot or commit.")],
     after: Annotated[str, typer.Argument(help="Branch, snapshot or commit.")] = "main",
     *,
     limit: Annotated[int, typer.Option(help="Rows to show.")] = 20,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """What differs between two states of a dataset."""
-
-    def work(place: _Place) -> tuple[Any, Any]:
-        datasets = place.steward.workbench.datasets
-        old = datasets.get(*place.who, name, before).version
-        new = datasets.get(*place.who, name, after).version
-        scope = place.access.scope
-        return datasets.diff(scope, old, new), datasets.diff_rows(scope, old, new, limit=limit)
-
-    counted, rows = _in_project(user, project, work)
+    datasets = _datasets(here)
+    old = datasets.get(*_who(here), name, before).version
+    new = datasets.get(*_who(here), name, after).version
+    counted = datasets.diff(here.scope, old, new)
+    rows = datasets.diff_rows(here.scope, old, new, limit=limit)
 
     def text() -> str:
         sizes = f"{counted.rows_before:,} → {counted.rows_after:,} rows"
@@ -246,99 +208,69 @@ def diff(
             lines.append(f"{sign} {_changes(row, names)}")
         return "\n".join(lines)
 
-    show({"diff": asdict(counted), "rows": asdict(rows)}, as_json=as_json, text=text)
+    here.show({"diff": asdict(counted), "rows": asdict(rows)}, text)
 
 
 @app.command("undo")
-@command
+@in_project
 def undo(
+    here: Here,
     commit: Annotated[str | None, typer.Argument(help="Commit; unset: the last one.")] = None,
     *,
     branch: Annotated[str, typer.Option(help="Branch.")] = "main",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Take back a commit; undo that again with 'steward data redo'."""
-    done = _in_project(
-        user,
-        project,
-        lambda p: p.steward.workbench.datasets.undo(*p.who, commit, branch),
-        Role.editor,
-    )
-    _committed(done, as_json=as_json)
+    _show_commit(here, _datasets(here, Role.editor).undo(*_who(here), commit, branch))
 
 
 @app.command("redo")
-@command
+@in_project
 def redo(
+    here: Here,
     *,
     branch: Annotated[str, typer.Option(help="Branch.")] = "main",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Take back the last undo."""
-    done = _in_project(
-        user, project, lambda p: p.steward.workbench.datasets.redo(*p.who, branch), Role.editor
-    )
-    _committed(done, as_json=as_json)
+    _show_commit(here, _datasets(here, Role.editor).redo(*_who(here), branch))
 
 
 @app.command("restore")
-@command
+@in_project
 def restore(
+    here: Here,
     commit: Annotated[str, typer.Argument(help="Commit or snapshot to go back to.")],
     names: Annotated[list[str] | None, typer.Argument(help="Datasets; unset: everything.")] = None,
     *,
     branch: Annotated[str, typer.Option(help="Branch.")] = "main",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Bring datasets back to an earlier state, as a new commit."""
-    done = _in_project(
-        user,
-        project,
-        lambda p: p.steward.workbench.datasets.restore(
-            *p.who, commit, branch=branch, datasets=names or None
-        ),
-        Role.editor,
-    )
-    _committed(done, as_json=as_json)
+    datasets = _datasets(here, Role.editor)
+    done = datasets.restore(*_who(here), commit, branch=branch, datasets=names or None)
+    _show_commit(here, done)
 
 
 @app.command("export")
-@command
+@in_project
 def export(
+    here: Here,
     name: Name,
     target: Annotated[Path, typer.Argument(help="File: .csv, .xlsx, .parquet or .delta.zip.")],
     *,
     at: At = "main",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write a dataset to a file."""
-    kinds = {".csv": "csv", ".xlsx": "xlsx", ".parquet": "parquet", ".zip": "delta"}
-    kind = kinds.get(target.suffix.lower())
+    kind = _FORMATS.get(target.suffix.lower())
     if kind is None:
         raise Invalid(f"{target.name} ends in none of .csv, .xlsx, .parquet, .delta.zip.")
     if target.exists():
         raise Conflict(f"{target} exists already. Choose another name; nothing was overwritten.")
-
-    def work(place: _Place) -> int:
-        workbench = place.steward.workbench
-        card = workbench.datasets.get(*place.who, name, at)
-        with workbench.outputs.export(place.access.scope, name, card.version, kind) as exported:  # type: ignore[arg-type]
-            shutil.copyfile(exported.path, target)
-        return card.rows
-
-    rows = _in_project(user, project, work)
-    show(
-        {"path": str(target), "rows": rows},
-        as_json=as_json,
-        text=lambda: f"Wrote {rows:,} rows to {target}.",
+    card = _datasets(here).get(*_who(here), name, at)
+    outputs = here.steward.workbench.outputs
+    with outputs.export(here.scope, name, card.version, kind) as exported:
+        shutil.copyfile(exported.path, target)
+    here.show(
+        {"path": str(target), "rows": card.rows},
+        lambda: f"Wrote {card.rows:,} rows to {target}.",
     )
 
 
@@ -355,19 +287,19 @@ def sweep(*, as_json: AsJson = False) -> None:
     )
 
 
-def _awaited(place: _Place, found: dict[str, Any] | Task) -> dict[str, Any]:
+def _awaited(here: Here, found: dict[str, Any] | Task) -> dict[str, Any]:
     if not isinstance(found, Task):
         return found
-    tasks = place.steward.workbench.tasks
+    tasks = here.steward.workbench.tasks
     tasks.wait(found.id)
-    ended = tasks.get(place.access.scope, found.id)
+    ended = tasks.get(here.scope, found.id)
     if ended.result is None:
         raise Conflict(ended.error or "It was cancelled.", code=ended.error_code)
     return ended.result
 
 
-def _committed(commit: Commit, *, as_json: bool) -> None:
-    show(asdict(commit), as_json=as_json, text=lambda: f"{commit.message} ({commit.id}).")
+def _show_commit(here: Here, commit: Commit) -> None:
+    here.show(asdict(commit), lambda: f"{commit.message} ({commit.id}).")
 
 
 def _changes(row: Any, names: list[str]) -> str:

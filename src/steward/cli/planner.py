@@ -11,8 +11,8 @@ import typer
 from steward.agents.planner import Recipe
 from steward.agents.shadow import Compared, ShadowReport
 from steward.app import Steward
-from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import ProjectOption, UserOption, enter
+from steward.cli.output import table
+from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
 from steward.core.settings import ModelChoice
 from steward.identity import Access
@@ -23,23 +23,18 @@ app = typer.Typer(no_args_is_help=True)
 
 
 @app.command("measures")
-@command
+@in_project
 def read_measures(
+    here: Here,
     *,
     days: Annotated[int, typer.Option(min=1, max=366, help="How far to look back.")] = 30,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show how fast plans are made, how well they are kept, and how often they were wrong."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        since = steward.clock.now() - timedelta(days=days)
-        found = asdict(steward.planning.measures.since(access.scope, since))
-    show(
+    since = here.steward.clock.now() - timedelta(days=days)
+    found = asdict(here.steward.planning.measures.since(here.scope, since))
+    here.show(
         found,
-        as_json=as_json,
-        text=lambda: table(
+        lambda: table(
             ["Measure", "Value"],
             [
                 (name.replace("_", " "), "–" if value is None else value)
@@ -51,8 +46,9 @@ def read_measures(
 
 
 @app.command("shadow")
-@command
+@in_project
 def shadow(
+    here: Here,
     *,
     against: Annotated[
         str, typer.Option(help="Past tasks: `last:200`, or the id of one run.")
@@ -71,18 +67,14 @@ def shadow(
         int, typer.Option(min=500, max=100_000, help="Length of the prompt.")
     ] = 6_000,
     examples: Annotated[int, typer.Option(min=0, max=20, help="Worked examples in it.")] = 3,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Plan past tasks again with another model or prompt, and compare; nothing is changed."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        desk = _desk(steward, access, model, base_url, key_variable)
-        recipe = Recipe(tokens=tokens, examples=examples)
-        runs = _runs(steward, access, against)
-        report = asyncio.run(steward.planning.shadow.against(access.scope, runs, desk, recipe))
-    show(report.to_json(), as_json=as_json, text=lambda: _told(report))
+    steward, access = here.steward, here.access
+    desk = _desk(steward, access, model, base_url, key_variable)
+    recipe = Recipe(tokens=tokens, examples=examples)
+    runs = _runs(steward, access, against)
+    report = asyncio.run(steward.planning.shadow.against(access.scope, runs, desk, recipe))
+    here.show(report.to_json(), lambda: _told(report))
 
 
 def _runs(steward: Steward, access: Access, against: str) -> list[Run]:

@@ -1,56 +1,37 @@
 """`steward playbooks` and `steward blueprints`: the library from the terminal."""
 
-import json
-from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
 
-from steward.app import Steward
 from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import ProjectOption, UserOption, enter
-from steward.core.errors import Invalid
-from steward.identity import Access
+from steward.cli.projects import Here, in_project
+from steward.cli.values import json_object
 from steward.playbooks import Change, State
-from steward.playbooks.exchange import Imported, read_file
-from steward.runs import Run
+from steward.playbooks.exchange import read_file
 
 app = typer.Typer(no_args_is_help=True)
 blueprints = typer.Typer(no_args_is_help=True)
-T = TypeVar("T")
 Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]
 
 
-def _inside(user: str | None, project: str | None, work: Callable[[Steward, Access], T]) -> T:
-    with installation() as steward:
-        return work(steward, enter(steward, user, project))
-
-
 @app.command("list")
-@command
+@in_project
 def list_playbooks(
+    here: Here,
     *,
     query: Annotated[str, typer.Option("--search", help="Words in name, goal or folder.")] = "",
     archived: Annotated[bool, typer.Option("--archived", help="Archived ones instead.")] = False,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """List the playbooks that the person may see."""
     states = (State.archived,) if archived else (State.draft, State.active)
-    cards = _inside(
-        user,
-        project,
-        lambda steward, access: steward.playbooks.library.listed(
-            access, text=query, states=states, limit=10_000
-        ),
-    )
-    show(
+    library = here.steward.playbooks.library
+    cards = library.listed(here.access, text=query, states=states, limit=10_000)
+    here.show(
         [asdict(card) for card in cards],
-        as_json=as_json,
-        text=lambda: table(
+        lambda: table(
             ["Playbook", "Name", "Folder", "State", "Newest", "Deployed"],
             [(c.slug, c.name, c.folder, c.state.value, c.head, c.deployed) for c in cards],
             empty="No playbooks. Fork one with 'steward blueprints fork', or import a file.",
@@ -59,29 +40,24 @@ def list_playbooks(
 
 
 @app.command("show")
-@command
+@in_project
 def show_playbook(
+    here: Here,
     name: Name,
     *,
     revision: Annotated[int | None, typer.Option(help="Number; unset: the newest.")] = None,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Print a playbook as YAML."""
-
-    def work(steward: Steward, access: Access) -> dict[str, Any]:
-        library = steward.playbooks.library
-        card = library.get(access, name)
-        return {**asdict(card), "yaml": library.text(access, card.id, revision)}
-
-    found = _inside(user, project, work)
-    show(found, as_json=as_json, text=lambda: found["yaml"].rstrip("\n"))
+    library = here.steward.playbooks.library
+    card = library.get(here.access, name)
+    text = library.text(here.access, card.id, revision)
+    here.show({**asdict(card), "yaml": text}, lambda: text.rstrip("\n"))
 
 
 @app.command("run")
-@command
+@in_project
 def run_playbook(
+    here: Here,
     name: Name,
     *,
     inputs: Annotated[str, typer.Option("--inputs", help="Inputs as one JSON object.")] = "{}",
@@ -90,103 +66,74 @@ def run_playbook(
     drive: Annotated[
         bool, typer.Option("--drive", help="Drive it here and now, without a server.")
     ] = False,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Start a run of a playbook."""
-    given = _object(inputs)
-
-    def work(steward: Steward, access: Access) -> Run:
-        run = steward.playbooks.running.start(access, name, given, revision=revision, branch=branch)
-        if drive:
-            steward.runs.drive_until_idle()
-        return steward.runs.get(access.scope, run.id)
-
-    run = _inside(user, project, work)
+    given = json_object(inputs, "--inputs")
+    steward, access = here.steward, here.access
+    run = steward.playbooks.running.start(access, name, given, revision=revision, branch=branch)
+    if drive:
+        steward.runs.drive_until_idle()
+    run = steward.runs.get(access.scope, run.id)
     reason = f": {run.reason}" if run.reason else ""
-    show(asdict(run), as_json=as_json, text=lambda: f"{run.id}  {run.status.value}{reason}")
+    here.show(asdict(run), lambda: f"{run.id}  {run.status.value}{reason}")
 
 
 @app.command("import")
-@command
+@in_project
 def import_playbooks(
+    here: Here,
     source: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
     *,
     mine: Annotated[
         bool, typer.Option("--mine", help="Leave out owner and sharing; they become yours.")
     ] = False,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Take playbooks in; a second time changes nothing."""
-
-    def work(steward: Steward, access: Access) -> list[Imported]:
-        exchange = steward.playbooks.exchange
-        if source.is_dir():
-            return exchange.read_folder(access, source, mine=mine)
-        return [exchange.bring_in(access, read_file(source), mine=mine)]
-
-    done = _inside(user, project, work)
+    exchange = here.steward.playbooks.exchange
+    if source.is_dir():
+        done = exchange.read_folder(here.access, source, mine=mine)
+    else:
+        done = [exchange.bring_in(here.access, read_file(source), mine=mine)]
     rows = [(each.name, each.change.value, each.reason or "") for each in done]
-    show(
+    here.show(
         [{"name": name, "change": change, "reason": reason} for name, change, reason in rows],
-        as_json=as_json,
-        text=lambda: table(["Playbook", "What", "Why"], rows, empty="There are no YAML files."),
+        lambda: table(["Playbook", "What", "Why"], rows, empty="There are no YAML files."),
     )
     if any(each.change is Change.refused for each in done):
         raise typer.Exit(1)
 
 
 @app.command("export")
-@command
+@in_project
 def export_playbooks(
+    here: Here,
     folder: Annotated[Path, typer.Argument(help="Where to; made when it is missing.")],
-    *,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write every playbook the person sees as a file of its own, for Git."""
-    written = _inside(
-        user,
-        project,
-        lambda steward, access: steward.playbooks.exchange.write_folder(access, folder),
-    )
+    written = here.steward.playbooks.exchange.write_folder(here.access, folder)
     names = [str(path) for path in written]
-    show(names, as_json=as_json, text=lambda: "\n".join(names) or "No playbooks to write.")
+    here.show(names, lambda: "\n".join(names) or "No playbooks to write.")
 
 
 @app.command("deploy")
-@command
+@in_project
 def deploy_playbook(
+    here: Here,
     name: Name,
     *,
     revision: Annotated[int | None, typer.Option(help="Number; unset: the newest.")] = None,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Make a revision the one that people and triggers run."""
-    card = _inside(
-        user,
-        project,
-        lambda steward, access: steward.playbooks.deploying.deploy(access, name, revision),
-    )
-    show(asdict(card), as_json=as_json, text=lambda: f"Revision {card.deployed} is deployed.")
+    card = here.steward.playbooks.deploying.deploy(here.access, name, revision)
+    here.show(asdict(card), lambda: f"Revision {card.deployed} is deployed.")
 
 
 @app.command("rollback")
-@command
-def roll_back_playbook(
-    name: Name, *, project: ProjectOption = None, user: UserOption = None, as_json: AsJson = False
-) -> None:
+@in_project
+def roll_back_playbook(here: Here, name: Name) -> None:
     """Deploy what was deployed before."""
-    card = _inside(
-        user, project, lambda steward, access: steward.playbooks.deploying.roll_back(access, name)
-    )
-    show(asdict(card), as_json=as_json, text=lambda: f"Revision {card.deployed} is deployed again.")
+    card = here.steward.playbooks.deploying.roll_back(here.access, name)
+    here.show(asdict(card), lambda: f"Revision {card.deployed} is deployed again.")
 
 
 @blueprints.command("list")
@@ -206,32 +153,14 @@ def list_blueprints(*, as_json: AsJson = False) -> None:
 
 
 @blueprints.command("fork")
-@command
+@in_project
 def fork_blueprint(
+    here: Here,
     blueprint: Annotated[str, typer.Argument(help="Id of the blueprint.")],
-    *,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Make a draft playbook from a blueprint."""
-    card = _inside(
-        user,
-        project,
-        lambda steward, access: steward.playbooks.blueprints.fork(access, blueprint),
-    )
-    show(
+    card = here.steward.playbooks.blueprints.fork(here.access, blueprint)
+    here.show(
         asdict(card),
-        as_json=as_json,
-        text=lambda: f"{card.slug} is a draft now. Try it: steward playbooks run {card.slug}",
+        lambda: f"{card.slug} is a draft now. Try it: steward playbooks run {card.slug}",
     )
-
-
-def _object(text: str) -> Mapping[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        raise Invalid("--inputs is not JSON.") from None
-    if not isinstance(found, dict):
-        raise Invalid('--inputs is a JSON object, as in \'{"dataset": "orders"}\'.')
-    return found

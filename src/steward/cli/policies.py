@@ -5,70 +5,56 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import ProjectOption, UserOption, enter
+from steward.cli.output import table
+from steward.cli.projects import Here, in_project
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.command("check")
-@command
+@in_project
 def check(
+    here: Here,
     tool: Annotated[str, typer.Argument(help="Name of a tool.")],
     *,
     destination: Annotated[str | None, typer.Option(help="To whom it would send.")] = None,
     untrusted: Annotated[
         bool, typer.Option("--untrusted", help="As if its arguments came from foreign content.")
     ] = False,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Explain what would be decided about a call, and by which rule."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        found: dict[str, Any] = steward.governing.judging.check(
-            access, tool, destination=destination, untrusted_arguments=untrusted
-        )
-    show(found, as_json=as_json, text=lambda: f"{found['outcome']}\n\n{found['explanation']}")
+    found: dict[str, Any] = here.steward.governing.judging.check(
+        here.access, tool, destination=destination, untrusted_arguments=untrusted
+    )
+    here.show(found, lambda: f"{found['outcome']}\n\n{found['explanation']}")
 
 
 @app.command("show")
-@command
+@in_project
 def show_policy(
+    here: Here,
     level: Annotated[str, typer.Argument(help="organisation or project.")] = "project",
-    *,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Print the policy in force."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        found = steward.governing.rulebook.current(access.scope, level)
+    found = here.steward.governing.rulebook.current(here.scope, level)
     document = {"level": level, "revision": found.revision, "text": found.text}
-    show(document, as_json=as_json, text=lambda: found.text or "No policy at this level.")
+    here.show(document, lambda: found.text or "No policy at this level.")
 
 
 @app.command("simulate")
-@command
+@in_project
 def simulate(
+    here: Here,
     file: Annotated[Path, typer.Argument(help="A Cedar text.", exists=True)],
     *,
     level: Annotated[str, typer.Option(help="organisation or project.")] = "project",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """List past calls that a changed policy would decide otherwise; nothing is saved."""
     text = file.read_text(encoding="utf-8")
-    with installation() as steward:
-        access = enter(steward, user, project)
-        found = steward.governing.judging.simulate(access, level, text)
-    show(
+    found = here.steward.governing.judging.simulate(here.access, level, text)
+    here.show(
         found,
-        as_json=as_json,
-        text=lambda: table(
+        lambda: table(
             ["Run", "Step", "Tool", "Now", "Then", "Looser"],
             [
                 (i["run_id"], i["key"], i["tool"], i["before"], i["after"], i["looser"])
@@ -80,22 +66,18 @@ def simulate(
 
 
 @app.command("save")
-@command
+@in_project
 def save(
+    here: Here,
     file: Annotated[Path, typer.Argument(help="A Cedar text.", exists=True)],
     *,
     level: Annotated[str, typer.Option(help="organisation or project.")] = "project",
     message: Annotated[str, typer.Option(help="Why it changes.")] = "",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Save a policy as a new revision, after checking it."""
     text = file.read_text(encoding="utf-8")
-    with installation() as steward:
-        access = enter(steward, user, project)
-        rulebook = steward.governing.rulebook
-        current = rulebook.current(access.scope, level)
-        saved = rulebook.save(access, level, text, current.revision, message=message)
+    rulebook = here.steward.governing.rulebook
+    current = rulebook.current(here.scope, level)
+    saved = rulebook.save(here.access, level, text, current.revision, message=message)
     document = {"level": level, "revision": saved.revision}
-    show(document, as_json=as_json, text=lambda: f"Saved as revision {saved.revision}.")
+    here.show(document, lambda: f"Saved as revision {saved.revision}.")

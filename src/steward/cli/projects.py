@@ -1,12 +1,18 @@
 """Which project and person a command of the terminal acts for."""
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cached_property, wraps
+from typing import Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
 from steward.app import Steward
+from steward.cli.output import AsJson, command, installation, show
 from steward.core.errors import Invalid, NotFound
 from steward.identity import Access, Principal, User, Via
+from steward.store import Scope
 
 ProjectOption = Annotated[
     str | None, typer.Option("--project", help="Id or name of the project; unset: the only one.")
@@ -14,6 +20,61 @@ ProjectOption = Annotated[
 UserOption = Annotated[
     str | None, typer.Option("--user", help="E-mail address to act for; unset: the owner.")
 ]
+
+P = ParamSpec("P")
+
+
+class Here:
+    """The installation and the project that one command works in; opened when it is first needed."""
+
+    def __init__(
+        self, stack: ExitStack, user: str | None, project: str | None, *, as_json: bool
+    ) -> None:
+        self._stack = stack
+        self._user = user
+        self._project = project
+        self.as_json = as_json
+
+    @cached_property
+    def steward(self) -> Steward:
+        return self._stack.enter_context(installation())
+
+    @cached_property
+    def access(self) -> Access:
+        return enter(self.steward, self._user, self._project)
+
+    @property
+    def scope(self) -> Scope:
+        return self.access.scope
+
+    def show(self, document: Any, text: Callable[[], str]) -> None:
+        show(document, as_json=self.as_json, text=text)
+
+
+def in_project(function: Callable[Concatenate[Here, P], None]) -> Callable[..., None]:
+    """A command that gets a Here; its options `--project`, `--user` and `--json` need not be written down."""
+    written = inspect.signature(function)
+    _, *own = written.parameters.values()
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, default, kind in (
+            ("project", None, ProjectOption),
+            ("user", None, UserOption),
+            ("as_json", False, AsJson),
+        )
+    ]
+
+    @command
+    @wraps(function)
+    def run(*args: Any, project: str | None, user: str | None, as_json: bool, **given: Any) -> None:
+        with ExitStack() as stack:
+            function(Here(stack, user, project, as_json=as_json), *args, **given)
+
+    # The terminal reads both: which parameters there are, and of which type.
+    shown = written.replace(parameters=[*own, *options])
+    run.__signature__ = shown  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in shown.parameters.values()}
+    return run
 
 
 def enter(steward: Steward, email: str | None, project: str | None) -> Access:

@@ -2,16 +2,15 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from steward.agents.skills import Skills, check, read_folder
+from steward.agents.skills import check, read_folder
 from steward.agents.skills.archives import skills_in, unpack
-from steward.cli.output import AsJson, command, fail, installation, show, table
-from steward.cli.projects import ProjectOption, UserOption, enter
+from steward.cli.output import AsJson, command, fail, show, table
+from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
-from steward.identity import Access
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -22,18 +21,15 @@ Source = Annotated[
 
 
 @app.command("list")
-@command
+@in_project
 def list_skills(
-    *, project: ProjectOption = None, user: UserOption = None, as_json: AsJson = False
+    here: Here,
 ) -> None:
     """List the skills of a project, built-in ones included."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        found = steward.skills.listed(access.scope)
-    show(
+    found = here.steward.skills.listed(here.scope)
+    here.show(
         [asdict(each) for each in found],
-        as_json=as_json,
-        text=lambda: table(
+        lambda: table(
             ["Name", "From", "Version", "On", "When to use it"],
             [
                 (
@@ -51,20 +47,16 @@ def list_skills(
 
 
 @app.command("show")
-@command
+@in_project
 def show_skill(
+    here: Here,
     name: Name,
     file: Annotated[str, typer.Argument(help="A file of it.")] = "SKILL.md",
     *,
     version: Annotated[int | None, typer.Option(help="An earlier version; 0: built-in.")] = None,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Print a skill's instructions, or another of its files."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        skill = steward.skills.get(access.scope, name, version)
+    skill = here.steward.skills.get(here.scope, name, version)
     content = skill.files.get(file)
     if content is None:
         raise Invalid(f"The skill has no file {file!r}. It has: {', '.join(skill.files)}.")
@@ -75,79 +67,64 @@ def show_skill(
         "tools": list(skill.tool_names),
         "text": content.decode("utf-8", "replace"),
     }
-    show(document, as_json=as_json, text=lambda: str(document["text"]).rstrip())
+    here.show(document, lambda: str(document["text"]).rstrip())
 
 
 @app.command("add")
-@command
+@in_project
 def add(
+    here: Here,
     source: Source,
     *,
     replace: Annotated[
         bool, typer.Option("--replace", help="Make new versions of skills that exist.")
     ] = False,
     message: Annotated[str, typer.Option(help="Why it changes.")] = "",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Add skills from a folder, such as a Git checkout, or from a zip archive."""
     found = _read(source)
-    with installation() as steward:
-        access = enter(steward, user, project)
-        said = message or f"Added from {source.name}"
-        saved = steward.skills.bring_files(access, found, said, replace=replace)
-    show(
+    said = message or f"Added from {source.name}"
+    saved = here.steward.skills.bring_files(here.access, found, said, replace=replace)
+    here.show(
         [asdict(each) for each in saved],
-        as_json=as_json,
-        text=lambda: "\n".join(f"{each.name}: version {each.version}" for each in saved),
+        lambda: "\n".join(f"{each.name}: version {each.version}" for each in saved),
     )
 
 
 @app.command("enable")
-@command
+@in_project
 def enable(
+    here: Here,
     name: Name,
-    *,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Switch a skill on."""
-    _switch(name, project, user, enabled=True, as_json=as_json)
+    _switch(here, name, enabled=True)
 
 
 @app.command("disable")
-@command
+@in_project
 def disable(
+    here: Here,
     name: Name,
-    *,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Switch a skill off: no agent sees it or its tools any more."""
-    _switch(name, project, user, enabled=False, as_json=as_json)
+    _switch(here, name, enabled=False)
 
 
 @app.command("export")
-@command
+@in_project
 def export(
+    here: Here,
     name: Name,
     file: Annotated[Path, typer.Argument(help="Where to write the zip archive.")],
     *,
     version: Annotated[int | None, typer.Option(help="An earlier version; 0: built-in.")] = None,
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Write a skill as a zip archive; the same version gives the same bytes."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        content = steward.skills.export(access.scope, name, version)
+    content = here.steward.skills.export(here.scope, name, version)
     file.write_bytes(content)
     document = {"name": name, "file": str(file), "bytes": len(content)}
-    show(document, as_json=as_json, text=lambda: f"{file}: {len(content):,} bytes")
+    here.show(document, lambda: f"{file}: {len(content):,} bytes")
 
 
 @app.command("check")
@@ -171,15 +148,9 @@ def _read(source: Path) -> list[tuple[str | None, dict[str, bytes]]]:
     return read_folder(source) if source.is_dir() else skills_in(unpack(source.read_bytes()))
 
 
-def _switch(
-    name: str, project: str | None, user: str | None, *, enabled: bool, as_json: bool
-) -> None:
-    with installation() as steward:
-        access: Access = enter(steward, user, project)
-        skills: Skills = steward.skills
-        changed = skills.switch(access, name, enabled=enabled)
-    document: dict[str, Any] = asdict(changed)
-    show(document, as_json=as_json, text=lambda: f"{name} is {'on' if enabled else 'off'}.")
+def _switch(here: Here, name: str, *, enabled: bool) -> None:
+    changed = here.steward.skills.switch(here.access, name, enabled=enabled)
+    here.show(asdict(changed), lambda: f"{name} is {'on' if enabled else 'off'}.")
 
 
 def _short(text: str) -> str:

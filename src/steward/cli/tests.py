@@ -8,7 +8,7 @@ import typer
 
 from steward.app import Steward
 from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import ProjectOption, UserOption, enter
+from steward.cli.projects import Here, in_project
 from steward.core.errors import StewardError
 from steward.runs.capsules import unpack
 
@@ -68,23 +68,19 @@ def _result(steward: Steward, file: Path) -> dict[str, Any]:
 
 
 @app.command("record")
-@command
+@in_project
 def record(
+    here: Here,
     run_id: Annotated[str, typer.Argument(help="Id of a run that is over.")],
     *,
     folder: Annotated[Path, typer.Option("--folder", help="Where to write the test file.")] = Path(
         "steward-tests"
     ),
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Turn a run into a regression test: one file with its journal and what it must come out as."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        content = steward.runs.record_test(access.scope, run_id)
+    content = here.steward.runs.record_test(here.scope, run_id)
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{run_id}{ENDING}"
     file.write_bytes(content)
     document = {"file": str(file), "bytes": len(content)}
-    show(document, as_json=as_json, text=lambda: f"Wrote {file}. 'steward test' replays it.")
+    here.show(document, lambda: f"Wrote {file}. 'steward test' replays it.")

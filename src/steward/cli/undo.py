@@ -8,35 +8,32 @@ import typer
 
 from steward.app import Steward
 from steward.broker.undo import Way
-from steward.cli.output import AsJson, command, installation, show, table
-from steward.cli.projects import ProjectOption, UserOption, enter
+from steward.cli.output import table
+from steward.cli.projects import Here, in_project
 from steward.core.errors import Conflict, Denied, Invalid
 from steward.identity import Access, Role
 
 _RUN = "run_"
 
 
-@command
+@in_project
 def undo(
+    here: Here,
     what: Annotated[str, typer.Argument(help="Id of a run or of a commit.")],
     *,
     branch: Annotated[str, typer.Option(help="Branch of the commit.")] = "main",
-    project: ProjectOption = None,
-    user: UserOption = None,
-    as_json: AsJson = False,
 ) -> None:
     """Take back what a run did, newest first, or one commit; what cannot be taken back is named."""
-    with installation() as steward:
-        access = enter(steward, user, project)
-        if not what.startswith(_RUN):
-            access.require(Role.editor)
-            bench = steward.workbench.datasets
-            commit = bench.undo(access.scope, access.user_id, what, branch)
-            show(asdict(commit), as_json=as_json, text=lambda: f"{commit.id}  {commit.message}")
-            return
-        found = _whole_run(steward, access, what)
+    access = here.access
+    if not what.startswith(_RUN):
+        access.require(Role.editor)
+        bench = here.steward.workbench.datasets
+        commit = bench.undo(access.scope, access.user_id, what, branch)
+        here.show(asdict(commit), lambda: f"{commit.id}  {commit.message}")
+        return
+    found = _whole_run(here.steward, access, what)
     rows = [(each["key"], each["summary"], each["left"] or "taken back") for each in found]
-    show(found, as_json=as_json, text=lambda: table(["Step", "What", "Now"], rows, empty=""))
+    here.show(found, lambda: table(["Step", "What", "Now"], rows, empty=""))
     if any(each["left"] for each in found):
         raise typer.Exit(1)
 

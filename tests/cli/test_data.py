@@ -1,0 +1,66 @@
+"""`steward data` and `steward undo`, as processes."""
+
+from tests.cli.terminal import Terminal
+
+
+def _added(filled: Terminal, text: str) -> None:
+    file = filled.folder / "orders.csv"
+    file.write_text(text)
+    filled.run("data", "add", str(file))
+
+
+def test_a_dataset_is_loaded_looked_at_and_compared(filled: Terminal) -> None:
+    _added(filled, "id,city\n1,Bonn\n2,Kiel\n")
+    first = filled.run("data", "history", "orders", "--json").json()[0]["id"]
+    _added(filled, "id,city\n1,Bonn\n2,Kiel\n3,Ulm\n")
+    cards = {card["name"]: card for card in filled.run("data", "ls", "--json").json()}
+    assert cards["orders"]["rows"] == 3
+    assert "Ulm" in filled.run("data", "show", "orders").out
+    assert "Ulm" not in filled.run("data", "show", "orders", "--at", first).out
+    assert filled.run("data", "profile", "orders").out.startswith("orders: 3 rows")
+    compared = filled.run("data", "diff", "orders", first).out
+    assert compared.startswith("2 → 3 rows: 1 added, 0 removed, 0 changed.")
+
+
+def test_what_was_loaded_is_taken_back_and_restored(filled: Terminal) -> None:
+    _added(filled, "id\n1\n")
+    first = filled.run("data", "history", "--json").json()[0]["id"]
+    _added(filled, "id\n1\n2\n")
+    filled.run("data", "undo")
+    assert filled.run("data", "show", "orders", "--json").json()["total"] == 1
+    filled.run("data", "redo")
+    assert filled.run("data", "show", "orders", "--json").json()["total"] == 2
+    filled.run("data", "restore", first, "orders")
+    newest = filled.run("data", "history", "--json").json()[0]
+    assert filled.run("data", "show", "orders", "--json").json()["total"] == 1
+    filled.run("undo", newest["id"])
+    assert filled.run("data", "show", "orders", "--json").json()["total"] == 2
+
+
+def test_an_export_overwrites_nothing(filled: Terminal) -> None:
+    _added(filled, "id\n1\n")
+    target = filled.folder / "out.csv"
+    assert filled.run("data", "export", "orders", str(target)).out == f"Wrote 1 rows to {target}.\n"
+    assert "exists already" in filled.run("data", "export", "orders", str(target), code=1).err
+    said = filled.run("data", "export", "orders", "out.doc", code=1).err
+    assert "ends in none of .csv, .xlsx" in said
+
+
+def test_a_viewer_changes_no_data(filled: Terminal) -> None:
+    _added(filled, "id\n1\n")
+    filled.run(
+        "user",
+        "add",
+        "eve@example.org",
+        "--name",
+        "Eve",
+        "--role",
+        "viewer",
+        "--password-stdin",
+        stdin="a long passphrase 1",
+    )
+    as_eve = ("--user", "eve@example.org")
+    assert "orders" in filled.run("data", "ls", *as_eve).out
+    for words in (("data", "undo"), ("data", "redo"), ("data", "add", "orders.csv")):
+        told = filled.run(*words, *as_eve, "--json", code=1).json()
+        assert told["error"]["code"] == "denied"

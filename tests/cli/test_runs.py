@@ -1,0 +1,93 @@
+"""`steward runs`, `steward policy` and `steward test`, as processes."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.cli.terminal import Terminal
+
+FLOW = """
+format: 1
+id: one_text
+inputs:
+  type: object
+  properties: {text: {type: string}}
+nodes:
+  - {id: write, type: tool, tool: edit_file, arguments: {path: one.txt, old: "", new: "${inputs.text}"}}
+  - {id: end, type: output, needs: [write], value: {said: "${inputs.text}"}}
+"""
+
+
+def _started(filled: Terminal) -> dict[str, Any]:
+    file = filled.folder / "flow.yaml"
+    file.write_text(FLOW)
+    run: dict[str, Any] = filled.run(
+        *("runs", "start", str(file), "--inputs", '{"text": "hello"}', "--drive", "--json")
+    ).json()
+    return run
+
+
+def test_a_run_is_started_told_replayed_and_taken_back(filled: Terminal) -> None:
+    run = _started(filled)
+    assert run["status"] == "done"
+    run_id = run["id"]
+    assert run_id in filled.run("runs", "ls").out
+    assert filled.run("runs", "ls", "--status", "failed").out.startswith("No runs yet.")
+    told = filled.run("runs", "show", run_id).out
+    assert told.startswith(f"one_text ({run_id}): done")
+    assert "edit_file" in told
+    assert filled.run("runs", "replay", run_id).out.startswith("No difference in ")
+    assert filled.run("runs", "verify").out == "1 journals are as they were written.\n"
+    assert filled.run("runs", "dossier", run_id).out.startswith("# ")
+    undone = filled.run("runs", "undo", run_id).out
+    assert undone.startswith("Undone: ")
+    assert "nothing left to take back" in filled.run("runs", "undo", run_id, code=1).err
+    assert filled.run("runs", "undo", run_id, "--redo").out == undone.replace("Undone", "Redone")
+    assert "nothing left to put back" in filled.run("runs", "undo", run_id, "--redo", code=1).err
+
+
+def test_a_run_is_forked_compared_and_ended(filled: Terminal) -> None:
+    run_id = _started(filled)["id"]
+    fork = filled.run(
+        *("runs", "fork", run_id, "--at", "write", "--set", "/inputs/text=bye", "--json")
+    ).json()
+    assert "write" in filled.run("runs", "diff", run_id, fork["id"]).out
+    assert filled.run("runs", "pause", fork["id"]).out.endswith(" pauses before its next step.\n")
+    assert filled.run("runs", "resume", fork["id"]).out == f"{fork['id']} goes on.\n"
+    assert filled.run("runs", "cancel", fork["id"]).out.endswith(" ends before its next step.\n")
+    said = filled.run("runs", "fork", run_id, "--set", "text", code=1).err
+    assert "'text' is not a change; write /inputs/name=value." in said
+
+
+def test_a_run_leaves_as_a_capsule_and_as_a_test(filled: Terminal) -> None:
+    run_id = _started(filled)["id"]
+    capsule = filled.folder / "run.zip"
+    assert filled.run("runs", "export", run_id, str(capsule)).out.startswith(f"Wrote {capsule} (")
+    assert filled.run("runs", "import", str(capsule)).out.endswith("  one_text\n")
+    filled.run("test", "record", run_id)
+    assert "passed" in filled.run("test").out
+
+
+def test_a_mistake_is_told_before_anything_is_opened(terminal: Terminal) -> None:
+    file = terminal.folder / "flow.yaml"
+    file.write_text(FLOW)
+    for inputs, said in (("{", "--inputs is not JSON"), ("[]", "--inputs is one JSON object")):
+        err = terminal.run("runs", "start", str(file), "--inputs", inputs, code=1).err
+        assert said in err
+    assert not terminal.home.exists()
+
+
+def test_a_person_and_a_project_are_chosen_for_every_command(filled: Terminal) -> None:
+    said = filled.run("runs", "ls", "--user", "nobody@example.org", code=1).err
+    assert "There is no user nobody@example.org" in said
+    told = filled.run("runs", "ls", "--project", "elsewhere", "--json", code=1).json()
+    assert told["error"]["message"].startswith("Say which project with --project.")
+
+
+def test_a_policy_is_shown_tried_and_saved(filled: Terminal, tmp_path: Path) -> None:
+    assert filled.run("policy", "check", "send_email").out.startswith("ask")
+    policy = tmp_path / "policy.cedar"
+    policy.write_text('@id("no-mail") forbid(principal, action, resource);')
+    assert filled.run("policy", "simulate", str(policy)).out.startswith("No past call ")
+    saved = filled.run("policy", "save", str(policy), "--message", "No mail", "--json").json()
+    assert filled.run("policy", "show").out.strip() == policy.read_text()
+    assert filled.run("policy", "show", "--json").json()["revision"] == saved["revision"]
