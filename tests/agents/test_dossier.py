@@ -3,12 +3,18 @@
 import asyncio
 import json
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from steward.agents.dossier import as_markdown, dossier
+from steward.agents.shadow import ShadowReport
+from steward.core.errors import StewardError
+from steward.models import Patience
 from steward.runs import Run
 from steward.testing import Installation
-from steward.testing.models import ScriptedModel, calls, scripted_desk
+from steward.testing.models import Item, ScriptedModel, calls, fails, scripted_desk
 from tests.agents.conftest import Chat, plan_text
 
 LIST = {
@@ -118,6 +124,36 @@ def test_a_shadow_run_compares_and_changes_nothing(chat: Chat) -> None:
     assert by_rules.tasks[0].made_by == "rules"
     assert chat.keys(run) == before
     assert len(chat.steward.runs.records.listed(chat.access.scope, limit=50)) == 1
+
+
+def test_a_model_that_gives_no_plan_agrees_with_nothing(chat: Chat) -> None:
+    for _ in range(5):
+        chat.say("Which datasets are there?")
+    scope, shadow = chat.access.scope, chat.steward.planning.shadow
+    runs = shadow.latest(scope, 10)
+
+    def against(*script: Item, price: Decimal | None = None) -> ShadowReport:
+        model = ScriptedModel(script, patience=Patience(attempts=1), price=price)
+        return asyncio.run(shadow.against(scope, runs, scripted_desk(model)))
+
+    nonsense = against(*["no plan"] * 10)
+    assert {task.agreement for task in nonsense.tasks} == {"no valid plan"}
+    assert (nonsense.totals["valid_plans"], nonsense.totals["same_tools"]) == (0, 0.0)
+    assert nonsense.totals["usd"] is None, "nobody knows the price"
+
+    silent = against(plan_text(LIST), *[fails("model-stalled")] * 3, price=Decimal(1))
+    assert [task.agreement for task in silent.tasks] == ["same", *["no answer"] * 3]
+    assert "3 tasks in a row" in silent.stopped
+    assert "model-stalled" in silent.stopped
+    assert (silent.totals["answered"], silent.totals["valid_plans"]) == (1, 1)
+    assert silent.totals["usd"] is not None
+
+    cut_off = against(plan_text(LIST), fails("model-unreachable"))
+    assert len(cut_off.tasks) == 1
+    assert "after 1 task." in cut_off.stopped
+    for hopeless in ("model-unreachable", "model-key-refused"):
+        with pytest.raises(StewardError, match=hopeless):
+            against(fails(hopeless))
 
 
 def test_dossiers_and_measures_are_read_over_http(installation: Installation) -> None:

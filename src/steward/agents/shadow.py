@@ -12,12 +12,15 @@ from steward.agents.plan import Plan, Planned
 from steward.agents.planner import Planner, Rules, Task
 from steward.agents.planning.prompt import Recipe
 from steward.agents.threads import PROGRAM
-from steward.core.errors import StewardError
+from steward.core.errors import Misconfigured, StewardError
 from steward.models import Asking, Message, ModelAnswer, ModelDesk, Request, Role, ToolSpec, Usage
 from steward.runs import Json, Run, Runs, StepFailed
 from steward.store import Scope
 
 _PAGE: Final = 100
+_MOST_FAILURES: Final = 3
+_HOPELESS: Final = frozenset({"model-unreachable"})
+"""What no other task would change, besides wrong settings: the comparison would be about rules alone."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,10 @@ class Compared:
     message: str
     before: Json
     after: Json
+    made_before: str
+    """Who made the plan that ran."""
     made_by: str
+    """Who made this one; `fallback` where the planner that is tried gave none, so that it agrees with nothing."""
     same_tools: bool
     same_steps: bool
     same_arguments: bool
@@ -37,11 +43,23 @@ class Compared:
     usd: str | None
     tokens: int
     differences: list[str]
+    failure: str | None = None
+    """Why the model gave no answer at all."""
+
+    @property
+    def agreement(self) -> str:
+        if self.failure is not None:
+            return "no answer"
+        if self.made_by == "fallback":
+            return "no valid plan"
+        return "same" if self.same_arguments else "different"
 
 
 @dataclass(frozen=True)
 class ShadowReport:
     tasks: list[Compared] = field(default_factory=list)
+    stopped: str = ""
+    """Why the rest was not tried; empty when everything was."""
 
     @property
     def totals(self) -> dict[str, Any]:
@@ -50,20 +68,28 @@ class ShadowReport:
         def share(part: int) -> float | None:
             return round(part / count, 4) if count else None
 
-        usd = sum((Decimal(task.usd) for task in self.tasks if task.usd is not None), Decimal(0))
+        answered = [task for task in self.tasks if task.failure is None]
+        prices = [Decimal(task.usd) for task in answered if task.usd is not None]
+        known = len(prices) == len(answered)
         return {
             "tasks": count,
+            "answered": len(answered),
+            "valid_plans": sum(task.made_by != "fallback" for task in self.tasks),
             "same_tools": share(sum(task.same_tools for task in self.tasks)),
             "same_steps": share(sum(task.same_steps for task in self.tasks)),
             "same_arguments": share(sum(task.same_arguments for task in self.tasks)),
             "valid_at_once": share(sum(not task.problems for task in self.tasks)),
-            "usd": format(usd, "f"),
+            "usd": format(sum(prices, Decimal(0)), "f") if known else None,
             "tokens": sum(task.tokens for task in self.tasks),
             "seconds": round(sum(task.seconds for task in self.tasks), 3),
         }
 
     def to_json(self) -> Json:
-        return {"totals": self.totals, "tasks": [asdict(task) for task in self.tasks]}
+        return {
+            "totals": self.totals,
+            "stopped": self.stopped or None,
+            "tasks": [{**asdict(task), "agreement": task.agreement} for task in self.tasks],
+        }
 
 
 class Shadow:
@@ -80,14 +106,29 @@ class Shadow:
         recipe: Recipe | None = None,
         tell: Callable[[Compared], None] = lambda _: None,
     ) -> ShadowReport:
-        """Plans each run's task again; without a desk, by rules."""
-        report = ShadowReport()
+        """Plans each run's task again; without a desk, by rules.
+
+        A model that cannot answer whatever it is asked is an error at once. One that failed several tasks in a row
+        is left alone; the report says so and has what was found until then.
+        """
+        tasks: list[Compared] = []
         for run in runs:
-            found = await self._compared(scope, run, desk, recipe)
-            if found is not None:
-                report.tasks.append(found)
-                tell(found)
-        return report
+            try:
+                found = await self._compared(scope, run, desk, recipe)
+            except StewardError as problem:
+                if not tasks:
+                    raise
+                number = "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
+                return ShadowReport(tasks, f"Stopped after {number}. {problem.message}")
+            if found is None:
+                continue
+            tasks.append(found)
+            tell(found)
+            latest = tasks[-_MOST_FAILURES:]
+            if len(latest) == _MOST_FAILURES and all(task.failure for task in latest):
+                told = f"Stopped after {_MOST_FAILURES} tasks in a row without an answer."
+                return ShadowReport(tasks, f"{told} {found.failure}")
+        return ShadowReport(tasks)
 
     def latest(self, scope: Scope, count: int) -> list[Run]:
         """The latest chat turns that got as far as a plan, newest first."""
@@ -124,7 +165,7 @@ class Shadow:
         after = await Planner(asked, self._rules, recipe).plan(None, "plan", task, catalogue)
         spent = time.perf_counter() - began
         before = Planned.model_validate(recorded["plan/1"])
-        return _difference(run, task, before, after, spent, asked.usage)
+        return _difference(run, task, before, after, spent, asked)
 
 
 class _Unrecorded:
@@ -134,6 +175,7 @@ class _Unrecorded:
         self._scope = scope
         self._desk = desk
         self.usage = Usage()
+        self.failure: str | None = None
 
     def configured(self, role: Role) -> bool:
         return self._desk is not None and self._desk.configured(role)
@@ -152,6 +194,9 @@ class _Unrecorded:
         try:
             answer = await self._desk.answer(self._scope, request)
         except StewardError as problem:
+            if isinstance(problem, Misconfigured) or problem.specific_code in _HOPELESS:
+                raise
+            self.failure = problem.message
             # As a run would see it.
             raise StepFailed(key, problem.specific_code, problem.message) from None
         self.usage = self.usage + answer.usage
@@ -159,23 +204,27 @@ class _Unrecorded:
 
 
 def _difference(
-    run: Run, task: Task, before: Planned, after: Planned, seconds: float, usage: Usage
+    run: Run, task: Task, before: Planned, after: Planned, seconds: float, asked: _Unrecorded
 ) -> Compared:
-    old, new = before.plan, after.plan
+    old, new, usage = before.plan, after.plan, asked.usage
+    # What rules made in a model's stead says nothing about the model.
+    own = after.made_by != "fallback"
     return Compared(
         run_id=run.id,
         message=task.message,
         before=old.to_json(),
         after=new.to_json(),
+        made_before=before.made_by,
         made_by=after.made_by,
-        same_tools=set(old.tools) == set(new.tools),
-        same_steps=_shape(old) == _shape(new),
-        same_arguments=_shape(old, arguments=True) == _shape(new, arguments=True),
+        same_tools=own and set(old.tools) == set(new.tools),
+        same_steps=own and _shape(old) == _shape(new),
+        same_arguments=own and _shape(old, arguments=True) == _shape(new, arguments=True),
         problems=list(after.problems),
         seconds=round(seconds, 4),
         usd=None if usage.cost is None else format(usage.cost, "f"),
         tokens=usage.input_tokens + usage.output_tokens,
-        differences=list(_told(old, new)),
+        differences=list(_told(old, new)) if own else [],
+        failure=asked.failure if not own else None,
     )
 
 
