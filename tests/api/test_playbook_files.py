@@ -95,3 +95,26 @@ def test_only_editors_import(installation: Installation) -> None:
         desk = Desk(installation.person(role, role.name))
         body = {"files": [{"name": "a.yaml", "yaml": ASKING}]}
         assert desk.call("POST", "/playbooks/import/files", body).status_code == 403
+
+
+def test_the_export_is_taken_in_again(engineer: Desk) -> None:
+    bring(engineer, ("a.yaml", ASKING), ("b.yaml", OTHER))
+    whole = engineer.call("GET", "/playbooks/export").content
+    unpack = f"{engineer.base}/playbooks/import/unpack"
+    found = engineer.client.post(unpack, content=whole)
+    assert found.status_code == 200, found.text
+    files = [(each["name"], each["yaml"]) for each in found.json()["files"]]
+    assert [name for name, _ in files] == [
+        "Finance/Monthly/monthly-costs.yaml",
+        "Finance/Monthly/yearly-costs.yaml",
+    ]
+    assert changes(bring(engineer, *files)) == ["unchanged", "unchanged"]
+    refused = engineer.client.post(unpack, content=b"no zip at all")
+    assert refused.status_code == 422
+    assert "cannot be read" in refused.json()["detail"]
+
+
+def test_viewers_unpack_nothing(installation: Installation) -> None:
+    viewer = Desk(installation.person(Role.viewer, "viewer"))
+    answer = viewer.client.post(f"{viewer.base}/playbooks/import/unpack", content=b"PK")
+    assert answer.status_code == 403

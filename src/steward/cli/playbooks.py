@@ -9,8 +9,10 @@ import typer
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object
+from steward.core.errors import Invalid
 from steward.playbooks import Change, State
-from steward.playbooks.exchange import read_file
+from steward.playbooks.exchange import read_bytes, read_file, write_private
+from steward.playbooks.packing import LARGEST_ZIP, is_zip, packed, unpacked
 
 app = typer.Typer(no_args_is_help=True)
 blueprints = typer.Typer(no_args_is_help=True)
@@ -82,15 +84,25 @@ def run_playbook(
 @in_project
 def import_playbooks(
     here: Here,
-    source: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
+    source: Annotated[
+        Path, typer.Argument(help="A file, a folder of files, or a zip as the export makes it.")
+    ],
     *,
+    trial: Annotated[
+        bool, typer.Option("--trial", help="Only tell what would become of a zip's files.")
+    ] = False,
     mine: Annotated[
         bool, typer.Option("--mine", help="Leave out owner and sharing; they become yours.")
     ] = False,
 ) -> None:
-    """Take playbooks in; a second time changes nothing."""
+    """Take playbooks in; a second time changes nothing. Of a zip, all are taken in or none."""
     exchange = here.steward.playbooks.exchange
-    if source.is_dir():
+    content = None if source.is_dir() else read_bytes(source, LARGEST_ZIP)
+    if trial and (content is None or not is_zip(content)):
+        raise Invalid("--trial is for zips.")
+    if content is not None and is_zip(content):
+        done = exchange.bring_in_all(here.access, unpacked(content), mine=mine, trial=trial)
+    elif source.is_dir():
         done = exchange.read_folder(here.access, source, mine=mine)
     else:
         done = [exchange.bring_in(here.access, read_file(source), mine=mine)]
@@ -100,6 +112,8 @@ def import_playbooks(
         lambda: table(["Playbook", "What", "Why"], rows, empty="There are no YAML files."),
     )
     if any(each.change is Change.refused for each in done):
+        if content is not None and is_zip(content):
+            typer.echo("Nothing was imported: one file of the zip is refused.", err=True)
         raise typer.Exit(1)
 
 
@@ -107,9 +121,15 @@ def import_playbooks(
 @in_project
 def export_playbooks(
     here: Here,
-    folder: Annotated[Path, typer.Argument(help="Where to; made when it is missing.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Where to; made when it is missing. A name with .zip: one zip.")
+    ],
 ) -> None:
     """Write every playbook the person sees as a file of its own, for Git."""
+    if folder.suffix.lower() == ".zip" and not folder.is_dir():
+        write_private(folder, packed(here.steward.playbooks.exchange.files(here.access)))
+        here.show([str(folder)], lambda: str(folder))
+        return
     written = here.steward.playbooks.exchange.write_folder(here.access, folder)
     names = [str(path) for path in written]
     here.show(names, lambda: "\n".join(names) or "No playbooks to write.")

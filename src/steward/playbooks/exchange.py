@@ -19,8 +19,8 @@ from steward.playbooks.library import Library
 from steward.playbooks.model import Playbook
 from steward.store import Database, Transaction
 
-_MOST_FILES: Final = 2_000
-_ENDINGS: Final = (".yaml", ".yml")
+MOST_FILES: Final = 2_000
+ENDINGS: Final = (".yaml", ".yml")
 _PEOPLE: Final = ("/owner", "/allowed")
 _PRIVATE_FILE: Final = 0o600
 _PRIVATE_FOLDER: Final = 0o700
@@ -158,6 +158,17 @@ class Exchange:
         change = Change.unchanged if after.version == before.version else Change.changed
         return Imported(name, change, after)
 
+    def files(self, access: Access) -> list[tuple[str, str]]:
+        """Every playbook the caller sees by the path of its file, in the order of the paths."""
+        found = (
+            (
+                f"{card.folder}/{card.slug}.yaml".removeprefix("/"),
+                self._library.text(access, card.id),
+            )
+            for card in self._everything(access)
+        )
+        return sorted(found)
+
     def write_folder(self, access: Access, folder: Path) -> list[Path]:
         """Writes every playbook the caller sees, in the folders of the library; only their owner reads the files."""
         written = []
@@ -165,7 +176,7 @@ class Exchange:
             place = folder.joinpath(*[part for part in card.folder.split("/") if part])
             _make_private(folder, place)
             path = place / f"{card.slug}.yaml"
-            _write_private(path, self._library.text(access, card.id).encode())
+            write_private(path, self._library.text(access, card.id).encode())
             written.append(path)
         return written
 
@@ -195,7 +206,12 @@ def _refused(source: Source, problem: Invalid) -> Imported:
 
 
 def read_file(path: Path) -> str:
-    """The text of a playbook's file; never through a link, never more than a playbook can be."""
+    """The text of a playbook's file; never more than a playbook can be."""
+    return decoded(read_bytes(path, LARGEST * 4 + 4))
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """The first bytes of a file, one more than `most` where there are; never through a link."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as problem:
@@ -203,19 +219,19 @@ def read_file(path: Path) -> str:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Invalid(f"{path.name} is not a file.")
-        return decoded(file.read(LARGEST * 4 + 4))
+        return file.read(most + 1)
 
 
 def _files(folder: Path) -> Iterator[Path]:
     found = sorted(
         path
         for path in folder.rglob("*")
-        if path.suffix in _ENDINGS
+        if path.suffix in ENDINGS
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
-    if len(found) > _MOST_FILES:
+    if len(found) > MOST_FILES:
         raise Invalid(
-            f"A folder has at most {_MOST_FILES:,} playbooks; this one has {len(found):,}."
+            f"A folder has at most {MOST_FILES:,} playbooks; this one has {len(found):,}."
         )
     yield from found
 
@@ -227,7 +243,7 @@ def _make_private(top: Path, place: Path) -> None:
         raise Conflict(f"{place} leads out of the folder; remove the link first.")
 
 
-def _write_private(path: Path, content: bytes) -> None:
+def write_private(path: Path, content: bytes) -> None:
     """Beside the old file first, then in its place: nobody ever sees half a playbook."""
     beside = path.with_name(f".{path.name}.new")
     beside.unlink(missing_ok=True)

@@ -1,9 +1,8 @@
 """Playbooks as files: taken in, and given out one by one or all at once."""
 
-from io import BytesIO
 from typing import Annotated, Literal
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
@@ -16,8 +15,10 @@ from steward.api.playbook_documents import (
     card_out,
     playbooks_of,
 )
-from steward.playbooks import Change, State
-from steward.playbooks.exchange import Imported, Source
+from steward.core.errors import TooLarge
+from steward.playbooks import Change
+from steward.playbooks.exchange import MOST_FILES, Imported, Source
+from steward.playbooks.packing import LARGEST_ZIP, packed, unpacked
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
@@ -43,12 +44,12 @@ def import_playbook(request: Request, access: AsEditor, body: ImportIn) -> Impor
 
 
 class FileIn(Input):
-    name: str = Field(min_length=1, max_length=200, description="How the answer names it.")
+    name: str = Field(min_length=1, max_length=500, description="How the answer names it.")
     yaml: str = Field(max_length=1_000_000)
 
 
 class ImportFilesIn(Input):
-    files: list[FileIn] = Field(min_length=1, max_length=200)
+    files: list[FileIn] = Field(min_length=1, max_length=MOST_FILES)
     message: str = Field("", max_length=400)
     mine: bool = Field(False, description="Leave out whom they belong to and are shared with.")
     trial: bool = Field(False, description="Only tell what would become of each.")
@@ -67,6 +68,30 @@ class ImportedFileOut(Output):
 class ImportedFilesOut(Output):
     written: bool = Field(description="False for a trial, and when one file was refused.")
     files: list[ImportedFileOut]
+
+
+class UnpackedOut(Output):
+    files: list[FileIn] = Field(description="As the import of files takes them.")
+
+
+@router.post(
+    "/import/unpack",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def unpack_playbooks(request: Request, _access: AsEditor) -> UnpackedOut:
+    """The playbooks of a zip, such as the export makes, to be imported as files; nothing is kept."""
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > LARGEST_ZIP:
+            raise TooLarge(f"A zip of playbooks has at most {LARGEST_ZIP:,} bytes.")
+    found = await to_thread.run_sync(unpacked, bytes(content))
+    return UnpackedOut(files=[FileIn(name=each.name, yaml=each.text) for each in found])
 
 
 @router.post("/import/files")
@@ -106,16 +131,7 @@ def _imported_out(done: Imported, *, written: bool) -> ImportedFileOut:
 )
 def export_playbooks(request: Request, access: AsViewer) -> Response:
     """Every playbook the caller sees, one file each; the same playbooks give the same bytes."""
-    library = playbooks_of(request).library
-    packed = BytesIO()
-    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
-        cards = library.listed(access, states=tuple(State), limit=10_000)
-        for card in sorted(cards, key=lambda each: (each.folder, each.slug)):
-            place = f"{card.folder}/" if card.folder else ""
-            entry = ZipInfo(f"{place}{card.slug}.yaml")
-            entry.external_attr = 0o600 << 16
-            archive.writestr(entry, library.text(access, card.id))
-    content = packed.getvalue()
+    content = packed(playbooks_of(request).exchange.files(access))
     return Response(
         content, media_type="application/zip", headers=attachment("playbooks.zip", len(content))
     )
