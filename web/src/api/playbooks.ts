@@ -168,6 +168,19 @@ export interface GivenFile {
   yaml: string;
 }
 
+/** The playbooks of a zip, such as "Export all" makes. */
+export async function unpackPlaybooks(projectId: string, zip: Blob): Promise<GivenFile[]> {
+  const { files } = await bodyOf(
+    api.POST(`${LIST}/import/unpack`, {
+      params: { path: { project_id: projectId } },
+      headers: { 'content-type': 'application/zip' },
+      body: zip as unknown as string,
+      bodySerializer: () => zip,
+    }),
+  );
+  return files;
+}
+
 /** Takes in several files, all of them or none; a trial only tells what would become of each. */
 export function useImportPlaybooks(projectId: string) {
   return usePlaybookChange(

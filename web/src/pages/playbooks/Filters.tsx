@@ -1,15 +1,12 @@
 /** Narrows the library: words, a folder, and whether what is put away is shown instead. */
-import { Group, SegmentedControl, Select, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
+import { Group, SegmentedControl, Select } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Search } from 'lucide-react';
-import { useState } from 'react';
 import { itemsOf } from '@/api/lists';
 import { type LibraryFilter, playbooksQuery, type Shelf } from '@/api/playbooks';
 import { useMay, useProject } from '@/app/project';
+import { SearchField } from '@/components/SearchField';
 import { foldersOf } from './states';
 
-const PAUSE = 250;
 const SHELVES: { value: Shelf; label: string }[] = [
   { value: 'used', label: 'In use' },
   { value: 'archived', label: 'Archived' },
@@ -27,22 +24,15 @@ export function Filters({ filter, onText, onFolder, onShelf }: Props) {
   const project = useProject();
   const mayLook = useMay('viewer');
   const mayEdit = useMay('editor');
-  const [text, setText] = useState(filter.text);
-  const search = useDebouncedCallback(onText, PAUSE);
   const all = useInfiniteQuery(playbooksQuery(project.id, { ...filter, text: '', folder: null }));
   const folders = foldersOf(itemsOf(all.data));
   return (
     <Group gap="sm" align="center">
-      <TextInput
-        aria-label="Search playbooks"
+      <SearchField
+        label="Search playbooks"
         placeholder="Search names and goals"
-        leftSection={<Search size={14} aria-hidden />}
-        w="16rem"
-        value={text}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
-          search(currentTarget.value.trim());
-        }}
+        text={filter.text}
+        onSearch={onText}
       />
       <Select
         aria-label="Folder"

@@ -1,5 +1,6 @@
 /** Import of playbooks: files chosen or dropped, what would become of each, and then all of them or none. */
 import { Alert, Button, FileButton, Group, Modal, Stack, Switch, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import { CirclePlus, Equal, FileDown, OctagonX, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { type GivenFile, type ImportedFile, useImportPlaybooks } from '@/api/playbooks';
@@ -10,7 +11,7 @@ import type { StateLook } from '@/components/run-status';
 import { showDone } from '@/components/undo';
 import { useDialog } from '@/components/use-search-param';
 import { useFileDrop } from '@/pages/datasets/use-file-drop';
-import { filesTold, isYaml, readFiles } from './import-files';
+import { filesTold, readFiles } from './import-files';
 import classes from './playbooks.module.css';
 
 const LOOKS: Record<ImportedFile['change'], StateLook> = {
@@ -25,13 +26,16 @@ export function Importing({ isEnabled }: { isEnabled: boolean }) {
   const [given, setGiven] = useState<GivenFile[]>([]);
   const [mine, setMine] = useState(false);
   const tried = useTrial();
+  const project = useProject();
+  const reading = useMutation({ mutationFn: (files: File[]) => readFiles(project.id, files) });
   const look = (files: GivenFile[], leaveOut: boolean) => {
     setGiven(files);
     setMine(leaveOut);
     tried.start(files, leaveOut);
   };
   const take = async (chosen: File[]) => {
-    const files = await readFiles(chosen.filter(({ name }) => isYaml(name)));
+    const files = await reading.mutateAsync(chosen).catch(() => null);
+    if (files === null) return;
     const names = new Set(files.map(({ name }) => name));
     look([...given.filter(({ name }) => !names.has(name)), ...files], mine);
   };
@@ -39,6 +43,7 @@ export function Importing({ isEnabled }: { isEnabled: boolean }) {
     dialog.close();
     setGiven([]);
     tried.forget();
+    reading.reset();
   };
   const isOver = useFileDrop((files) => {
     if (!dialog.opened) dialog.open();
@@ -47,19 +52,22 @@ export function Importing({ isEnabled }: { isEnabled: boolean }) {
   const results = tried.results;
   return (
     <>
-      {isOver && <div className={classes.drop}>Drop YAML files to import them</div>}
+      {isOver && (
+        <div className={classes.drop}>Drop YAML files or a zip of them to import them</div>
+      )}
       <Modal opened={dialog.opened} onClose={close} title="Import playbooks" size="46rem">
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            One YAML file for each playbook. What differs becomes a new revision and runs only once
-            it is deployed. All of them are imported or none.
+            One YAML file for each playbook, or the zip of “Export all”. What differs becomes a new
+            revision and runs only once it is deployed. All of them are imported or none.
           </Text>
           <Group>
-            <FileButton accept=".yaml,.yml" multiple onChange={(files) => void take(files)}>
+            <FileButton accept=".yaml,.yml,.zip" multiple onChange={(files) => void take(files)}>
               {(props) => (
                 <Button
                   variant={given.length === 0 ? 'filled' : 'default'}
                   leftSection={<FileDown size={14} aria-hidden />}
+                  loading={reading.isPending}
                   {...props}
                 >
                   {given.length === 0 ? 'Choose files' : 'Choose more files'}
@@ -89,7 +97,7 @@ export function Importing({ isEnabled }: { isEnabled: boolean }) {
               }
             />
           )}
-          <FormError error={tried.error} />
+          <FormError error={reading.error ?? tried.error} />
           {given.length > 0 && (
             <Confirm
               given={given}

@@ -1,10 +1,21 @@
 /** Files that are to be imported, read as text, and what came of them in words. */
-import type { GivenFile, ImportedFile } from '@/api/playbooks';
+import { type GivenFile, type ImportedFile, unpackPlaybooks } from '@/api/playbooks';
 
-export const isYaml = (name: string) => /\.ya?ml$/i.test(name);
+const isYaml = (name: string) => /\.ya?ml$/i.test(name);
+const isZip = (name: string) => /\.zip$/i.test(name);
 
-export function readFiles(files: File[]): Promise<GivenFile[]> {
-  return Promise.all(files.map(async (file) => ({ name: file.name, yaml: await file.text() })));
+/** The playbooks of the files, those of zips included; a file of another kind is named. */
+export async function readFiles(projectId: string, files: File[]): Promise<GivenFile[]> {
+  const other = files.find(({ name }) => !isYaml(name) && !isZip(name));
+  if (other) throw new Error(`${other.name} is neither a YAML file nor a zip of them.`);
+  const read = await Promise.all(
+    files.map(async (file) =>
+      isZip(file.name)
+        ? unpackPlaybooks(projectId, file)
+        : [{ name: file.name, yaml: await file.text() }],
+    ),
+  );
+  return read.flat();
 }
 
 /** `2 new, 1 changed`; what stayed as it was is said only where nothing else is. */
