@@ -1,10 +1,11 @@
 /** The dialog that creates a project and opens it. */
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import { fieldMessages } from '@/api/errors';
 import { useCreateProject } from '@/api/projects';
 import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
 import { useDialog } from '@/components/use-search-param';
 import { projectPath } from './project';
 
@@ -42,14 +43,7 @@ function ProjectForm({ onCancel }: { onCancel: () => void }) {
           {...form.getInputProps('name')}
         />
         <FormError error={create.error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create project
-          </Button>
-        </Group>
+        <FormFooter submit="Create project" isPending={create.isPending} onCancel={onCancel} />
       </Stack>
     </form>
   );

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { type ChangeRequest, previewQuery, useApplyChange } from '@/api/changes';
 import type { CellChange, ChangePreview as Preview } from '@/api/data-types';
+import { CellTable } from './CellTable';
 import classes from './ChangePreview.module.css';
 import { CellText } from './CellText';
 import { undoData } from './data-undo';
@@ -179,31 +180,11 @@ function FirstRows({ preview: { preview } }: { preview: Preview }) {
       <Text size="sm" fw={600} mb={4}>
         First rows of the result
       </Text>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
-      <div className={classes.scroller} role="group" aria-label="First rows" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              {preview.columns.map(({ name }) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {preview.rows.slice(0, 20).map((row, number) => (
-              <tr key={number}>
-                {row.map((value, index) => (
-                  <td key={index}>
-                    <CellText value={value} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CellTable
+        label="First rows"
+        columns={preview.columns.map(({ name }) => name)}
+        rows={preview.rows.slice(0, 20)}
+      />
     </div>
   );
 }

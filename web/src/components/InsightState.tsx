@@ -1,8 +1,8 @@
 /** What a place shows while something is being computed, or when that failed. */
-import { Skeleton, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Insight } from '@/api/tasks';
 import { ErrorState } from './ErrorState';
+import { LoadingLines } from './LoadingLines';
 import { TaskProgress } from './TaskProgress';
 
 interface Props<Result> {
@@ -19,11 +19,5 @@ export function InsightState<Result>({ insight, children }: Props<Result>) {
       <TaskProgress doing={`${task.title}: ${task.doing}`} done={task.done} total={task.total} />
     );
   }
-  return (
-    <Stack gap="sm" aria-busy>
-      <Skeleton height={16} />
-      <Skeleton height={16} />
-      <Skeleton height={16} />
-    </Stack>
-  );
+  return <LoadingLines />;
 }

@@ -1,6 +1,6 @@
 /** Any value of a run: tables as tables, texts as texts, everything else as a tree. */
 import { Text } from '@mantine/core';
-import { CellText } from './CellText';
+import { CellTable } from './CellTable';
 import { JsonTree } from './JsonTree';
 import { tableOf, type ValueTable } from './value-table';
 import classes from './ValueView.module.css';
@@ -36,36 +36,12 @@ function restOf(value: object): Record<string, unknown> | null {
   return rest.length > 0 ? Object.fromEntries(rest) : null;
 }
 
-export function SmallTable({ label, table }: { label: string; table: ValueTable }) {
+function SmallTable({ label, table }: { label: string; table: ValueTable }) {
   const shown = table.rows.slice(0, MOST_ROWS);
   const more = table.rows.length - shown.length;
   return (
     <div>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
-      <div className={classes.scroller} role="group" aria-label={label} tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              {table.columns.map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((row, number) => (
-              <tr key={number}>
-                {row.map((value, index) => (
-                  <td key={index}>
-                    <CellText value={value} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CellTable label={label} columns={table.columns} rows={shown} />
       {more > 0 && (
         <Text size="xs" c="dimmed" mt={4}>
           and {more} more rows

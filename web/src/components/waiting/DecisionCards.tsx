@@ -1,7 +1,5 @@
 /** Decisions of other kinds: gates of flows, budgets that do not suffice, effects nobody is sure about. */
 import { Button, Loader, NumberInput, Text } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
-import { Check, X } from 'lucide-react';
 import { Suspense, useState } from 'react';
 import { useAnswer } from '@/api/inbox';
 import { useProject } from '@/app/project';
@@ -11,7 +9,8 @@ import { showDone } from '../undo';
 import { ValueView } from '../ValueView';
 import { RejectForm } from './ApprovalForms';
 import { useAnswered } from './answering';
-import { Fact, KeyHint } from './Facts';
+import { DecisionButtons } from './DecisionButtons';
+import { Fact } from './Facts';
 import type { CardProps } from './QuestionCard';
 import { type Edited, VIEWS } from './views';
 import classes from './waiting.module.css';
@@ -38,15 +37,6 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
     const changed = 'payload' in edited ? { payload: edited.payload } : {};
     say({ decision: 'approve', body_hash: bodyHash, ...changed }, 'Approved');
   };
-  const keys = hasKeys && !isRejecting && !isPending && edited.isReady;
-  useHotkeys(
-    keys
-      ? [
-          ['a', approve],
-          ['r', () => setRejecting(true)],
-        ]
-      : [],
-  );
   return (
     <div className={classes.card}>
       {View ? (
@@ -88,27 +78,13 @@ export function GateCard({ waiting, request, hasKeys }: CardProps) {
           onBack={() => setRejecting(false)}
         />
       ) : (
-        <div className={classes.actions}>
-          <Button
-            leftSection={<Check size={14} aria-hidden />}
-            rightSection={hasKeys && <KeyHint letter="A" />}
-            loading={isPending}
-            disabled={!edited.isReady}
-            onClick={approve}
-          >
-            Approve
-          </Button>
-          <Button
-            variant="light"
-            color="red"
-            leftSection={<X size={14} aria-hidden />}
-            rightSection={hasKeys && <KeyHint letter="R" />}
-            disabled={isPending}
-            onClick={() => setRejecting(true)}
-          >
-            Reject
-          </Button>
-        </div>
+        <DecisionButtons
+          hasKeys={hasKeys}
+          isPending={isPending}
+          isReady={edited.isReady}
+          onApprove={approve}
+          onReject={() => setRejecting(true)}
+        />
       )}
     </div>
   );

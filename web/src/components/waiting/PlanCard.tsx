@@ -1,13 +1,12 @@
 /** A plan of a chat that somebody lets run or not; to change it, people go to the chat. */
-import { Button, Text } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
-import { Check, X } from 'lucide-react';
+import { Text } from '@mantine/core';
 import { useAnswer } from '@/api/inbox';
 import { useProject } from '@/app/project';
 import { FormError } from '../FormError';
 import { showDone } from '../undo';
 import { useAnswered } from './answering';
-import { Fact, KeyHint } from './Facts';
+import { DecisionButtons } from './DecisionButtons';
+import { Fact } from './Facts';
 import type { CardProps } from './QuestionCard';
 import classes from './waiting.module.css';
 
@@ -20,16 +19,6 @@ export function PlanCard({ waiting, request, hasKeys }: CardProps) {
       () => answer.mutateAsync({ runId: waiting.run_id, key: waiting.key, answer: { decision } }),
       () => showDone(done),
     );
-  const approve = () => say('approve', 'The plan runs');
-  const reject = () => say('reject', 'The plan does not run');
-  useHotkeys(
-    hasKeys && !isPending
-      ? [
-          ['a', approve],
-          ['r', reject],
-        ]
-      : [],
-  );
   return (
     <div className={classes.card}>
       {request.reason && <Text size="sm">{request.reason}</Text>}
@@ -46,26 +35,13 @@ export function PlanCard({ waiting, request, hasKeys }: CardProps) {
         </ol>
       </Fact>
       <FormError error={error} />
-      <div className={classes.actions}>
-        <Button
-          leftSection={<Check size={14} aria-hidden />}
-          rightSection={hasKeys && <KeyHint letter="A" />}
-          loading={isPending}
-          onClick={approve}
-        >
-          Let it run
-        </Button>
-        <Button
-          variant="light"
-          color="red"
-          leftSection={<X size={14} aria-hidden />}
-          rightSection={hasKeys && <KeyHint letter="R" />}
-          disabled={isPending}
-          onClick={reject}
-        >
-          Reject
-        </Button>
-      </div>
+      <DecisionButtons
+        approve="Let it run"
+        hasKeys={hasKeys}
+        isPending={isPending}
+        onApprove={() => say('approve', 'The plan runs')}
+        onReject={() => say('reject', 'The plan does not run')}
+      />
     </div>
   );
 }

@@ -1,18 +1,19 @@
 /** Search over the event log; what is shown can be saved as NDJSON. */
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { ChevronDown, Download, FileSearch, Search } from 'lucide-react';
+import { Download, FileSearch } from 'lucide-react';
 import { useState } from 'react';
 import { eventsQuery } from '@/api/events';
 import { itemsOf } from '@/api/lists';
 import { usePersonName } from '@/api/members';
 import type { EventRecord } from '@/api/types';
 import { useProject } from '@/app/project';
-import { CodeBlock } from '@/components/CodeBlock';
 import { type Column, DataTable } from '@/components/DataTable';
 import { describeEvent, eventKind } from '@/components/describe-event';
 import { EmptyState } from '@/components/EmptyState';
 import { useFormats } from '@/components/format';
+import { SearchField } from '@/components/SearchField';
+import { Unfolding } from '@/components/Unfolding';
 import { matches, ndjson, nounsOf, saveText } from './search';
 
 export function AuditEvents() {
@@ -34,7 +35,9 @@ export function AuditEvents() {
     {
       id: 'what',
       header: 'What',
-      cell: (event) => <EventBody event={event} sentence={describeEvent(event, nameOf)} />,
+      cell: (event) => (
+        <Unfolding line={describeEvent(event, nameOf)} label="event" document={event} />
+      ),
     },
     {
       id: 'kind',
@@ -47,13 +50,10 @@ export function AuditEvents() {
   return (
     <Stack>
       <Group gap="sm" align="center">
-        <TextInput
-          aria-label="Search events"
+        <SearchField
+          label="Search events"
           placeholder="Search words, ids, types"
-          leftSection={<Search size={14} aria-hidden />}
-          w="18rem"
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
+          onSearch={setText}
         />
         <Select
           aria-label="About"
@@ -90,25 +90,6 @@ export function AuditEvents() {
           </EmptyState>
         }
       />
-    </Stack>
-  );
-}
-
-function EventBody({ event, sentence }: { event: EventRecord; sentence: string }) {
-  const [opened, setOpened] = useState(false);
-  return (
-    <Stack gap={6} align="flex-start">
-      <Button
-        variant="subtle"
-        color="gray"
-        size="compact-sm"
-        aria-expanded={opened}
-        rightSection={<ChevronDown size={13} aria-hidden />}
-        onClick={() => setOpened(!opened)}
-      >
-        {sentence}
-      </Button>
-      {opened && <CodeBlock label="event" code={JSON.stringify(event, null, 2)} />}
     </Stack>
   );
 }

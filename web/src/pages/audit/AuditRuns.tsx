@@ -1,9 +1,8 @@
 /** Runs with the state of their journals: each verified on demand. */
-import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { BadgeCheck, Download, FileSearch, Search, TriangleAlert } from 'lucide-react';
+import { BadgeCheck, Download, FileSearch, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { itemsOf } from '@/api/lists';
 import { usePersonName } from '@/api/members';
@@ -14,6 +13,7 @@ import { Chip, StatusChip } from '@/components/Chip';
 import { type Column, DataTable } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { useFormats } from '@/components/format';
+import { SearchField } from '@/components/SearchField';
 import { showFailure } from '@/components/undo';
 import { ndjson, saveText } from './search';
 
@@ -41,10 +41,7 @@ export function AuditRuns() {
   const formats = useFormats();
   const nameOf = usePersonName(project.id);
   const [text, setText] = useState('');
-  const [settled] = useDebouncedValue(text.trim(), 250);
-  const query = useInfiniteQuery(
-    runsQuery(project.id, { statuses: [], text: settled, mine: false }),
-  );
+  const query = useInfiniteQuery(runsQuery(project.id, { statuses: [], text, mine: false }));
   const runs = itemsOf(query.data);
   const { found, verify } = useVerifying(project.id);
   const columns: Column<Run>[] = [
@@ -91,14 +88,7 @@ export function AuditRuns() {
   return (
     <Stack>
       <Group gap="sm" align="center">
-        <TextInput
-          aria-label="Search runs"
-          placeholder="Search titles"
-          leftSection={<Search size={14} aria-hidden />}
-          w="18rem"
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
-        />
+        <SearchField label="Search runs" placeholder="Search titles" onSearch={setText} />
         <Button
           variant="default"
           leftSection={<BadgeCheck size={14} aria-hidden />}

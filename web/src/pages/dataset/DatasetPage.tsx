@@ -1,5 +1,5 @@
 /** One dataset: its rows, what is in them, what can be done to them and what was done. */
-import { Skeleton, Stack, Tabs } from '@mantine/core';
+import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ComponentType, lazy, Suspense, useEffect } from 'react';
@@ -10,6 +10,7 @@ import { projectPath, useMay, useProject } from '@/app/project';
 import { useDataUndoKeys } from '@/components/data-undo';
 import { ErrorState } from '@/components/ErrorState';
 import { useFormats } from '@/components/format';
+import { LoadingLines } from '@/components/LoadingLines';
 import { RelativeTime } from '@/components/Moment';
 import { operationName } from '@/components/operation-name';
 import { Page } from '@/components/Page';
@@ -71,8 +72,8 @@ export default function DatasetPage() {
         ) : (
           TABS.map(({ id, component: Content }) => (
             <Tabs.Panel key={id} value={id}>
-              <Suspense fallback={<Loading />}>
-                {query.data ? <Content dataset={query.data} /> : <Loading />}
+              <Suspense fallback={<LoadingLines />}>
+                {query.data ? <Content dataset={query.data} /> : <LoadingLines />}
               </Suspense>
             </Tabs.Panel>
           ))
@@ -98,15 +99,5 @@ function Facts({ dataset, projectId }: { dataset: Dataset; projectId: string }) 
         </>
       )}
     </>
-  );
-}
-
-function Loading() {
-  return (
-    <Stack gap="sm" aria-busy>
-      <Skeleton height={16} />
-      <Skeleton height={16} />
-      <Skeleton height={16} />
-    </Stack>
   );
 }

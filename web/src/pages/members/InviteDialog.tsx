@@ -7,6 +7,7 @@ import { rolesUpTo } from '@/api/roles';
 import type { InvitationCreated, ProjectRef } from '@/api/types';
 import { CopyField } from '@/components/CopyField';
 import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
 import { FormattedDate } from '@/components/Moment';
 import { RoleSelect } from '@/components/RoleSelect';
 import type { InvitationDraft } from './MembersPage';
@@ -81,14 +82,7 @@ function InviteForm({ project, draft, invite, onClose }: FormProps) {
           {...form.getInputProps('days')}
         />
         <FormError error={invite.error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={invite.isPending}>
-            Create link
-          </Button>
-        </Group>
+        <FormFooter submit="Create link" isPending={invite.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );

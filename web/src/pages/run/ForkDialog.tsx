@@ -1,5 +1,5 @@
 /** A new run that shares the history before a step and goes on with changes, on a branch of its own. */
-import { Button, Group, Modal, Select, Stack, Textarea } from '@mantine/core';
+import { Modal, Select, Stack, Textarea } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
@@ -8,6 +8,7 @@ import { callsQuery, forkRun } from '@/api/runs';
 import { projectPath, useProject } from '@/app/project';
 import codeClasses from '@/components/CodeField.module.css';
 import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
 
 interface Props {
@@ -88,14 +89,13 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
         <FormError error={fork.error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Close
-          </Button>
-          <Button type="submit" disabled={typeof changes === 'string'} loading={fork.isPending}>
-            Fork
-          </Button>
-        </Group>
+        <FormFooter
+          submit="Fork"
+          cancel="Close"
+          isPending={fork.isPending}
+          isDisabled={typeof changes === 'string'}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

@@ -1,17 +1,16 @@
 /** The journal: every entry with the hash that covers it and all before it. */
-import { Button, Stack } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { BadgeCheck, BookOpen, ChevronDown } from 'lucide-react';
-import { useState } from 'react';
+import { BadgeCheck, BookOpen } from 'lucide-react';
 import type { JournalEntry, RunDetail } from '@/api/run-types';
 import { journalQuery } from '@/api/runs';
 import { useProject } from '@/app/project';
-import { CodeBlock } from '@/components/CodeBlock';
 import { type Column, DataTable } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { useFormats } from '@/components/format';
 import { Hash } from '@/components/Hash';
 import { Section } from '@/components/Section';
+import { Unfolding } from '@/components/Unfolding';
 import { useDialog } from '@/components/use-search-param';
 
 export default function JournalTab({ run }: { run: RunDetail }) {
@@ -21,7 +20,13 @@ export default function JournalTab({ run }: { run: RunDetail }) {
   const verify = useDialog('verify');
   const columns: Column<JournalEntry>[] = [
     { id: 'seq', header: 'Entry', width: '4rem', align: 'end', cell: ({ seq }) => seq },
-    { id: 'what', header: 'What', cell: (entry) => <EntryBody entry={entry} /> },
+    {
+      id: 'what',
+      header: 'What',
+      cell: ({ kind, key, seq, data }) => (
+        <Unfolding line={`${kind} · ${key}`} label={`entry ${seq}`} document={data} />
+      ),
+    },
     {
       id: 'when',
       header: 'When',
@@ -59,26 +64,5 @@ export default function JournalTab({ run }: { run: RunDetail }) {
         empty={<EmptyState icon={BookOpen} title="No entries yet" />}
       />
     </Section>
-  );
-}
-
-function EntryBody({ entry }: { entry: JournalEntry }) {
-  const [opened, setOpened] = useState(false);
-  return (
-    <Stack gap={6} align="flex-start">
-      <Button
-        variant="subtle"
-        color="gray"
-        size="compact-sm"
-        aria-expanded={opened}
-        rightSection={<ChevronDown size={13} aria-hidden />}
-        onClick={() => setOpened(!opened)}
-      >
-        {entry.kind} · {entry.key}
-      </Button>
-      {opened && (
-        <CodeBlock label={`entry ${entry.seq}`} code={JSON.stringify(entry.data, null, 2)} />
-      )}
-    </Stack>
   );
 }

@@ -1,5 +1,5 @@
 /** One run: how it stands, what it did call by call, its log, what went in and came out, its dossier and its journal. */
-import { Anchor, Skeleton, Stack, Tabs } from '@mantine/core';
+import { Anchor, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
@@ -9,6 +9,7 @@ import { isFinal, runQuery } from '@/api/runs';
 import { projectPath, useProject } from '@/app/project';
 import { Elapsed } from '@/components/Elapsed';
 import { ErrorState } from '@/components/ErrorState';
+import { LoadingLines } from '@/components/LoadingLines';
 import { RelativeTime } from '@/components/Moment';
 import { Page } from '@/components/Page';
 import { TabStrip } from '@/components/TabStrip';
@@ -73,9 +74,9 @@ function OneRun({ runId }: { runId: string }) {
         {query.isError && !run && (
           <ErrorState error={query.error} retry={() => void query.refetch()} />
         )}
-        {query.isPending && <Loading />}
+        {query.isPending && <LoadingLines />}
         {run && (
-          <Suspense fallback={<Loading />}>
+          <Suspense fallback={<LoadingLines />}>
             <Tabs.Panel value="steps">
               <StepsTab run={run} />
             </Tabs.Panel>
@@ -120,15 +121,5 @@ function Facts({ run, projectId }: { run: RunDetail; projectId: string }) {
       {run.forked_from !== null && <> · forked from {toRun(run.forked_from, 'another run')}</>}
       {run.parent_id !== null && <> · part of {toRun(run.parent_id, 'another run')}</>}
     </>
-  );
-}
-
-function Loading() {
-  return (
-    <Stack gap="sm" aria-busy>
-      <Skeleton height={16} />
-      <Skeleton height={16} />
-      <Skeleton height={16} />
-    </Stack>
   );
 }

@@ -1,29 +1,18 @@
 /** Status, text and whose runs are shown. */
-import { Group, Select, Switch, TextInput } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
-import { Search } from 'lucide-react';
-import { useState } from 'react';
+import { Group, Select, Switch } from '@mantine/core';
 import { useMay } from '@/app/project';
+import { SearchField } from '@/components/SearchField';
 import { type FilterState, STATUS_CHOICES } from './run-filter';
 
-const PAUSE = 250;
-
 export function RunFilters({ filter }: { filter: FilterState }) {
-  const [text, setText] = useState(filter.text);
   const seesOthers = useMay('viewer');
-  const search = useDebouncedCallback((q: string) => filter.set({ q }), PAUSE);
   return (
     <Group gap="sm" align="center">
-      <TextInput
-        aria-label="Search runs"
+      <SearchField
+        label="Search runs"
         placeholder="Search titles"
-        leftSection={<Search size={14} aria-hidden />}
-        w="16rem"
-        value={text}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
-          search(currentTarget.value.trim());
-        }}
+        text={filter.text}
+        onSearch={(q) => filter.set({ q })}
       />
       <Select
         aria-label="Status"

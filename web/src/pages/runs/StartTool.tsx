@@ -1,5 +1,5 @@
 /** Picks a tool and fills in its arguments. */
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { fieldMessages } from '@/api/errors';
@@ -9,6 +9,7 @@ import { toolsQuery } from '@/api/tools';
 import { useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
 import { RiskChip } from '@/components/RiskChip';
 import { toolArguments, toolFieldsOf, toolValues } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
@@ -89,14 +90,7 @@ function Arguments({ tool, onStarted, onClose }: Props & { tool: Tool }) {
           onChange={({ currentTarget }) => setTitle(currentTarget.value)}
         />
         {isElsewhere && <Refusal error={start.error} messages={refused} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={start.isPending}>
-            Start
-          </Button>
-        </Group>
+        <FormFooter submit="Start" isPending={start.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );

@@ -1,5 +1,5 @@
 /** Creates a schedule: when, and which flow. */
-import { Button, Group, Modal, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Modal, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { type SubmitEvent, useState } from 'react';
 import { fieldMessages } from '@/api/errors';
 import type { NewSchedule } from '@/api/run-types';
@@ -7,6 +7,7 @@ import { useCreateSchedule } from '@/api/tools';
 import { useProject } from '@/app/project';
 import { EXAMPLE_FLOW, FlowField, useFlowCheck } from '@/components/FlowField';
 import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
 
 interface Props {
@@ -118,18 +119,12 @@ function ScheduleForm({ onClose }: { onClose: () => void }) {
         </SimpleGrid>
         <FlowField value={flow} onChange={setFlow} check={check} />
         {isElsewhere && <FormError error={create.error} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            type="submit"
-            disabled={name.trim() === '' || check.check?.valid !== true || check.isChecking}
-            loading={create.isPending}
-          >
-            Create
-          </Button>
-        </Group>
+        <FormFooter
+          submit="Create"
+          isPending={create.isPending}
+          isDisabled={name.trim() === '' || check.check?.valid !== true || check.isChecking}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

@@ -1,9 +1,10 @@
 /** Sets a new secret or replaces the value of one. */
-import { Button, Group, Modal, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Modal, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { fieldMessages } from '@/api/errors';
 import { useSetSecret } from '@/api/secrets';
 import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
@@ -67,14 +68,11 @@ function SecretForm({ projectId, replaced, onClose }: Omit<Props, 'opened'>) {
           {...form.getInputProps('value')}
         />
         <FormError error={set.error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={set.isPending}>
-            {replaced ? 'Replace' : 'Set secret'}
-          </Button>
-        </Group>
+        <FormFooter
+          submit={replaced ? 'Replace' : 'Set secret'}
+          isPending={set.isPending}
+          onCancel={onClose}
+        />
       </Stack>
     </form>
   );

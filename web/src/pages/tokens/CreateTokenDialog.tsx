@@ -9,6 +9,7 @@ import type { ProjectRef, Role } from '@/api/types';
 import { CodeBlock } from '@/components/CodeBlock';
 import { CopyField } from '@/components/CopyField';
 import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
 import { RoleSelect } from '@/components/RoleSelect';
 
 const LIFETIMES = [
@@ -86,14 +87,7 @@ function TokenForm({ project, create, onClose }: FormProps) {
           {...form.getInputProps('days')}
         />
         <FormError error={create.error} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create token
-          </Button>
-        </Group>
+        <FormFooter submit="Create token" isPending={create.isPending} onCancel={onClose} />
       </Stack>
     </form>
   );

@@ -1,0 +1,24 @@
+/** The end of a form: the way out, and the button that sends it. */
+import { Button, Group } from '@mantine/core';
+
+interface Props {
+  /** What sending does, as the button says it. */
+  submit: string;
+  cancel?: string;
+  isPending: boolean;
+  isDisabled?: boolean;
+  onCancel: () => void;
+}
+
+export function FormFooter({ submit, cancel = 'Cancel', isPending, isDisabled, onCancel }: Props) {
+  return (
+    <Group justify="flex-end" gap="xs">
+      <Button variant="default" onClick={onCancel}>
+        {cancel}
+      </Button>
+      <Button type="submit" loading={isPending} disabled={isDisabled ?? false}>
+        {submit}
+      </Button>
+    </Group>
+  );
+}
