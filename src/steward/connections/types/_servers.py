@@ -4,7 +4,7 @@ import asyncio
 from typing import Literal
 from urllib.parse import quote, urlencode
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from steward.connections.connector import (
     ConnectorSettings,
@@ -15,6 +15,7 @@ from steward.connections.connector import (
 )
 
 PASSWORD = SecretField("password", "Password", "Of the database user.")
+PEM = "-----BEGIN CERTIFICATE-----"
 Tls = Literal["disable", "prefer", "require", "verify-ca", "verify-full"]
 
 
@@ -32,6 +33,27 @@ class ServerSettings(ConnectorSettings):
         title="Encryption",
         description="“require” refuses unencrypted connections; “verify-full” also checks the server's name.",
     )
+    root_certificate: str = Field(
+        "",
+        max_length=100_000,
+        title="Root certificate",
+        description="For “verify-ca” and “verify-full”: whom to trust, as PEM text. Empty: whom this machine trusts.",
+    )
+
+    @field_validator("root_certificate")
+    @classmethod
+    def _pem(cls, text: str) -> str:
+        if text and (PEM not in text or "PRIVATE KEY" in text):
+            raise ValueError(f"a certificate in PEM begins with {PEM} and holds no private key")
+        return text
+
+    @model_validator(mode="after")
+    def _of_use(self) -> "ServerSettings":
+        if self.root_certificate and not self.tls.startswith("verify"):
+            raise ValueError(
+                "a root certificate is looked at with the encryption verify-ca or verify-full"
+            )
+        return self
 
 
 def address(scheme: str, settings: ServerSettings, port: int, secrets: Secrets) -> str:
@@ -40,6 +62,8 @@ def address(scheme: str, settings: ServerSettings, port: int, secrets: Secrets) 
     password = f":{quote(secrets['password'], safe='')}" if secrets.get("password") else ""
     at = f"{user}{password}@" if user or password else ""
     query: dict[str, str] = {"sslmode": settings.tls}
+    if settings.root_certificate:
+        query["sslrootcert"] = settings.root_certificate
     if settings.host.startswith("/"):
         # A socket of this machine has no place among hosts.
         place, query["host"] = "", settings.host

@@ -1,11 +1,20 @@
 """Connection URLs of database servers: parsed strictly, so that nothing unexpected reaches a driver."""
 
+import re
+import ssl
 from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+from typing import Final
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from steward.core.errors import Invalid
 
 _TLS = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+_LONGEST_ROOT: Final = 200_000
+_CERTIFICATE: Final = re.compile(
+    r"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+?)-----END CERTIFICATE-----"
+)
 
 
 @dataclass(frozen=True)
@@ -19,6 +28,8 @@ class Address:
     password: str
     database: str
     tls: str
+    root: str = ""
+    """Certificates to trust instead of those of this machine, as PEM."""
     place: str = ""
     """The numeric address to connect to, once the host has been looked up."""
 
@@ -34,7 +45,10 @@ def is_address(text: str) -> bool:
 
 
 def parse_address(url: str) -> Address:
-    """Reads `postgresql://user:password@host:port/database?sslmode=…`, or the same with mysql."""
+    """Reads `postgresql://user:password@host:port/database?sslmode=…`, or the same with mysql.
+
+    `sslrootcert` holds certificates themselves, as PEM: a path would name a file of this machine.
+    """
     try:
         parts: SplitResult = urlsplit(url)
         port = parts.port
@@ -46,7 +60,7 @@ def parse_address(url: str) -> Address:
     if kind is None:
         raise Invalid("A connection URL begins with postgresql:// or mysql://.", code="bad-url")
     query = dict(parse_qsl(parts.query))
-    unknown = set(query) - {"sslmode", "host"}
+    unknown = set(query) - {"sslmode", "sslrootcert", "host"}
     if unknown:
         raise Invalid(
             f"The connection URL has parameters that are not allowed: {', '.join(sorted(unknown))}.",
@@ -61,6 +75,7 @@ def parse_address(url: str) -> Address:
         unquote(parts.password or ""),
         unquote(parts.path.lstrip("/")),
         query.get("sslmode", "prefer"),
+        certificates(query["sslrootcert"]) if "sslrootcert" in query else "",
     )
     texts = (address.host, address.user, address.password, address.database)
     if any(not text.isprintable() for text in texts) or address.tls not in _TLS:
@@ -70,8 +85,29 @@ def parse_address(url: str) -> Address:
     return address
 
 
-def driver_text(address: Address) -> str:
-    """The address of a PostgreSQL server in the form that its driver takes."""
+def certificates(text: str) -> str:
+    """PEM with one certificate or more; Invalid with the reason for anything else."""
+    # A form of one line takes the line breaks away, which the format asks for.
+    found = ["\n".join(wrap("".join(body.split()), 64)) for body in _CERTIFICATE.findall(text)]
+    if not found or "PRIVATE KEY" in text or len(text) > _LONGEST_ROOT:
+        raise Invalid(
+            "The root certificate is text in PEM: it begins with -----BEGIN CERTIFICATE-----, and holds no key.",
+            code="bad-certificate",
+        )
+    whole = "".join(
+        f"-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n" for body in found
+    )
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=whole)
+    except (ssl.SSLError, ValueError) as problem:
+        raise Invalid(
+            "The root certificate cannot be read; is it whole?", code="bad-certificate"
+        ) from problem
+    return whole
+
+
+def driver_text(address: Address, root: Path | None = None) -> str:
+    """The address of a PostgreSQL server in the form that its driver takes; `root`: the file of what to trust."""
     fields = {
         "host": address.host,
         "port": str(address.port),
@@ -80,6 +116,7 @@ def driver_text(address: Address) -> str:
         "hostaddr": address.place,
         "dbname": address.database,
         "sslmode": address.tls,
+        "sslrootcert": str(root or ""),
         "connect_timeout": "10",
         "application_name": "steward",
         # Dates and moments cross as text: in one form, whatever the server's settings.

@@ -26,7 +26,7 @@ from steward.data.ingest.stage import LINE, column_of
 _CONNECT_SECONDS: Final = 10
 _BATCH: Final = 5_000
 _ENCRYPTED: Final = ("require", "verify-ca", "verify-full")
-_VERIFIED: Final = ("verify-ca", "verify-full")
+VERIFIED: Final = ("verify-ca", "verify-full")
 # Ways of signing in that hand the password over as it is.
 _CLEAR: Final = (b"mysql_clear_password", b"dialog", b"mysql_old_password")
 # As people write them; the protocol has one name for texts and blobs.
@@ -152,7 +152,7 @@ def _opened(address: Address, seconds: int) -> Any:
         password=address.password.encode(),
         database=address.database,
         charset="utf8mb4",
-        ssl=_tls(address.tls),
+        ssl=_tls(address.tls, address.root),
         ssl_disabled=address.tls == "disable" or address.host.startswith("/"),
         read_timeout=_CONNECT_SECONDS,
         write_timeout=_CONNECT_SECONDS,
@@ -187,13 +187,17 @@ def _socket(address: Address) -> socket.socket:
         ) from None
 
 
-def _tls(mode: str) -> ssl.SSLContext | None:
+def _tls(mode: str, root: str) -> ssl.SSLContext | None:
     """None where the driver decides: encrypted if the server can, whoever it is."""
     if mode not in _ENCRYPTED:
         return None
     context = ssl.create_default_context()
+    if root:
+        # Nobody else is trusted then.
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(cadata=root)
     context.check_hostname = mode == "verify-full"
-    if mode not in _VERIFIED:
+    if mode not in VERIFIED:
         context.verify_mode = ssl.CERT_NONE
     return context
 

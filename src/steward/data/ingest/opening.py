@@ -1,5 +1,6 @@
 """Opens a database server for reading: PostgreSQL through DuckDB's scanner, MySQL by its own protocol."""
 
+import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from steward.core.errors import Misconfigured, Unavailable
 from steward.data import engine
 from steward.data.ingest.address import Address, driver_text
 from steward.data.ingest.job import Job
-from steward.data.ingest.mysql import Mysql, mysql_session
+from steward.data.ingest.mysql import VERIFIED, Mysql, mysql_session
 from steward.data.ingest.stage import LINE, column_of
 from steward.data.ingest.writing import copy
 from steward.data.tables import literal
@@ -70,18 +71,29 @@ def connected(job: Job, address: Address) -> Iterator[Server]:
             yield Server(address.kind, session, line)
             return
         session.execute(f"LOAD {literal(str(extension()))}")
+        given = driver_text(address, _root(job, address))
         try:
-            session.execute(
-                f"ATTACH {literal(driver_text(address))} AS source (TYPE postgres, READ_ONLY)"
-            )
+            session.execute(f"ATTACH {literal(given)} AS source (TYPE postgres, READ_ONLY)")
             yield Server(address.kind, session)
         except duckdb.Error as problem:
             said = str(problem).partition("\n")[0]
-            for secret in (driver_text(address), address.password):
+            for secret in (given, address.password):
                 said = said.replace(secret, "…") if secret else said
             raise Unavailable(
                 f"{address.shown()} could not be read: {said[:200]}", code="source-unavailable"
             ) from None
+
+
+def _root(job: Job, address: Address) -> Path | None:
+    """The file of the certificates to trust: those given, else those of the user or of this machine."""
+    if address.root:
+        file = job.scratch / "root.crt"
+        file.write_text(address.root)
+        return file
+    if address.tls not in VERIFIED or (Path.home() / ".postgresql/root.crt").exists():
+        return None
+    found = ssl.get_default_verify_paths().cafile
+    return Path(found) if found else None
 
 
 def remote(sql: str) -> str:

@@ -29,6 +29,9 @@ export function settingsFields({ settings_schema }: ConnectionKind): Field[] {
 
 /** Those that the values so far leave a meaning to. */
 export function meaningful(kind: ConnectionKind, fields: Field[], values: FormValues): Field[] {
+  if (!chosen(values, 'tls').startsWith('verify')) {
+    fields = fields.filter(({ name }) => name !== 'root_certificate');
+  }
   if (kind.kind !== 'mcp') return fields;
   const hidden = Object.entries(MEANINGLESS).flatMap(
     ([choice, fieldsOf]) => fieldsOf[chosen(values, choice)] ?? [],
