@@ -90,7 +90,24 @@ def test_a_model_that_does_not_answer_leads_to_rules() -> None:
     found = planned(ScriptedModel([fails("model-key-refused")]))
     assert found.made_by == "fallback"
     assert "did not answer" in found.said
+    assert "model-key-refused" in found.said, "the cause stands where it is seen"
     assert found.problems
+
+
+def test_a_model_with_little_room_gets_shorter_prompts() -> None:
+    too_long = fails("model-context-exceeded")
+    model = ScriptedModel([too_long, too_long, json.dumps(GOOD)])
+    memory = Memory()
+    found = planned(model, memory=memory)
+    assert (found.made_by, found.repaired) == ("model", False)
+    lengths = [len(words(request)) for request in model.requests]
+    assert lengths[0] > 1.4 * lengths[1] > 1.4 * lengths[2]
+    assert model.requests[0].asking.output_schema
+    assert not model.requests[2].asking.output_schema, "its lists are tokens as well"
+    assert words(model.requests[2]).endswith("total amount by country")
+    tiny = ScriptedModel([too_long] * 3)
+    assert planned(tiny).made_by == "fallback"
+    tiny.assert_finished()
 
 
 def test_without_a_model_rules_plan_and_say_how_to_add_one() -> None:

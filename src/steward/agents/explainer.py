@@ -13,7 +13,7 @@ from steward.agents.showing import Shown, as_message, result_shown, without_valu
 from steward.agents.writing import Writing
 from steward.broker.plans import Labelled
 from steward.broker.untrusted import system_rule
-from steward.models import Asking, Message, Role, System, User
+from steward.models import Asking, Message, Role, System, User, gist
 from steward.runs import Execution, Json, StepFailed
 
 _RULES: Final = (
@@ -71,17 +71,21 @@ class Explainer:
         self, execution: Execution, work: Work, nonce: str, *, has_model: bool, allow_rows: bool
     ) -> Answer:
         """In the words of a model where there is one; in Steward's own otherwise, or when the model fails."""
+        silence = ""
         if has_model and not _speaks_for_itself(work):
             try:
                 text = await self._asked(execution, work, nonce, allow_rows)
             except StepFailed as failure:
                 if failure.code in _ENDING:
                     raise
+                silence = f"{gist(failure.message)} So these are the results as they stand."
             else:
                 if text and problem_in(_GUARDRAILS, "output", text) is None:
                     return Answer(text, tuple(_sourced(text, work)), by_model=True)
         text = in_words(work)
-        return Answer(text, tuple(_sourced(text, work)))
+        figures = tuple(_sourced(text, work))
+        # Numbers in what is said about the model are no figures of the answer.
+        return Answer("\n\n".join(part for part in (text, silence) if part), figures)
 
     async def _asked(self, execution: Execution, work: Work, nonce: str, allow_rows: bool) -> str:
         messages: list[Message] = [System(f"{system_rule(nonce)}\n\n{_RULES}")]
@@ -114,7 +118,8 @@ def in_words(work: Work) -> str:
     """The answer without a model: what each step found, in the words of the tools."""
     parts = list(_paragraphs(work))
     if work.problem:
-        parts.append(f"It stopped there: {work.problem}")
+        begun = "It stopped there" if parts else "Nothing was done"
+        parts.append(f"{begun}: {work.problem}")
     if work.plan.notes:
         parts.append(work.plan.notes)
     return "\n\n".join(part for part in parts if part) or "There was nothing to do."

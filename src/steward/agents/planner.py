@@ -1,6 +1,8 @@
 """The planner: asks a model for a plan, checks it, has it repaired once, and falls back on rules that need no model."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
 from typing import Any, Final, Protocol
 
 from steward.agents.checking import Catalogue, PlanRefused, check
@@ -9,13 +11,17 @@ from steward.agents.planning.answers import found_in
 from steward.agents.planning.narrow import output_schema
 from steward.agents.planning.prompt import Recipe, opening, repair
 from steward.agents.planning.task import Exchange, Last, Task
-from steward.models import NO_MODEL, Asking, Message, ModelAnswer, Role, ToolSpec
+from steward.agents.rules.intents.unclear import SURE
+from steward.models import NO_MODEL, Asking, Message, ModelAnswer, Role, ToolSpec, gist
 from steward.models.desk import Journaled
 from steward.runs import StepFailed
 
 __all__ = ["Exchange", "Last", "Planner", "Recipe", "Rules", "Task"]
 
 _MOST_TOKENS: Final = 4_000
+_FEWER_TOKENS: Final = 1_000
+_MOST_SHORTENED: Final = 2
+TOO_LONG: Final = "model-context-exceeded"
 _LONGEST_PROBLEM: Final = 400
 
 
@@ -72,18 +78,15 @@ class Planner:
         messages = opening(task, catalogue, self._recipe)
         problems: list[str] = []
         model: str | None = None
+        silence = ""
         for attempt, name in enumerate(("request", "repair")):
             try:
-                answer = await self._desk.request(
-                    execution,
-                    f"{key}/{name}",
-                    Role.planner,
-                    messages,
-                    (),
-                    self._asking(task, catalogue),
+                answer, messages = await self._asked(
+                    execution, f"{key}/{name}", messages, task, catalogue, may_shorten=attempt == 0
                 )
             except StepFailed as failure:
-                problems.append(f"The model gave no answer: {failure.message}"[:_LONGEST_PROBLEM])
+                silence = failure.message
+                problems.append(f"The model gave no answer: {silence}"[:_LONGEST_PROBLEM])
                 break
             model = answer.model
             try:
@@ -96,7 +99,46 @@ class Planner:
                 return Planned(
                     plan=plan, made_by="model", model=model, problems=problems, repaired=attempt > 0
                 )
-        return self._by_rules(task, catalogue, "fallback", problems, model, _told(model))
+        return self._by_rules(task, catalogue, "fallback", problems, model, _told(model, silence))
+
+    def instead(self, task: Task, catalogue: Catalogue, why: str) -> Planned | None:
+        """A plan that needs no model, for a task that models failed at; None where rules do not understand it."""
+        planned = self._by_rules(task, catalogue, "fallback", [why[:_LONGEST_PROBLEM]])
+        if all(step.confidence <= SURE for step in planned.plan):
+            return None
+        told = f"{gist(why)} So this plan was made by rules and needs no model."
+        words = " ".join(each for each in (planned.said, told) if each)
+        return planned.model_copy(update={"said": words})
+
+    async def _asked(
+        self,
+        execution: Journaled | None,
+        key: str,
+        messages: list[Message],
+        task: Task,
+        catalogue: Catalogue,
+        *,
+        may_shorten: bool,
+    ) -> tuple[ModelAnswer, list[Message]]:
+        """The answer, and what was asked in the end: a prompt that is too long for the model is made shorter."""
+        asking = self._asking(task, catalogue)
+        recipe = self._recipe
+        for attempt in count():
+            name = key if attempt == 0 else f"{key}/shorter/{attempt}"
+            try:
+                answer = await self._desk.request(
+                    execution, name, Role.planner, messages, (), asking
+                )
+            except StepFailed as failure:
+                if failure.code != TOO_LONG or not may_shorten or attempt == _MOST_SHORTENED:
+                    raise
+                recipe = recipe.shorter()
+                messages = opening(task, catalogue, recipe)
+                # The schema's closed lists are tokens as well.
+                asking = replace(asking, output_schema=None, max_tokens=_FEWER_TOKENS)
+            else:
+                return answer, messages
+        raise AssertionError  # pragma: no cover
 
     def _as_given(self, task: Task, given: Any, catalogue: Catalogue) -> Planned:
         try:
@@ -130,7 +172,7 @@ class Planner:
         )
 
 
-def _told(model: str | None) -> str:
-    if model is None:
-        return "The model did not answer, so this plan was made by rules."
+def _told(model: str | None, silence: str) -> str:
+    if silence:
+        return f"The model did not answer, so this plan was made by rules. {gist(silence)}"
     return f"What {model} proposed was not valid twice, so this plan was made by rules."

@@ -37,6 +37,8 @@ _FINAL: Final = frozenset(
     }
 )
 """Another plan would end the same way, or somebody decided against it."""
+_MODEL_FAILED: Final = "model-"
+"""How codes of failures begin that a model or its server is the cause of."""
 _SCHEMA: Final = "schema of the datasets"
 
 RunGraph = Callable[[Execution, Json, str, Callable[..., Awaitable[Labelled]]], Awaitable[Any]]
@@ -119,6 +121,7 @@ class Turns:
                 turn.failure = failure
                 if failure.code in _FINAL or branch == MOST_PLANS:
                     break
+                turn.began = bool(turn.done)
                 turn.task = replace(turn.task, failed=_what_failed(turn, failure))
                 await turn.execution.note(
                     f"plan/{branch}/failed", {"code": failure.code, "message": failure.message}
@@ -133,13 +136,17 @@ class Turns:
     async def _planned(self, turn: "_Turn") -> Planned:
         key = f"plan/{turn.branch}"
         began = time.perf_counter()
-        found = await self._planner.plan(
+        found = self._without_models(turn) or await self._planner.plan(
             turn.execution,
             key,
             turn.task,
             turn.catalogue,
             use_model=turn.models["planner"],
         )
+        if turn.branch > 1 and found.plan.steps == turn.planned[-1].plan.steps:
+            # What failed would fail again the same way.
+            told = "The model proposed the plan that had just failed."
+            found = self._planner.instead(turn.task, turn.catalogue, told) or found
 
         async def made() -> Json:
             turn.seconds.append(time.perf_counter() - began)
@@ -149,6 +156,13 @@ class Turns:
         planned = Planned.model_validate(recorded)
         turn.planned.append(planned)
         return planned
+
+    def _without_models(self, turn: "_Turn") -> Planned | None:
+        """Where a step failed because its model did not answer, and nothing was done yet: rules may do without."""
+        failure = turn.failure
+        if failure is None or turn.began or not failure.code.startswith(_MODEL_FAILED):
+            return None
+        return self._planner.instead(turn.task, turn.catalogue, failure.message)
 
     async def _reviewed(self, turn: "_Turn", planned: Planned) -> Plan:
         """The plan as a person lets it run; StepFailed when they do not."""
@@ -249,6 +263,8 @@ class _Turn:
     seconds: list[float] = field(default_factory=list)
     """What planning took, as far as it was done in this pass."""
     done: dict[str, Done] = field(default_factory=dict)
+    began: bool = False
+    """Whether the plan that failed had done something."""
     failure: StepFailed | None = None
 
     @property
@@ -311,9 +327,14 @@ def _what_failed(turn: _Turn, failure: StepFailed) -> str:
 
 
 def _is_worth_asking(turn: _Turn) -> bool:
-    """A budget that is used up, or a plan that somebody declined, needs no model to tell of it."""
+    """A budget that is used up, or a plan that somebody declined, needs no model to tell of it.
+
+    And where nothing was found there is nothing to tell: a model would tell of results all the same.
+    """
     stopped = {"budget-exceeded", "too-many-steps", "plan-rejected"}
-    return turn.failure is None or turn.failure.code not in stopped
+    if turn.failure is None:
+        return True
+    return turn.failure.code not in stopped and any(done.results for done in turn.done.values())
 
 
 def _turned(turn: _Turn, output: Json) -> Turned:

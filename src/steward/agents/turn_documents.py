@@ -18,6 +18,7 @@ GIVEN_UP: Final = re.compile(r"plan/(\d+)/failed")
 STEP: Final = re.compile(r"p(\d+)/([a-z][a-z0-9_]*)(?:/(.*))?")
 _DECIDED: Final = {"approve": "approved", "reject": "rejected", "change": "changed"}
 _QUERY: Final = "call"
+_SETTLED: Final = "/budget/settle"
 
 Payload = Callable[[Json], Json]
 About = Callable[[str], tuple[str, str]]
@@ -90,6 +91,7 @@ class _Told:
     output: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     _spent: list[dict[str, Any]] = field(default_factory=list)
+    _results: dict[str, Json] = field(default_factory=dict)
     _waits: dict[str, datetime] = field(default_factory=dict)
     _waited: float = 0.0
     _moments: list[datetime] = field(default_factory=list)
@@ -106,8 +108,10 @@ class _Told:
             self._waited += (moment - self._waits.pop(entry.key)).total_seconds()
         if entry.kind == Kind.failed:
             self.error = entry.data["error"]
-        if entry.key.endswith("/budget/settle"):
-            self._spent.append(entry.data["request"]["cost"])
+        if entry.kind == Kind.step and "result" in entry.data:
+            self._results[entry.key] = entry.data["result"]
+        if entry.key.endswith(_SETTLED):
+            self._spent.append(self._priced(entry))
         if entry.kind == Kind.step and entry.key == "answer" and "result" in entry.data:
             self.output = self.payload(entry.data["result"])
         self._take_plan(entry)
@@ -148,11 +152,23 @@ class _Told:
         elif self.states.get(at) in {None, "waiting"}:
             self.states[at] = "running"
 
+    def _priced(self, entry: Entry) -> dict[str, Any]:
+        """What a request to a model took; without an amount where nobody knows its price."""
+        cost: dict[str, Any] = entry.data["request"]["cost"]
+        answer = self._results.get(entry.key.removesuffix(_SETTLED))
+        if answer is None or not cost["tokens"] or Decimal(cost["usd"]):
+            return cost
+        found = self.payload(answer)
+        usage = found.get("usage") if isinstance(found, dict) else None
+        return {**cost, "usd": None} if usage and usage["cost"] is None else cost
+
     def cost(self, calls: Iterable[Call]) -> dict[str, Any]:
         costs = [*self._spent, *(call.cost for call in calls if call.cost)]
+        known = [Decimal(cost["usd"]) for cost in costs if cost["usd"] is not None]
         took = (self._moments[-1] - self._moments[0]).total_seconds() if self._moments else 0.0
         return {
-            "usd": format(sum((Decimal(cost["usd"]) for cost in costs), Decimal(0)), "f"),
+            # A sum without one of its parts would look like all of it.
+            "usd": format(sum(known, Decimal(0)), "f") if len(known) == len(costs) else None,
             "tokens": sum(cost["tokens"] for cost in costs),
             "seconds": round(max(took - self._waited, 0.0), 3),
         }

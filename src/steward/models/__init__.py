@@ -4,7 +4,7 @@ Importing this room loads no SDK; the first request to a model does.
 """
 
 from steward.models.answer import Attempt, ModelAnswer, Usage
-from steward.models.backend import Backend, Delta, Failed, OnDelta, Patience
+from steward.models.backend import Backend, Delta, Failed, OnDelta, Patience, gist
 from steward.models.desk import Conceal, Journaled, ModelDesk
 from steward.models.lineup import NO_MODEL, ConfiguredModels, FixedModels, Lineup, Role
 from steward.models.messages import (
@@ -54,6 +54,7 @@ __all__ = [
     "ToolSpec",
     "Usage",
     "User",
+    "gist",
     "message_from_json",
     "probe",
 ]

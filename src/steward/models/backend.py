@@ -2,11 +2,19 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from steward.core.errors import StewardError
 from steward.models.answer import ModelAnswer
 from steward.models.messages import Request
+
+SAID: Final = " It said: "
+"""Between what Steward says about a failure and the provider's own words."""
+
+
+def gist(message: str) -> str:
+    """What went wrong at a model in Steward's words alone, for a place with little room."""
+    return message.partition(SAID)[0]
 
 
 @dataclass(frozen=True)

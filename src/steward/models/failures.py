@@ -10,7 +10,7 @@ from typing import Final
 from pydantic_ai import exceptions as sdk
 
 from steward.core.errors import Denied, Invalid, Misconfigured, StewardError, TooLarge, Unavailable
-from steward.models.backend import Failed
+from steward.models.backend import SAID, Failed
 from steward.trace import redact_text
 
 _LONGEST_DETAIL: Final = 300
@@ -51,7 +51,8 @@ _CAUSES: Final = (
     _Cause(
         (sdk.ModelContextWindowExceededError,),
         "model-context-exceeded",
-        "The request is longer than {model} can read. Ask for less at once.",
+        "The request is longer than {model} can read at once. Give its server a larger context, or choose another "
+        "model.",
         TooLarge,
     ),
     _Cause(
@@ -120,7 +121,7 @@ def _detail(problem: BaseException, secret: str | None) -> str:
     if secret:
         said = said.replace(secret, "[key]")
     said = _BLANKS.sub(" ", redact_text(said)).strip()
-    return f" It said: {said[:_LONGEST_DETAIL]}" if said else ""
+    return f"{SAID}{said[:_LONGEST_DETAIL]}" if said else ""
 
 
 def _said(problem: BaseException) -> str:

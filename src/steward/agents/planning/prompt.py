@@ -6,7 +6,7 @@ The recipe's budget decides how many tools and tables are shown in full, so that
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from steward.agents.checking import Catalogue, ToolFacts
@@ -49,6 +49,15 @@ class Recipe:
     history: int = 6
     constrained: bool = True
     """Whether the model is held to a JSON Schema; off for servers that cannot."""
+
+    def shorter(self) -> "Recipe":
+        """For a model that could not read so much: less of everything, at most one example."""
+        return replace(
+            self,
+            tokens=self.tokens // 3,
+            examples=min(self.examples - 1, 1) if self.examples else 0,
+            history=self.history // 2,
+        )
 
 
 def opening(task: Task, catalogue: Catalogue, recipe: Recipe) -> list[Message]:
