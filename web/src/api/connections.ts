@@ -7,7 +7,6 @@ import type { components } from './schema';
 
 type Schemas = components['schemas'];
 export type Connection = Schemas['ConnectionOut'];
-export type ConnectionCheck = Schemas['CheckOut'];
 export type ConnectionKind = Schemas['ConnectorOut'];
 export type NewConnection = Schemas['ConnectionIn'];
 export type Proposal = Schemas['ProposalOut'];

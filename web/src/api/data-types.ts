@@ -13,10 +13,8 @@ export type UndoPlan =
   paths['/api/v1/projects/{project_id}/commits/{commit_id}/undo']['get']['responses'][200]['content']['application/json'];
 export type Diff = Schemas['DiffOut'];
 export type DiffRow = Schemas['DiffRowOut'];
-export type DiffRows = Schemas['DiffRowsOut'];
 export type Task = Schemas['TaskOut'];
 export type Operation = Schemas['OperationOut'];
-export type Change = Schemas['ChangeIn'];
 export type ChangePreview = Schemas['ChangePreview'];
 export type CellChange = Schemas['CellOut'];
 export type Upload = Schemas['UploadOut'];

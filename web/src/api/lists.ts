@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-query';
 import type { ListPage } from './types';
 
-export const PAGE_SIZE = 50;
+const PAGE_SIZE = 50;
 
 type FetchPage<Page> = (
   query: { cursor?: string; limit: number },

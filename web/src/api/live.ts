@@ -29,7 +29,7 @@ export function applyEvent(client: QueryClient, projectId: string, event: Stream
   if (SESSION_NOUNS.has(noun)) void client.invalidateQueries({ queryKey: sessionKey });
 }
 
-export function streamAddress(projectId: string): string {
+function streamAddress(projectId: string): string {
   return `/api/v1/projects/${encodeURIComponent(projectId)}/events/stream`;
 }
 

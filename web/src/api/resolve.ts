@@ -104,7 +104,7 @@ export function applyRules(projectId: string, request: ResolveRequest, base: str
 const TRIALS = 'trial/';
 
 /** Addresses name the branch of a trial; one that names another branch must not have it deleted. */
-export function isTrialBranch(name: string): boolean {
+function isTrialBranch(name: string): boolean {
   return name.startsWith(TRIALS);
 }
 

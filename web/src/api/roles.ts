@@ -1,7 +1,7 @@
 /** Roles, lowest to highest, and what each may do in words. A runner stands apart: acts, and sees only what is theirs. */
 import type { Role } from './types';
 
-export const ROLES = [
+const ROLES = [
   'runner',
   'viewer',
   'operator',

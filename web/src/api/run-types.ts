@@ -5,7 +5,7 @@ type Schemas = components['schemas'];
 
 export type RunStatus = Schemas['RunOut']['status'];
 
-export interface RunProgress {
+interface RunProgress {
   done: number;
   total: number;
   /** State by node of the flow. */
@@ -74,7 +74,7 @@ export interface CallPreview {
   irreversible?: string | null;
 }
 
-export interface Labels {
+interface Labels {
   sources: string[];
   trusted: boolean;
 }
@@ -133,11 +133,10 @@ export type Replay = Schemas['ReplayOut'];
 export type Verified = Schemas['VerifyOut'];
 export type Tool = Schemas['ToolOut'];
 export type StartRequest = Schemas['StartIn'];
-export type CheckedFlow = Schemas['CheckedFlow'];
 export type Schedule = Schemas['ScheduleOut'];
 export type NewSchedule = Schemas['ScheduleIn'];
 
-export interface CallBody {
+interface CallBody {
   tool: string;
   arguments: Record<string, unknown>;
   destination: string | null;
@@ -185,7 +184,6 @@ export type Waiting = Omit<Schemas['WaitingOut'], 'request' | 'approval' | 'kind
 
 export type PolicyLevel = Schemas['PolicyOut']['level'];
 export type PolicyRevision = Schemas['PolicyOut'];
-export type PolicyFault = Schemas['FaultOut'];
 export type PolicySettings = Schemas['SettingsOut'];
 export type ChangedDecision = Schemas['ChangedDecision'];
 export type Explanation = Schemas['DecisionOut'];

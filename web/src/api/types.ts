@@ -4,7 +4,7 @@ import type { components } from './schema';
 type Schemas = components['schemas'];
 
 export type Role = Schemas['MemberRole']['role'];
-export type Level = 'info' | 'success' | 'warning' | 'error';
+type Level = 'info' | 'success' | 'warning' | 'error';
 
 /** What a text of an answer is, by the name of its field. */
 type Named<Key, Text> = Key extends 'role' ? Role : Key extends 'level' ? Level : Text;
@@ -31,7 +31,6 @@ export type ProjectRef = Answer<Schemas['ProjectRef']>;
 export type Secret = Answer<Schemas['SecretOut']>;
 export type Session = Answer<Schemas['SessionOut']>;
 export type Token = Answer<Schemas['TokenOut']>;
-export type TokenCreated = Answer<Schemas['NewTokenOut']>;
 export type User = Answer<Schemas['UserOut']>;
 
 /** One page of a list, and where the next one starts. */

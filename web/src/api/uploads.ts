@@ -3,7 +3,7 @@ import { api, bodyOf } from './client';
 import type { IngestOptions, Task, Upload } from './data-types';
 import { ApiError } from './errors';
 
-export const PART_BYTES = 4_000_000;
+const PART_BYTES = 4_000_000;
 const ATTEMPTS = 6;
 const FIRST_WAIT = 500;
 

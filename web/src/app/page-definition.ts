@@ -6,7 +6,7 @@ import type { Role } from '@/api/types';
 export type LoadComponent = () => Promise<{ default: ComponentType }>;
 
 /** A quick action of the command palette: a page opened in a certain state, or something done at once. */
-export interface PageCommand {
+interface PageCommand {
   label: string;
   search?: Record<string, string>;
   run?: (projectId: string) => void;

@@ -3,7 +3,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiError } from '@/api/errors';
 
 /** A refusal stays a refusal; only what may pass by itself is tried again. */
-export function shouldRetry(failures: number, error: Error): boolean {
+function shouldRetry(failures: number, error: Error): boolean {
   return failures < 2 && error instanceof ApiError && error.transient;
 }
 

@@ -1,6 +1,6 @@
 /** The part of JSON Schema that operations use, as fields of a form, and the form's values as arguments. */
 
-export type FieldKind =
+type FieldKind =
   | 'text'
   | 'number'
   | 'switch'

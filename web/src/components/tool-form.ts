@@ -2,7 +2,7 @@
 import { argumentsOf, type Field, fieldsOf, type FormValues, initialValues } from './schema-form';
 
 /** `plain` fields go to SchemaForm; the others are drawn by ToolForm. */
-export type Drawn = 'plain' | 'dataset' | 'datasets' | 'long' | 'json';
+type Drawn = 'plain' | 'dataset' | 'datasets' | 'long' | 'json';
 
 export interface ToolField {
   field: Field;

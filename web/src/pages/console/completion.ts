@@ -1,7 +1,7 @@
 /** Completes names of datasets and columns, and words of SQL, at the place of the cursor. */
 import type { QueryType } from '@/api/chat';
 
-export interface Suggestion {
+interface Suggestion {
   label: string;
   /** What is written; names that need quotes have them. */
   text: string;
@@ -28,7 +28,7 @@ const MOST = 8;
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
 /** A name as SQL takes it. */
-export function quoted(name: string, kind: QueryType): string {
+function quoted(name: string, kind: QueryType): string {
   if (kind !== 'sql' || PLAIN.test(name)) return name;
   return `"${name.replaceAll('"', '""')}"`;
 }

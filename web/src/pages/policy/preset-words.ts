@@ -20,7 +20,7 @@ export const PRESET_WORDS: Record<string, { title: string; about: string }> = {
   },
 };
 
-export const OUTCOME_WORDS: Record<string, string> = {
+const OUTCOME_WORDS: Record<string, string> = {
   allow: 'allowed',
   dry_run: 'allowed after a dry run',
   ask: 'a person is asked',

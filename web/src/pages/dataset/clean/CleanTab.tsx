@@ -18,7 +18,7 @@ import { useSearchParam } from '@/components/use-search-param';
 import classes from './clean.module.css';
 import { OperationForm } from './OperationForm';
 
-export interface Suggestion {
+interface Suggestion {
   operation: string;
   arguments: Record<string, unknown>;
   columns: string[];

@@ -39,7 +39,7 @@ export interface Profile {
   notes: string[];
 }
 
-export interface Association {
+interface Association {
   first: string;
   second: string;
   measure: string;
