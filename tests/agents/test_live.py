@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steward.agents.live import Live
+from steward.agents.live import TRYING, Live
 from steward.app import Steward, open_steward
 from steward.models import Delta
 from steward.runs import Execution, Json, RunRequest
@@ -78,6 +78,23 @@ def test_each_request_to_a_model_begins_its_part_anew(live: Live, run_id: str) -
         second = live.writer(run_id, "answer")
         await second(Delta("text", "One"))
         assert live.snapshot(run_id) == {"answer": "One"}
+
+    asyncio.run(asked())
+
+
+def test_why_a_model_takes_longer_is_shown_until_it_answers(live: Live, run_id: str) -> None:
+    async def asked() -> None:
+        for part in ("answer", None):
+            show = live.writer(run_id, part)
+            await show(Delta("trying", "Busy. Asking again in 1 s."))
+            await show(Delta("trying", "Busy. Asking again in 2 s."))
+            assert live.snapshot(run_id)[TRYING] == "Busy. Asking again in 2 s."
+            await show(Delta("text", "One."))
+            assert live.snapshot(run_id)[TRYING] == ""
+        assert live.snapshot(run_id)["answer"] == "One.", "no part, no text"
+        await show(Delta("trying", "Busy."))
+        await live.answered(run_id)
+        assert live.snapshot(run_id)[TRYING] == ""
 
     asyncio.run(asked())
 

@@ -99,7 +99,7 @@ def test_an_answer_is_recorded_and_replayed_without_a_model(
     answer = ModelAnswer.from_json(recorded["result"])
     assert [attempt.code for attempt in answer.attempts] == ["model-rate-limited", "model-stalled"]
     assert outcome["output"]["cost"] == str(answer.usage.cost)
-    assert "".join(delta.text for delta in watcher.deltas) == "Good day."
+    assert "".join(delta.text for delta in watcher.deltas if delta.kind == "text") == "Good day."
     # The same program with a desk that has no model at all.
     shown = len(watcher.deltas)
     installation.steward.runs.programs["asks"] = _asking(scripted_desk(), watcher)
@@ -167,8 +167,20 @@ def test_what_was_shown_of_a_failed_try_is_taken_back() -> None:
     assert watcher.deltas == [
         Delta("text", "Go"),
         Delta("restart"),
+        Delta("trying", "The script says model-unavailable. Asking again in 1 s, try 2 of 4."),
         Delta("text", "Good"),
         Delta("text", " day."),
+    ]
+
+
+def test_whoever_watches_is_told_why_it_takes_longer() -> None:
+    watcher = Watcher()
+    tired = ScriptedModel([fails("model-rate-limited", after=7), fails("model-key-refused")])
+    spare = ScriptedModel(["Hi."], name="spare")
+    ask(scripted_desk(tired, spare), watcher)
+    assert [delta.text for delta in watcher.deltas if delta.kind == "trying"] == [
+        "The script says model-rate-limited. Asking again in 7 s, try 2 of 4.",
+        "The script says model-key-refused. Asking scripted:spare instead.",
     ]
 
 

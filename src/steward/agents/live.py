@@ -26,6 +26,8 @@ from steward.store import EVERYWHERE, Bus, Database, Scope
 
 LONGEST: Final = 200_000
 """Characters of a part that are shown live; the journal has the rest."""
+TRYING: Final = "trying"
+"""The part that says why a model has not answered yet."""
 _KEPT_RUNS: Final = 500
 _STORE_SECONDS: Final = 0.25
 _STALE: Final = timedelta(hours=1)
@@ -68,6 +70,13 @@ class Live:
             self._part(run_id, part).begin(self._moment())
         self._changed(run_id, part)
 
+    async def answered(self, run_id: str) -> None:
+        """A model has answered or was given up: nothing is to be said about waiting for it any more."""
+        with self._lock:
+            told = self._runs.get(run_id, {}).get(TRYING)
+        if told is not None and told.text:
+            await self.restart(run_id, TRYING)
+
     async def forget(self, run_id: str) -> None:
         """Once a run is over; what is forgotten by nobody goes by itself after a while."""
         with self._lock:
@@ -76,12 +85,23 @@ class Live:
         if self._shared and known:
             await asyncio.to_thread(self._delete, run_id)
 
-    def writer(self, run_id: str, part: str) -> Callable[[Delta], Awaitable[None]]:
-        """For `ModelDesk.request(on_delta=…)`: shows the text of one request, from its first piece on."""
-        begun = False
+    def writer(self, run_id: str, part: str | None) -> Callable[[Delta], Awaitable[None]]:
+        """For `ModelDesk.request(on_delta=…)`: shows the text of one request, from its first piece on.
+
+        Without a part the text is nobody's to read; why it takes longer is told all the same.
+        """
+        begun = waiting = False
 
         async def show(delta: Delta) -> None:
-            nonlocal begun
+            nonlocal begun, waiting
+            if waiting or delta.kind == "trying":
+                waiting = delta.kind == "trying"
+                await self.restart(run_id, TRYING)
+            if waiting:
+                await self.write(run_id, TRYING, delta.text)
+                return
+            if part is None:
+                return
             if not begun or delta.kind == "restart":
                 begun = True
                 await self.restart(run_id, part)

@@ -39,11 +39,15 @@ class PaidDesk:
         estimate = Cost(tokens=size // _CHARACTERS_PER_TOKEN + _USUAL_ANSWER)
         await self._broker.afford(execution, key, "model", estimate)
         watch = None
-        if shown_as is not None and self._live is not None and not execution.replaying:
+        if self._live is not None and not execution.replaying:
             watch = self._live.writer(execution.run.id, shown_as)
-        answer = await self._desk.request(
-            execution, key, role, messages, tools, asking, on_delta=watch
-        )
+        try:
+            answer = await self._desk.request(
+                execution, key, role, messages, tools, asking, on_delta=watch
+            )
+        finally:
+            if self._live is not None and watch is not None:
+                await self._live.answered(execution.run.id)
         usage = answer.usage
         tokens = usage.input_tokens + usage.output_tokens
         await self._broker.spent(execution, key, Cost(usage.cost or Decimal(0), tokens))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from steward.agents.live import TRYING
 from steward.api.chat_events import Happening
 from steward.runs import Run
 
@@ -141,6 +142,8 @@ class AgUi:
 
     def _token(self, data: Mapping[str, Any]) -> list[Event]:
         part, events = data["part"], list[Event]()
+        if part == TRYING:
+            return [_activity(f"{self._run.id}/{part}", "steward.trying", {"text": data["text"]})]
         if part not in self._open_texts:
             self._texts += 1
             self._spoken.add(part)

@@ -3,23 +3,28 @@
 import asyncio
 import re
 from dataclasses import asdict
-from datetime import timedelta
-from typing import Annotated
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 
 from steward.agents.planner import Recipe
 from steward.agents.shadow import Compared, ShadowReport
 from steward.app import Steward
-from steward.cli.output import table
+from steward.cli.output import progress, table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
 from steward.core.settings import ModelChoice
 from steward.identity import Access
-from steward.models import ConfiguredModels, FixedModels, ModelDesk
+from steward.models import NO_MODEL, ConfiguredModels, FixedModels, ModelDesk, Role
+from steward.models.provided import name_of
 from steward.runs import Run
 
 app = typer.Typer(no_args_is_help=True)
+
+_LONGEST_MESSAGE = 60
 
 
 @app.command("measures")
@@ -36,10 +41,7 @@ def read_measures(
         found,
         lambda: table(
             ["Measure", "Value"],
-            [
-                (name.replace("_", " "), "–" if value is None else value)
-                for name, value in found.items()
-            ],
+            [(name.replace("_", " "), _value(value)) for name, value in found.items()],
             empty="",
         ),
     )
@@ -73,8 +75,23 @@ def shadow(
     desk = _desk(steward, access, model, base_url, key_variable)
     recipe = Recipe(tokens=tokens, examples=examples)
     runs = _runs(steward, access, against)
-    report = asyncio.run(steward.planning.shadow.against(access.scope, runs, desk, recipe))
+    numbers = count(1)
+
+    def tell(task: Compared) -> None:
+        progress(f"{next(numbers)} of {len(runs)}: {task.agreement} ({task.seconds:.1f} s)")
+
+    report = asyncio.run(steward.planning.shadow.against(access.scope, runs, desk, recipe, tell))
     here.show(report.to_json(), lambda: _told(report))
+    if report.stopped:
+        raise typer.Exit(1)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number}" for name, number in value.items()) or "none"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    return value
 
 
 def _runs(steward: Steward, access: Access, against: str) -> list[Run]:
@@ -96,33 +113,86 @@ def _desk(
     if model == "rules":
         return None
     if model is None:
-        return steward.staff.desk
+        desk = steward.staff.desk
+        if not desk.configured(Role.planner):
+            raise Invalid(f"{NO_MODEL} Or say which model to try with --model.", code="no-model")
+        return desk
+    models = ConfiguredModels(steward.settings.models, steward.secrets)
+    choice = _configured(models, model) if base_url is None and key_variable is None else None
+    if choice is None:
+        choice = _named(model, base_url, key_variable)
+    return ModelDesk(FixedModels(models.backend(access.scope, choice)))
+
+
+def _configured(models: ConfiguredModels, model: str) -> ModelChoice | None:
+    """A model of the settings, with its address and its key, but by itself: no fallback answers for it."""
+    choices = (choice for role in Role for choice in models.choices(role))
+    return next((choice for choice in choices if name_of(choice) == model), None)
+
+
+def _named(model: str, base_url: str | None, key_variable: str | None) -> ModelChoice:
     provider, _, name = model.partition(":")
     if not name:
         raise Invalid("--model is `rules` or `provider:name`.")
-    choice = ModelChoice.model_validate(
-        {
-            "provider": provider,
-            "name": name,
-            **({"base_url": base_url} if base_url else {}),
-            **({"api_key_variable": key_variable} if key_variable else {}),
-        }
-    )
-    models = ConfiguredModels(steward.settings.models, steward.secrets)
-    return ModelDesk(FixedModels(models.backend(access.scope, choice)))
+    try:
+        return ModelChoice.model_validate(
+            {
+                "provider": provider,
+                "name": name,
+                **({"base_url": base_url} if base_url else {}),
+                **({"api_key_variable": key_variable} if key_variable else {}),
+            }
+        )
+    except ValidationError as refused:
+        wrong = refused.errors()[0]
+        if wrong["loc"] == ("provider",):
+            message = f"--model {model}: {provider!r} is no provider. {wrong['msg']}."
+        else:
+            message = (
+                f"--model {model}: {wrong['msg'].removeprefix('Value error, ')}. Give --base-url."
+            )
+        raise Invalid(message) from None
 
 
 def _told(report: ShadowReport) -> str:
     if not report.tasks:
         return "No chat message has been planned yet."
-    totals = table(
-        ["Total", ""],
-        [(name.replace("_", " "), value) for name, value in report.totals.items()],
+    tasks = table(
+        ["Run", "Message", "Plan by", "Compared"],
+        [
+            (task.run_id, _short(task.message), task.made_before, _verdict(task))
+            for task in report.tasks
+        ],
         empty="",
     )
-    return "\n".join([*(_line(task) for task in report.tasks), "", totals])
+    found = report.totals
+    cost = "price unknown" if found["usd"] is None else f"${found['usd']}"
+    lines = [
+        (
+            f"{found['answered']} of {found['tasks']} tasks were answered, {found['valid_plans']} with a valid plan, "
+            f"{_share(found['valid_at_once'])} at once."
+        ),
+        (
+            f"Same tools {_share(found['same_tools'])}, same steps {_share(found['same_steps'])}, "
+            f"same arguments {_share(found['same_arguments'])}."
+        ),
+        f"{found['seconds']:.1f} s, {found['tokens']:,} tokens, {cost}.",
+    ]
+    return "\n".join([tasks, "", *lines, *([report.stopped] if report.stopped else [])])
 
 
-def _line(task: Compared) -> str:
-    verdict = "same" if task.same_arguments else "; ".join(task.differences) or "other arguments"
-    return f"{task.run_id}  {' '.join(task.message.split())[:60]:60}  {verdict}"
+def _verdict(task: Compared) -> str:
+    if task.agreement == "different":
+        return "; ".join(task.differences) or "other arguments"
+    if task.agreement == "no valid plan":
+        return f"no valid plan: {task.problems[-1]}" if task.problems else "no valid plan"
+    return task.agreement
+
+
+def _short(message: str) -> str:
+    said = " ".join(message.split())
+    return said if len(said) <= _LONGEST_MESSAGE else f"{said[: _LONGEST_MESSAGE - 1]}…"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"

@@ -21,10 +21,10 @@ def gist(message: str) -> str:
 class Delta:
     """A piece of an answer on its way; shown to people, never recorded."""
 
-    kind: Literal["text", "thought", "call", "restart"]
-    """`restart`: the try failed, and what was shown of it does not count."""
+    kind: Literal["text", "thought", "call", "restart", "trying"]
+    """`restart`: the try failed, and what was shown of it does not count. `trying`: why it takes longer."""
     text: str = ""
-    """The piece; for a call, the name of the tool."""
+    """The piece; for a call, the name of the tool; for `trying`, what went wrong and what happens next."""
 
 
 OnDelta: TypeAlias = Callable[[Delta], Awaitable[None]]

@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 from steward.core.errors import Misconfigured, StewardError
 from steward.models.answer import Attempt, ModelAnswer
-from steward.models.backend import Backend, Delta, Failed, OnDelta
+from steward.models.backend import Backend, Delta, Failed, OnDelta, gist
 from steward.models.lineup import NO_MODEL, Lineup, Role
 from steward.models.messages import Asking, Json, Message, Request, ToolSpec, message_from_json
 from steward.store import Scope
@@ -89,11 +89,13 @@ class ModelDesk:
         attempts: list[Attempt] = []
         errors: list[StewardError] = []
         shown = _Shown(on_delta)
-        for backend in backends:
+        for number, backend in enumerate(backends, 1):
             try:
                 return await self._patiently(backend, request, shown, attempts)
             except Failed as failure:
                 errors.append(failure.error)
+                if number < len(backends):
+                    await shown.trying(failure.error, f"Asking {backends[number].model} instead.")
         raise _summary(errors) from None
 
     async def _patiently(
@@ -115,6 +117,8 @@ class ModelDesk:
                 await shown.restart()
                 if wait is None:
                     raise
+                tries = f"try {failed + 1} of {backend.patience.attempts}"
+                await shown.trying(error, f"Asking again in {wait:.0f} s, {tries}.")
                 await self._pause(wait)
             else:
                 return ModelAnswer(
@@ -144,6 +148,11 @@ class _Shown:
         if self._on_delta is not None:
             self._some = True
             await self._on_delta(delta)
+
+    async def trying(self, error: StewardError, what: str) -> None:
+        """Why nothing is seen for a while."""
+        if self._on_delta is not None:
+            await self._on_delta(Delta("trying", f"{gist(error.message)} {what}"))
 
     async def restart(self) -> None:
         if self._some and self._on_delta is not None:

@@ -215,6 +215,8 @@ describe('what a turn shows', () => {
       '2.5 s · 1,234 tokens · $0.0021',
     );
     expect(costText({ usd: null, tokens: 0, seconds: 0 })).toBe('');
+    expect(costText({ usd: null, tokens: 12, seconds: 0 })).toBe('12 tokens · price unknown');
+    expect(costText({ usd: '0', tokens: 12, seconds: 0 })).toBe('12 tokens');
   });
 });
 

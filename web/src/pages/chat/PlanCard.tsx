@@ -170,7 +170,7 @@ function Branches({ plans, shown, onShow }: BranchesProps) {
 
 /** What the planner has to say about it (that there is no model is said for all turns at once), and what was wrong with what a model proposed. */
 function PlanWords({ plan }: { plan: TurnPlan }) {
-  const { said, problems, repaired, made_by, plan: document } = plan;
+  const { said, problems, made_by, plan: document } = plan;
   return (
     <>
       {said !== '' && made_by !== 'rules' && (
@@ -182,11 +182,7 @@ function PlanWords({ plan }: { plan: TurnPlan }) {
       {document.notes !== '' && document.notes !== said && <Text size="sm">{document.notes}</Text>}
       {problems.length > 0 && (
         <details className={classes.problems}>
-          <summary>
-            {repaired
-              ? 'The model needed a second try'
-              : `${problems.length} ${problems.length === 1 ? 'mistake' : 'mistakes'} in what the model proposed`}
-          </summary>
+          <summary>{problemsText(plan)}</summary>
           <ul>
             {problems.map((problem, index) => (
               <li key={index}>{problem}</li>
@@ -196,4 +192,11 @@ function PlanWords({ plan }: { plan: TurnPlan }) {
       )}
     </>
   );
+}
+
+/** A model that gave no answer made no mistake in it. */
+function problemsText({ problems, repaired, model }: TurnPlan): string {
+  if (repaired) return 'The model needed a second try';
+  if (model === null) return 'What went wrong';
+  return `${problems.length} ${problems.length === 1 ? 'mistake' : 'mistakes'} in what the model proposed`;
 }

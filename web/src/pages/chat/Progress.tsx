@@ -29,6 +29,11 @@ export function Progress({ turn, following }: Props) {
           <Text size="sm" c="dimmed">
             {words} · <Elapsed start={turn.created_at} end={null} />
           </Text>
+          {following?.text.trying !== undefined && (
+            <Text size="sm" role="status">
+              {following.text.trying.text}
+            </Text>
+          )}
         </>
       )}
     </div>
