@@ -327,12 +327,29 @@ class TestDoctor:
         server = serve([Reply(calls=[("report_ready", '{"word": "ready"}')])])
         found = probe(self.settings(tmp_path, default=choice(server)))
         assert (found.state, found.remedy) == ("ok", "")
-        assert found.message == "compatible:small answers and calls tools (price unknown)"
+        told = r"compatible:small answers and calls tools \(\d+\.\d s, price unknown\)"
+        assert re.fullmatch(told, found.message)
         assert len(server.asked) == 1
 
     def test_a_model_that_only_talks(self, tmp_path: Path, serve: Serve) -> None:
         found = probe(self.settings(tmp_path, default=choice(serve([Reply(["ready"])]))))
         assert found.state == "warning"
+
+    def test_only_an_operator_must_call_tools(self, tmp_path: Path, serve: Serve) -> None:
+        talks = serve([Reply(["ready"])] * 2)
+        acts = serve([Reply(calls=[("report_ready", "{}")])])
+        found = probe(
+            self.settings(
+                tmp_path,
+                planner=choice(talks, name="small"),
+                operator=choice(acts, name="large"),
+                explainer=choice(talks, name="gpt-5", fallbacks=[choice(talks, name="small")]),
+            )
+        )
+        assert found.state == "ok", found.message
+        assert "compatible:small (planner, fallback of explainer) answers (" in found.message
+        assert "compatible:large (operator) answers and calls tools" in found.message
+        assert all(not asked.body.get("tools") for asked in talks.asked)
 
     def test_the_worst_of_several_counts(self, tmp_path: Path, serve: Serve) -> None:
         good = serve([Reply(calls=[("report_ready", "{}")])])
@@ -343,7 +360,7 @@ class TestDoctor:
         )
         assert found.state == "failed"
         assert "answers and calls tools" in found.message
-        assert "Broken." in found.message
+        assert "planner: compatible:small rejected the request. It said: Broken." in found.message
         assert "its key is the secret 'key'" in found.message
 
 

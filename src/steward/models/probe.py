@@ -1,8 +1,9 @@
 """Asks every configured model something small, for `steward doctor`."""
 
 import asyncio
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal
 
@@ -24,6 +25,7 @@ _TOOL: Final = ToolSpec(
     },
 )
 _QUESTION: Final = User("Call the tool report_ready with the word 'ready'. Say nothing else.")
+_WORDS: Final = User("Answer with the word 'ready' and nothing else.")
 _STATES: Final = ("ok", "info", "warning", "failed")
 
 
@@ -40,58 +42,84 @@ class ModelFinding:
 def probe(settings: Settings) -> ModelFinding:
     """One finding about all models of the settings; asks each of them once, at their price."""
     models = ConfiguredModels(settings.models)
-    choices = {
-        (name_of(choice), choice.base_url): choice
-        for role in Role
-        for choice in models.choices(role)
-    }
-    if not choices:
+    asked: dict[tuple[str, str | None], _Asked] = {}
+    for role in Role:
+        for number, choice in enumerate(models.choices(role)):
+            found = asked.setdefault((name_of(choice), choice.base_url), _Asked(choice))
+            found.roles.append(role.value if number == 0 else f"fallback of {role.value}")
+            found.acts |= role is Role.operator
+    if not asked:
         return ModelFinding(
             "model",
             "info",
             "no model is configured; Steward plans by rules, and recipes and playbooks work",
             "Set STEWARD_MODELS__DEFAULT__PROVIDER and STEWARD_MODELS__DEFAULT__NAME to add one.",
         )
-    return _joined(asyncio.run(_all(models, list(choices.values()))))
+    return _joined(asyncio.run(_all(models, list(asked.values()))))
 
 
-async def _all(models: ConfiguredModels, choices: Sequence[ModelChoice]) -> list[ModelFinding]:
-    return list(await asyncio.gather(*(_one(models, choice) for choice in choices)))
+@dataclass
+class _Asked:
+    """A model of the settings and what it is there for."""
+
+    choice: ModelChoice
+    roles: list[str] = field(default_factory=list)
+    acts: bool = False
+    """Whether it must call tools; a plan and an explanation are words."""
+
+    @property
+    def name(self) -> str:
+        every = {role.value for role in Role} <= set(self.roles)
+        return (
+            name_of(self.choice) if every else f"{name_of(self.choice)} ({', '.join(self.roles)})"
+        )
 
 
-async def _one(models: ConfiguredModels, choice: ModelChoice) -> ModelFinding:
-    name = name_of(choice)
+async def _all(models: ConfiguredModels, asked: Sequence[_Asked]) -> list[ModelFinding]:
+    return list(await asyncio.gather(*(_one(models, each) for each in asked)))
+
+
+async def _one(models: ConfiguredModels, asked: _Asked) -> ModelFinding:
+    choice, name = asked.choice, asked.name
     if choice.api_key_secret is not None:
         told = f"{name} not asked: its key is the secret {choice.api_key_secret!r} of each project"
         return ModelFinding("model", "info", told)
     hurried = choice.model_copy(
         update={"timeout": min(choice.timeout, _LIMIT), "stall": min(choice.stall, _LIMIT)}
     )
-    return await _asked(models.backend(None, hurried))
+    return await _answered(models.backend(None, hurried), asked)
 
 
-async def _asked(backend: Backend) -> ModelFinding:
-    request = Request(Role.operator.value, (_QUESTION,), (_TOOL,))
+async def _answered(backend: Backend, asked: _Asked) -> ModelFinding:
+    request = (
+        Request(Role.operator.value, (_QUESTION,), (_TOOL,))
+        if asked.acts
+        else Request(Role.explainer.value, (_WORDS,))
+    )
+    began = time.perf_counter()
     try:
         answer = await backend.answer(request, _unseen)
     except Failed as failure:
-        return ModelFinding("model", "failed", failure.error.message, _REMEDY)
-    return _judged(backend.model, answer)
+        told = f"{', '.join(asked.roles)}: {failure.error.message}"
+        return ModelFinding("model", "failed", told, _REMEDY)
+    return _judged(asked, answer, time.perf_counter() - began)
 
 
-def _judged(model: str, answer: ModelAnswer) -> ModelFinding:
-    if any(call.tool == _TOOL.name and call.broken is None for call in answer.calls):
-        cost = answer.usage.cost
-        price = "price unknown" if cost is None else "price known"
-        return ModelFinding("model", "ok", f"{model} answers and calls tools ({price})")
+def _judged(asked: _Asked, answer: ModelAnswer, seconds: float) -> ModelFinding:
+    price = "price unknown" if answer.usage.cost is None else "price known"
+    calls = any(call.tool == _TOOL.name and call.broken is None for call in answer.calls)
+    if calls or (answer.text.strip() and not asked.acts):
+        able = " and calls tools" if asked.acts else ""
+        told = f"{asked.name} answers{able} ({seconds:.1f} s, {price})"
+        return ModelFinding("model", "ok", told)
     if answer.parts:
         return ModelFinding(
             "model",
             "warning",
-            f"{model} answers, but did not call the tool it was asked to call",
-            "Choose a model that calls tools for planner and operator.",
+            f"{asked.name} answers, but did not call the tool it was asked to call",
+            "Choose a model that calls tools as operator; the others need not.",
         )
-    return ModelFinding("model", "failed", f"{model} gave an empty answer", _REMEDY)
+    return ModelFinding("model", "failed", f"{asked.name} gave an empty answer", _REMEDY)
 
 
 _REMEDY: Final = "Check provider, name, base_url and key under [models] in the settings."
