@@ -6,6 +6,8 @@ from pathlib import Path
 
 import duckdb
 
+from steward.core.errors import Invalid
+
 
 @dataclass(frozen=True)
 class Column:
@@ -26,6 +28,18 @@ class Table:
     @property
     def column_names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
+
+    def chosen(self, names: Sequence[str] | None) -> list[Column]:
+        """The columns of these names, in the order of the table; all of them where none is named."""
+        if names is None:
+            return list(self.columns)
+        unknown = [name for name in names if name not in self.column_names]
+        if unknown:
+            raise Invalid(
+                f"{self.name} has no column {', '.join(map(repr, unknown))}; "
+                f"it has {', '.join(self.column_names[:20])}."
+            )
+        return [column for column in self.columns if column.name in set(names)]
 
 
 def quote(identifier: str) -> str:

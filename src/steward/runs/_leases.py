@@ -176,15 +176,6 @@ class Leases(Rows):
                 .values(lease_until=None, holder=None, wake_at=self._clock.now())
             )
 
-    def next_due(self, queues: Sequence[str]) -> datetime | None:
-        """When the next run becomes due by itself."""
-        statement = sa.select(sa.func.min(COLUMNS.wake_at)).where(
-            COLUMNS.queue.in_(list(queues)), COLUMNS.status.in_(LIVE)
-        )
-        with self._database.read(EVERYWHERE) as tx:
-            moment: datetime | None = tx.execute(statement).scalar()
-        return moment
-
 
 def _free(now: datetime) -> sa.ColumnElement[bool]:
     return sa.or_(COLUMNS.lease_until.is_(None), COLUMNS.lease_until < now)

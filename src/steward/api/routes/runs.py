@@ -9,6 +9,7 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsOperator, AsViewer, AsViewerOrRunner
+from steward.api.routes.history import DependantOut
 from steward.api.run_documents import KeyIn, RunOut, StatusName, StepKey, run_out
 from steward.api.types import RunId
 from steward.broker.tool import Risk
@@ -195,16 +196,6 @@ class ActionOut(Output):
     commits: list[str]
     way: str
     undone: bool
-
-
-class DependantOut(Output):
-    commit: str
-    message: str
-    author: str
-    created_at: datetime
-    kind: str
-    name: str
-    reason: str
 
 
 class UndoPlanOut(Output):

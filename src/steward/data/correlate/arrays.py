@@ -8,7 +8,6 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from steward.core.errors import Invalid
 from steward.data.correlate.results import ColumnRole
 from steward.data.pii.values import one_row
 from steward.data.profile.sampling import SAMPLE_TABLE, sample_rows
@@ -66,7 +65,7 @@ class Loading:
 def load(
     connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[str] | None
 ) -> Loading:
-    chosen = _choose(table, columns)
+    chosen = table.chosen(columns)
     rows = int(one_row(connection, f"SELECT count(*) FROM {table.source}")[0])
     used = min(rows, ROWS, max(FEWEST_ROWS, CELLS // max(1, len(chosen))))
     source = table.source
@@ -77,18 +76,6 @@ def load(
         return _read(connection, source, chosen, rows, used)
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {SAMPLE_TABLE}")
-
-
-def _choose(table: Table, columns: Sequence[str] | None) -> list[Column]:
-    if columns is None:
-        return list(table.columns)
-    unknown = [name for name in columns if name not in table.column_names]
-    if unknown:
-        raise Invalid(
-            f"{table.name} has no column {', '.join(map(repr, unknown))}; "
-            f"it has {', '.join(table.column_names[:20])}."
-        )
-    return [column for column in table.columns if column.name in set(columns)]
 
 
 def _read(

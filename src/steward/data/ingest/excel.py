@@ -21,7 +21,7 @@ from python_calamine import (
     SheetVisibleEnum,
 )
 
-from steward.core.errors import Bug, Invalid, NotFound
+from steward.core.errors import Invalid, NotFound
 from steward.data.ingest.dialect import header_reason
 from steward.data.ingest.findings import (
     ColumnFinding,
@@ -42,12 +42,10 @@ from steward.data.ingest.writing import (
     DATA,
     REJECTS,
     TypedColumn,
-    misfits_sql,
     typed_columns,
-    write_rejects,
-    write_rows,
+    write_table,
 )
-from steward.data.tables import describe, parquet_source, quote
+from steward.data.tables import quote
 
 _SHOWN_ROWS = 50
 _HEADER_WITHIN = 60
@@ -120,22 +118,17 @@ def load(job: Job, out_dir: Path) -> Loaded:
         table = _text_table(staged, layout)
         findings, typed, notes = _types(job, staged, infer(connection, table, job.options), table)
         job.progress("writing", 0, staged.stage.rows)
-        rows = write_rows(connection, table, typed, out_dir / DATA)
-        rejected = write_rejects(connection, (misfits_sql(table, typed),), out_dir / REJECTS)
-        columns = describe(connection, parquet_source([out_dir / DATA]))
-    records = staged.stage.rows
-    if records != rows + rejected:
-        raise Bug(f"{records} records of {job.name!r} became {rows} rows and {rejected} rejects.")
+        written = write_table(connection, table, typed, out_dir, staged.stage.rows)
     return Loaded(
         name=job.name,
         format="excel",
         table=job.table_name(book.name),
         data=DATA,
         rejects=REJECTS,
-        records=records,
-        rows=rows,
-        rejected=rejected,
-        columns=columns,
+        records=written.records,
+        rows=written.rows,
+        rejected=written.rejected,
+        columns=written.columns,
         findings=findings,
         blank_lines=staged.blank,
         preamble=layout.preamble,
@@ -158,7 +151,9 @@ def _open(job: Job, *, choose_first: bool) -> _Book:
         name = _chosen(job, workbook, [meta.name for meta in listed], choose_first=choose_first)
         sheet = workbook.get_sheet_by_name(name)
     except PasswordError as problem:
-        raise Invalid(f"{job.name!r} is protected by a password.", code="encrypted") from problem
+        raise Invalid(
+            f"{job.name!r} is protected by a password. Save it again without one.", code="encrypted"
+        ) from problem
     except CalamineError as problem:
         said = str(problem)[:160]
         raise Invalid(f"{job.name!r} is a damaged spreadsheet: {said}", code="damaged") from problem

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steward.core.errors import Bug, Invalid
+from steward.core.errors import Invalid
 from steward.data.ingest.encoding import find_encoding
 from steward.data.ingest.findings import ColumnFinding, Encoding, Inspection, Loaded, Note
 from steward.data.ingest.job import Job, check_width, locked_session
@@ -25,12 +25,10 @@ from steward.data.ingest.writing import (
     DATA,
     REJECTS,
     TypedColumn,
-    misfits_sql,
     typed_columns,
-    write_rejects,
-    write_rows,
+    write_table,
 )
-from steward.data.tables import describe, parquet_source, quote
+from steward.data.tables import quote
 
 _SHOWN_ROWS = 50
 _PREFIX = {"text": "s", "number": "n", "boolean": "b", "object": "j", "array": "j"}
@@ -84,23 +82,18 @@ def load(job: Job, out_dir: Path) -> Loaded:
         inferred = infer(connection, table, job.options)
         findings, typed = _typed(staged, job, columns, inferred)
         job.progress("writing", 0, staged.rows.rows)
-        rows = write_rows(connection, table, typed, out_dir / DATA)
-        odd = f'SELECT line, NULL AS "column", c0 AS raw, c1 AS reason FROM {staged.odd.source}'
-        rejected = write_rejects(connection, (misfits_sql(table, typed), odd), out_dir / REJECTS)
-        written = describe(connection, parquet_source([out_dir / DATA]))
-    records = staged.rows.rows + staged.odd.rows
-    if records != rows + rejected:
-        raise Bug(f"{records} records of {job.name!r} became {rows} rows and {rejected} rejects.")
+        records = staged.rows.rows + staged.odd.rows
+        written = write_table(connection, table, typed, out_dir, records, odd=staged.odd.source)
     return Loaded(
         name=job.name,
         format="json",
         table=job.table_name(document.table),
         data=DATA,
         rejects=REJECTS,
-        records=records,
-        rows=rows,
-        rejected=rejected,
-        columns=written,
+        records=written.records,
+        rows=written.rows,
+        rejected=written.rejected,
+        columns=written.columns,
         findings=findings,
         encoding=encoding,
         wrappers=job.wrappers,

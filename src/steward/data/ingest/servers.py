@@ -10,7 +10,6 @@ from pathlib import Path
 
 import duckdb
 
-from steward.core.errors import Bug
 from steward.data.ingest.address import Address, parse_address
 from steward.data.ingest.databases import choose_table
 from steward.data.ingest.findings import ColumnFinding, Inspection, Loaded, Note, TableListing
@@ -26,12 +25,10 @@ from steward.data.ingest.writing import (
     DATA,
     REJECTS,
     TypedColumn,
-    misfits_sql,
     typed_columns,
-    write_rejects,
-    write_rows,
+    write_table,
 )
-from steward.data.tables import describe, literal, parquet_source, quote
+from steward.data.tables import literal, parquet_source, quote
 
 _SHOWN_ROWS = 50
 ZONED = "TIMESTAMP WITH TIME ZONE"
@@ -147,21 +144,17 @@ def load(job: Job, url: str, out_dir: Path, *, private: bool) -> Loaded:
         records = _count(connection, staged.source)
         findings, typed, notes = _types(job, connection, table, staged)
         job.progress("writing", 0, records)
-        rows = write_rows(connection, staged, typed, out_dir / DATA)
-        rejected = write_rejects(connection, (misfits_sql(staged, typed),), out_dir / REJECTS)
-        columns = describe(connection, parquet_source([out_dir / DATA]))
-    if records != rows + rejected:
-        raise Bug(f"{records} records of {job.name!r} became {rows} rows and {rejected} rejects.")
+        written = write_table(connection, staged, typed, out_dir, records)
     return Loaded(
         name=job.name,
         format=address.kind,
         table=table.name,
         data=DATA,
         rejects=REJECTS,
-        records=records,
-        rows=rows,
-        rejected=rejected,
-        columns=columns,
+        records=written.records,
+        rows=written.rows,
+        rejected=written.rejected,
+        columns=written.columns,
         findings=findings,
         warnings=(*table.naming.notes, *notes),
     )

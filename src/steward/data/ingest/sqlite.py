@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote as url_quote
 
-from steward.core.errors import Bug, Invalid
+from steward.core.errors import Invalid
 from steward.data.ingest.databases import choose_table
 from steward.data.ingest.findings import ColumnFinding, Inspection, Loaded, Note, TableListing
 from steward.data.ingest.job import Job, check_width, locked_session
@@ -22,12 +22,10 @@ from steward.data.ingest.writing import (
     DATA,
     REJECTS,
     TypedColumn,
-    misfits_sql,
     typed_columns,
-    write_rejects,
-    write_rows,
+    write_table,
 )
-from steward.data.tables import describe, literal, parquet_source, quote
+from steward.data.tables import literal, quote
 
 _SHOWN_ROWS = 50
 _FETCH = 10_000
@@ -101,23 +99,18 @@ def load(job: Job, out_dir: Path) -> Loaded:
             job, staged, infer(connection, table, job.options), table
         )
         job.progress("writing", 0, staged.stage.rows)
-        rows = write_rows(connection, table, typed, out_dir / DATA)
-        odd = f'SELECT line, NULL AS "column", c0 AS raw, c1 AS reason FROM {staged.odd.source}'
-        rejected = write_rejects(connection, (misfits_sql(table, typed), odd), out_dir / REJECTS)
-        columns = describe(connection, parquet_source([out_dir / DATA]))
-    records = staged.stage.rows + staged.odd.rows
-    if records != rows + rejected:
-        raise Bug(f"{records} records of {job.name!r} became {rows} rows and {rejected} rejects.")
+        records = staged.stage.rows + staged.odd.rows
+        written = write_table(connection, table, typed, out_dir, records, odd=staged.odd.source)
     return Loaded(
         name=job.name,
         format="sqlite",
         table=job.table_name(staged.name),
         data=DATA,
         rejects=REJECTS,
-        records=records,
-        rows=rows,
-        rejected=rejected,
-        columns=columns,
+        records=written.records,
+        rows=written.rows,
+        rejected=written.rejected,
+        columns=written.columns,
         findings=findings,
         wrappers=job.wrappers,
         warnings=(*job.notes, *staged.naming.notes, *notes),

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import duckdb
 
+from steward.core.errors import Bug
 from steward.data.ingest.findings import ColumnFinding
 from steward.data.ingest.options import Options
 from steward.data.ingest.readings import Reading, kept_sql, value_sql
 from steward.data.ingest.texts import Inferred, TextColumn, TextTable, reading_of, text_sql
-from steward.data.tables import literal, quote
+from steward.data.tables import Column, describe, literal, parquet_source, quote
 
 DATA = "data.parquet"
 REJECTS = "rejects.parquet"
@@ -140,6 +141,32 @@ def _reason(column: TypedColumn) -> str:
 
 def ragged_reason(fields: int, width: int) -> str:
     return f"has {fields} fields where {width} are expected"
+
+
+@dataclass(frozen=True)
+class Written:
+    records: int
+    rows: int
+    rejected: int
+    columns: tuple[Column, ...]
+
+
+def write_table(
+    connection: duckdb.DuckDBPyConnection,
+    table: TextTable,
+    typed: Sequence[TypedColumn],
+    out_dir: Path,
+    records: int,
+    *,
+    odd: str | None = None,
+) -> Written:
+    """Writes the rows and the rejects of so many records; `odd` is where those lie that were never rows."""
+    rows = write_rows(connection, table, typed, out_dir / DATA)
+    never = odd and f'SELECT line, NULL AS "column", c0 AS raw, c1 AS reason FROM {odd}'
+    rejected = write_rejects(connection, (misfits_sql(table, typed), never), out_dir / REJECTS)
+    if records != rows + rejected:
+        raise Bug(f"{records} records became {rows} rows and {rejected} rejects.")
+    return Written(records, rows, rejected, describe(connection, parquet_source([out_dir / DATA])))
 
 
 NO_REJECTS = (

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import duckdb
 
-from steward.core.errors import Invalid
 from steward.data.pii.evidence import Candidates, Evidence, weigh_inside, weigh_whole
 from steward.data.pii.hints import named_kinds
 from steward.data.pii.kinds import PREFILTER
@@ -25,7 +24,7 @@ def find(
     connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[str] | None = None
 ) -> Findings:
     """Personal data in the named columns, or in all of them."""
-    chosen = _choose(table, columns)
+    chosen = table.chosen(columns)
     if not chosen:
         return Findings(table.name, (), 0)
     counts = _survey(connection, table, chosen)
@@ -37,18 +36,6 @@ def find(
         sample = take(connection, values) if readable(column) else Sample((), complete=False)
         found += inspect(connection, column, values, sample, filled)
     return Findings(table.name, tuple(found), len(chosen))
-
-
-def _choose(table: Table, columns: Sequence[str] | None) -> list[Column]:
-    if columns is None:
-        return list(table.columns)
-    unknown = [name for name in columns if name not in table.column_names]
-    if unknown:
-        raise Invalid(
-            f"{table.name} has no column {', '.join(map(repr, unknown))}; "
-            f"it has {', '.join(table.column_names[:20])}."
-        )
-    return [column for column in table.columns if column.name in set(columns)]
 
 
 def _survey(

@@ -27,20 +27,11 @@ class Inclusion:
     orphan_values: int
     most_dependent: int
     most_referenced: int
-    referenced_filled: int
     referenced_matched: int
 
     @property
     def coverage(self) -> float:
         return self.matched / self.filled if self.filled else 0.0
-
-    @property
-    def value_coverage(self) -> float:
-        return 1 - self.orphan_values / self.values if self.values else 0.0
-
-    @property
-    def reverse_coverage(self) -> float:
-        return self.referenced_matched / self.referenced_filled if self.referenced_filled else 0.0
 
 
 class Sketches:
@@ -122,10 +113,10 @@ def _count(
         f"WITH d AS ({_grouped(tables, dependent, level)}), r AS ({_grouped(tables, referenced, level)}), "
         f"both_sides AS (SELECT d.n AS d, r.n AS r FROM d LEFT JOIN r USING ({keys})) "
         "SELECT sum(d), sum(d) FILTER (r IS NOT NULL), count(*), count(*) FILTER (r IS NULL), "
-        "max(d), (SELECT max(n) FROM r), (SELECT sum(n) FROM r), sum(r) FROM both_sides"
+        "max(d), (SELECT max(n) FROM r), sum(r) FROM both_sides"
     ).fetchone()
-    filled, matched, values, orphans, most_d, most_r, referenced_filled, referenced_matched = (
-        int(value or 0) for value in (row or (0,) * 8)
+    filled, matched, values, orphans, most_d, most_r, referenced_matched = (
+        int(value or 0) for value in (row or (0,) * 7)
     )
     coverage = matched / filled if filled else 0.0
     return Inclusion(
@@ -138,7 +129,6 @@ def _count(
         orphan_values=orphans,
         most_dependent=most_d,
         most_referenced=most_r,
-        referenced_filled=referenced_filled,
         referenced_matched=referenced_matched,
     )
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import sqlalchemy as sa
 
 from steward.core.clock import Clock
-from steward.core.errors import Conflict, NotFound
+from steward.core.errors import Conflict
 from steward.core.faults import fault
 from steward.data.versions import _tables as tables
 from steward.store import BlobStore, Database, FileBlobs, Scope, Transaction
@@ -83,19 +83,6 @@ class Parts:
             {"blob": digest, "bytes": sizes[digest], "touched_at": now} for digest in sorted(sizes)
         ]
         tables.upsert(transaction, tables.blobs, rows, renew={"touched_at": now, "doomed_at": None})
-
-    def adopt(self, scope: Scope, digest: str) -> int:
-        """Enters a blob that somebody else has stored; returns its size."""
-        check_digest(digest)
-        size = self._blobs.size(digest)
-        if size is not None:
-            with self._database.write(scope) as tx:
-                self.claim(tx, {digest: size})
-            # The sweep may have been there between the look and the claim.
-            size = self._blobs.size(digest)
-        if size is None:
-            raise NotFound(f"Blob {digest[:12]}… is not in the store; upload the file again.")
-        return size
 
     def renew(self, transaction: Transaction, digests: Sequence[str]) -> None:
         """Keeps blobs that a commit is about to name; they must be in the ledger."""

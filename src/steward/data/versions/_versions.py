@@ -188,10 +188,6 @@ class Versions:
         file = self._parts.spool(scope, chunks)
         return FileEntry(path, file.digest, file.bytes)
 
-    def adopt_blob(self, scope: Scope, path: str, digest: str) -> FileEntry:
-        """A blob that another room has stored, to be named by a commit."""
-        return FileEntry(path, digest, self._parts.adopt(scope, digest))
-
     def pin(
         self,
         scope: Scope,

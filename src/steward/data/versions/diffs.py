@@ -33,10 +33,6 @@ class VersionDiff:
     changed_cells: dict[str, int]
     """Per column present on both sides, how many of the changed rows differ in it."""
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.columns or self.added or self.removed or self.changed)
-
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 

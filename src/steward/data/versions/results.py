@@ -25,11 +25,6 @@ class Version:
     parts: int
     patched_rows: int
 
-    @property
-    def is_fragmented(self) -> bool:
-        """Whether compacting it would make reading noticeably cheaper."""
-        return self.patched_rows * 10 > self.rows
-
 
 @dataclass(frozen=True)
 class Branch:
