@@ -12,6 +12,7 @@ from steward.api.chat_documents import TurnOut
 from steward.api.documents import Input, Output
 from steward.app import Steward
 from steward.core.errors import Conflict, Invalid, NotFound, Problem
+from steward.core.mistakes import in_words, mistakes
 from steward.identity import Access
 from steward.runs import Run
 
@@ -50,7 +51,10 @@ def review_of(given: Any) -> ReviewIn:
     try:
         return ReviewIn.model_validate(given)
     except ValidationError as error:
-        raise _invalid("This decides nothing about a plan.", "", error) from None
+        found = mistakes(error)
+        raise Invalid(
+            f"This decides nothing about a plan: {in_words(found)}.", problems=found
+        ) from None
 
 
 def review(steward: Steward, access: Access, run: Run, body: ReviewIn) -> None:
@@ -77,7 +81,10 @@ def apply_step(steward: Steward, access: Access, turn: TurnOut, step_id: str) ->
     if known is None or not turn.plans:
         raise NotFound("This turn has no plan.")
     if not run.status.is_final:
-        raise Conflict("The plan is still being carried out.", code="turn-running")
+        raise Conflict(
+            "The plan is still being carried out. Wait for it, or stop it first.",
+            code="turn-running",
+        )
     branch = turn.plans[-1].branch
     states = {step.id: step.status for step in turn.steps if step.branch == branch}
     done = {name for name, state in states.items() if state not in {"skipped", "failed"}}
@@ -118,7 +125,9 @@ def catalogue_of(steward: Steward, run: Run) -> Catalogue | None:
 def plan_options(steward: Steward, run: Run) -> PlanOptionsOut:
     known = catalogue_of(steward, run)
     if known is None:
-        raise Conflict("This turn has not been planned yet.", code="nothing-to-review")
+        raise Conflict(
+            "This turn has no plan yet. Wait until it is planned.", code="nothing-to-review"
+        )
     tools = {name: facts for name, facts in sorted(known.tools.items()) if known.usable(name)}
     return PlanOptionsOut(
         agents=[
@@ -147,25 +156,19 @@ def plan_options(steward: Steward, run: Run) -> PlanOptionsOut:
 def _changed(body: ReviewIn, known: Catalogue | None) -> dict[str, Any]:
     """The plan, if it could be carried out: whoever changes it learns at once what is wrong, and where."""
     if body.plan is None:
-        raise Invalid("A change needs the plan.", problems=[Problem("/plan", "is missing")])
+        raise Invalid(
+            "Send the changed plan with the decision `change`.",
+            problems=[Problem("/plan", "is missing")],
+        )
     if known is None:
         try:
             return Plan.model_validate(body.plan).to_json()
         except ValidationError as error:
-            raise _invalid("This is not a plan.", "/plan", error) from None
+            found = mistakes(error, "/plan")
+            raise Invalid(f"This is not a plan: {in_words(found)}.", problems=found) from None
     try:
         return check(body.plan, known).to_json()
     except PlanRefused as refused:
         raise PlanRefused(
             [Problem(f"/plan{each.pointer}", each.message) for each in refused.problems]
         ) from None
-
-
-def _invalid(message: str, where: str, error: ValidationError) -> Invalid:
-    return Invalid(
-        message,
-        problems=[
-            Problem("/".join([where, *(str(part) for part in each["loc"])]), each["msg"])
-            for each in error.errors(include_url=False, include_input=False)
-        ],
-    )

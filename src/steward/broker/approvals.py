@@ -342,11 +342,13 @@ class Approvals:
                 code="other-payload",
             )
         if digest(found.body) != found.body_hash:
-            raise Denied("The stored payload does not match its hash; it was altered.")
+            raise Denied(
+                "The stored payload does not match its hash: it was altered. Cancel the run and start it again."
+            )
         if not verdict.approve and not verdict.reason.strip():
             raise Invalid("Say why you reject it; the reason goes to the run.")
         if verdict.body is not None and found.batch:
-            raise Invalid("A batch is approved or rejected as it is.")
+            raise Invalid("A batch is approved or rejected as it is; leave `body` out.")
 
     def _check_redeemable(self, found: Approval, body: Json, body_hash: str, ticket: str) -> None:
         if found.status is State.used and found.used_by == ticket:

@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from steward.broker._budget_tables import UNITS, budget_entries, budgets
 from steward.broker.tool import Cost
 from steward.core.clock import Clock
-from steward.core.errors import Bug, Denied, Invalid, NotFound, Problem
+from steward.core.errors import Bug, Denied, Invalid, NotFound
+from steward.core.mistakes import in_words, mistakes
 from steward.store import Database, Prepared, Scope, Transaction
 
 _PER_DOLLAR: Final = 10**9
@@ -121,11 +122,8 @@ class Budget(BaseModel):
         try:
             return cls.model_validate(document)
         except ValidationError as error:
-            problems = [
-                Problem("/budget/" + "/".join(map(str, item["loc"])), item["msg"])
-                for item in error.errors(include_url=False, include_input=False)
-            ]
-            raise Invalid("The budget is not valid.", problems=problems) from None
+            found = mistakes(error, "/budget")
+            raise Invalid(f"The budget is not valid: {in_words(found)}.", problems=found) from None
 
 
 class Drawing(Protocol):

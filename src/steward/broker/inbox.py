@@ -90,7 +90,7 @@ class Inbox:
         member_of = self._groups.of(access.scope, access.user_id)
         found = _asked(access, run, wait, member_of)
         if found is None:
-            raise Denied("Somebody else was asked.")
+            raise Denied("Somebody else was asked; only they, or an admin, can answer.")
         return found
 
     def answer(self, access: Access, run_id: str, key: str, answer: Json) -> None:

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from steward.broker.labels import Labels
 from steward.broker.tool import Arguments, Cost, Preview, Tool
-from steward.core.errors import Invalid, Problem
+from steward.core.errors import Invalid
+from steward.core.mistakes import in_words, mistakes
 from steward.runs import Json
 
 
@@ -45,13 +46,9 @@ def validated(tool: Tool[Any], arguments: Json) -> Arguments:
     try:
         found: Arguments = tool.arguments.model_validate(arguments)
     except ValidationError as error:
-        problems = [
-            Problem("/" + "/".join(str(part) for part in item["loc"]), item["msg"])
-            for item in error.errors(include_url=False, include_input=False)
-        ]
-        listed = "; ".join(f"{p.pointer}: {p.message}" for p in problems[:5])
+        problems = mistakes(error)
         raise Invalid(
-            f"The arguments of {tool.name} are not valid: {listed}",
+            f"The arguments of {tool.name} are not valid: {in_words(problems)}",
             code="invalid-arguments",
             problems=problems,
         ) from None

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from steward.agents.plan import Contract
 from steward.core.errors import Invalid
+from steward.core.mistakes import in_words, mistakes
 
 MOST_BYTES: Final = 4 << 20
 _MARKS: Final = {"passed": "✓", "failed": "✗", "skipped": "–"}
@@ -78,10 +79,9 @@ def read_report(source: str | bytes | Mapping[str, Any]) -> Report:
             value.pop("totals", None)
         return Report.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = "/".join(str(part) for part in first["loc"])
+        found = mistakes(error)
         raise Invalid(
-            f"This is not a report of `steward eval`: /{place}: {first['msg']}."
+            f"This is not a report of `steward eval`: {in_words(found)}.", problems=found
         ) from None
     except (ValueError, RecursionError):
         raise Invalid("This is not a report of `steward eval`: it is no JSON.") from None

@@ -111,7 +111,7 @@ def load_suites(names: Sequence[str]) -> list[Suite]:
     found = [suite for name in names for suite in _found(name)]
     twice = {suite.name for suite in found if [each.name for each in found].count(suite.name) > 1}
     if twice:
-        raise Invalid(f"Two suites are called {', '.join(sorted(twice))}.")
+        raise Invalid(f"Two suites are called {', '.join(sorted(twice))}; rename one of them.")
     return found
 
 
@@ -120,7 +120,7 @@ def _found(name: str) -> Iterable[Suite]:
     if path.is_dir():
         inside = [*path.glob("*.yaml"), *path.glob("*.yml"), *path.glob(f"*{_ENDINGS[0]}")]
         if not inside:
-            raise NotFound(f"There is no suite in {name}.")
+            raise NotFound(f"There is no suite in {name}; a suite is a .yaml file.")
         for each in sorted(inside):
             yield from _found(str(each))
     elif path.is_file() and path.name.endswith(_ENDINGS):

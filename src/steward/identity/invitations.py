@@ -121,7 +121,9 @@ class Invitations:
         with self._database.write(EVERYWHERE) as tx:
             row = self._open(tx, text, lock=True)
             if row.email is not None and row.email != canonical_email(email):
-                raise Denied("This invitation was made for another e-mail address.")
+                raise Denied(
+                    "This invitation was made for another e-mail address. Use that one, or ask for a new link."
+                )
             if self._users.find(email) is not None:
                 raise Conflict(
                     "There is an account with this address. Sign in first, then open the link again.",
@@ -139,7 +141,9 @@ class Invitations:
         with self._database.write(EVERYWHERE) as tx:
             row = self._open(tx, text, lock=True)
             if row.email is not None and row.email != principal.email:
-                raise Denied("This invitation was made for another e-mail address.")
+                raise Denied(
+                    "This invitation was made for another e-mail address. Use that one, or ask for a new link."
+                )
             self._join(tx, row, principal.user_id, principal.name)
 
     def _join(self, tx: Transaction, row: sa.Row[Any], user_id: str, name: str) -> None:

@@ -128,7 +128,7 @@ class Members:
             _lock_project(tx)
             current = self._one(tx, access.scope, user_id)
             if current is None:
-                raise NotFound("There is no such member.")
+                raise NotFound("There is no such member in this project.")
             if user_id != access.user_id:
                 self._refuse_above(access, current)
             if current.inherited:
@@ -170,7 +170,9 @@ class Members:
 
     def _refuse_above(self, access: Access, member: Member) -> None:
         if member.role > access.role:
-            raise Denied(f"{member.name} has a higher role than yours.")
+            raise Denied(
+                f"{member.name} has a higher role than yours; somebody of that role can do this."
+            )
 
     def _refuse_last_owner(
         self, tx: Transaction, access: Access, member: Member, role: Role | None

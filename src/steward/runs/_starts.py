@@ -197,7 +197,9 @@ class Starts(Rows):
             known = tx.first(sa.select(tables.runs).where(COLUMNS.id == capsule.run_id))
             if known is not None:
                 if known.head_hash != capsule.entries[-1].hash:
-                    raise Conflict("A run with this id is here already, and it is another one.")
+                    raise Conflict(
+                        "A run with this id is here already, and it is another one. Nothing was imported."
+                    )
                 return run_of(known, scope)
             self._insert_capsule(tx, capsule)
             self._events.append(

@@ -28,7 +28,8 @@ from pydantic import (
     model_validator,
 )
 
-from steward.core.errors import Invalid, Problem
+from steward.core.errors import Invalid
+from steward.core.mistakes import in_words, mistakes
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
@@ -362,13 +363,9 @@ class QueryPlan(_Part):
         try:
             return cls.model_validate(document)
         except ValidationError as error:
-            problems = [
-                Problem("/" + "/".join(str(part) for part in item["loc"]), item["msg"])
-                for item in error.errors(include_input=False, include_url=False)
-            ]
-            first = "; ".join(f"{p.pointer}: {p.message}" for p in problems[:5])
+            found = mistakes(error)
             raise Invalid(
-                f"The plan is not valid: {first}", code="plan-invalid", problems=problems
+                f"The plan is not valid: {in_words(found)}.", code="plan-invalid", problems=found
             ) from None
 
     def text(self) -> str:

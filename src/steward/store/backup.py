@@ -269,7 +269,9 @@ def _unpack(
     _compare(manifest.sha256, sha256)
     counts = _count_rows(folder)
     if counts != manifest.rows:
-        raise Invalid(f"{path}: the row counts differ from the manifest.")
+        raise Invalid(
+            f"{path}: the row counts differ from the manifest; it was altered. Use another backup."
+        )
     if manifest.has_keys:
         keyring = Keyring.load(folder / KEYS)
     elif keyring is None:
@@ -286,7 +288,9 @@ def _manifest(path: Path, content: bytes) -> Manifest:
     try:
         return Manifest.model_validate_json(content)
     except ValidationError:
-        raise Invalid(f"{path} holds a manifest that this version cannot read.") from None
+        raise Invalid(
+            f"{path} holds a manifest that this version cannot read. Upgrade Steward, or use another backup."
+        ) from None
 
 
 def _take(

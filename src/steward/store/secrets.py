@@ -70,7 +70,7 @@ class Keyring:
 
     def __init__(self, keys: dict[str, bytes]) -> None:
         if not keys:
-            raise Misconfigured("The key file holds no key.")
+            raise Misconfigured("The key file holds no key; restore it from a backup.")
         self._keys = keys
         self.primary = list(keys)[-1]
 

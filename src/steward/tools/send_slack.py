@@ -77,7 +77,7 @@ async def _settings(context: ToolContext, arguments: SendSlack) -> SendSlackSett
         if arguments.channel is not None:
             raise Invalid("The webhook writes to its own channel; leave `channel` out.")
     elif arguments.channel is None:
-        raise Invalid("Say to which channel.")
+        raise Invalid("Say to which channel; a bot has none of its own.")
     elif arguments.channel not in settings.channels:
         raise Denied(
             f"Channel {arguments.channel!r} is not among "

@@ -15,6 +15,7 @@ from steward.api.guards import AsViewer
 from steward.api.routes.tasks import TaskOut, task_out
 from steward.api.types import BranchName, DatasetName, Reference, VersionId
 from steward.core.errors import Invalid, Problem
+from steward.core.mistakes import in_words, mistakes
 from steward.data.workbench import DatasetCard, Filter, Sort, Task
 from steward.data.workbench.rows import Operator
 from steward.identity import Access
@@ -262,11 +263,8 @@ def _filters(text: str | None) -> list[Filter]:
     try:
         wanted = _FILTERS.validate_json(text)
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        place = "/query/filter/" + "/".join(str(part) for part in problem["loc"])
-        raise Invalid(
-            f"{place}: {problem['msg']}", problems=[Problem(place, problem["msg"])]
-        ) from None
+        found = mistakes(error, "/query/filter")
+        raise Invalid(f"The filter does not fit: {in_words(found)}.", problems=found) from None
     return [Filter(item.column, item.operator, item.value) for item in wanted]
 
 

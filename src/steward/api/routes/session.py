@@ -91,7 +91,7 @@ def project_ref(project: Project) -> ProjectRef:
 def session_out(request: Request, principal: Principal) -> SessionOut:
     identity = steward_of(request).identity
     if principal.csrf_token is None or principal.session_expires_at is None:
-        raise Invalid("Only a browser session has this.")
+        raise Invalid("An API token has no session. Sign in with the browser to have one.")
     return SessionOut(
         user=UserOut.model_validate(identity.users.get(principal.user_id)),
         csrf_token=principal.csrf_token,

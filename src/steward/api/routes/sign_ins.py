@@ -119,7 +119,10 @@ def describe_oauth_client(request: Request) -> dict[str, Any]:
 
 
 def _foreign() -> Invalid:
-    return Invalid("This is no sign-in that was started here.", code="foreign-state")
+    return Invalid(
+        "This sign-in was not started here, or it is over. Start it again from the connection.",
+        code="foreign-state",
+    )
 
 
 def _base(request: Request) -> str:

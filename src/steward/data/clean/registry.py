@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import duckdb
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from steward.core.errors import Invalid, Problem
+from steward.core.errors import Invalid
+from steward.core.mistakes import in_words, mistakes
 from steward.core.plugins import Registry
 from steward.data.changes import Change
 from steward.data.tables import Table
@@ -70,10 +71,8 @@ def clean(
     try:
         checked = chosen.arguments.model_validate(arguments)
     except ValidationError as error:
-        problems = [
-            Problem("/" + "/".join(str(part) for part in each["loc"]), each["msg"])
-            for each in error.errors()
-        ]
-        said = "; ".join(f"{each.pointer}: {each.message}" for each in problems)
-        raise Invalid(f"The arguments of {name!r} do not fit: {said}", problems=problems) from None
+        found = mistakes(error)
+        raise Invalid(
+            f"The arguments of {name!r} do not fit: {in_words(found)}.", problems=found
+        ) from None
     return chosen.plan(connection, table, checked)

@@ -108,7 +108,9 @@ def _unpack_zip(job: Job, depth: int) -> Job:
     try:
         archive = zipfile.ZipFile(job.path)
     except (zipfile.BadZipFile, OSError, ValueError) as problem:
-        raise Invalid(f"{job.name!r} is a damaged zip archive.", code="damaged") from problem
+        raise Invalid(
+            f"{job.name!r} is a damaged zip archive. Fetch or pack it again.", code="damaged"
+        ) from problem
     with archive:
         members = _members(archive, job)
         info, inner = _chosen(members, job)
@@ -155,7 +157,10 @@ def _members(archive: zipfile.ZipFile, job: Job) -> list[zipfile.ZipInfo]:
         if info.is_dir() or any(part in info.filename for part in _IGNORED):
             continue
         if info.flag_bits & 0x1:
-            raise Invalid(f"{job.name!r} is protected by a password.", code="encrypted")
+            raise Invalid(
+                f"{job.name!r} is protected by a password. Pack it again without one.",
+                code="encrypted",
+            )
         members.append(info)
     if len({member.filename for member in members}) < len(members):
         raise Invalid(f"{job.name!r} holds two files of the same name.", code="archive-path")

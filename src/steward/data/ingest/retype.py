@@ -136,7 +136,10 @@ def _wish(
     null_markers: Sequence[str],
 ) -> _Wish:
     if column not in table.column_names:
-        raise NotFound(f"There is no column {column!r} in {table.name!r}.")
+        raise NotFound(
+            f"There is no column {column!r} in {table.name!r}; "
+            f"it has {', '.join(table.column_names[:20])}."
+        )
     reading = declared_reading(type_name, known, decimal_mark, thousands)
     text = f"CAST({quote(column)} AS VARCHAR)"
     if reading.type != "VARCHAR":

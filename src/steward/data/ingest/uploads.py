@@ -92,7 +92,9 @@ class Uploads:
         place = self._place(upload_id)
         with self._locked(place) as session:
             if session.finished or (place / "file" / session.name).exists():
-                raise Conflict("This upload is finished.", code="upload-finished")
+                raise Conflict(
+                    "This upload is finished. Begin another one.", code="upload-finished"
+                )
             content = place / "content"
             there = _length(content)
             if offset != there:

@@ -62,7 +62,9 @@ def check_package(path: Path, name: str, limits: Limits) -> tuple[Note, ...]:
             code="archive-bomb",
         )
     if "EncryptedPackage" in names:
-        raise Invalid(f"{name!r} is protected by a password.", code="encrypted")
+        raise Invalid(
+            f"{name!r} is protected by a password. Save it again without one.", code="encrypted"
+        )
     if any(member.endswith("vbaProject.bin") for member in names):
         return (Note("macros", "The workbook contains macros; they are ignored and never run."),)
     return ()

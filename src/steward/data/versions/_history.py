@@ -201,7 +201,7 @@ class History:
             others = [other for other in candidates if other.id != candidate.id]
             if not any(self._contains(other, candidate) for other in others):
                 return candidate
-        raise Invalid("The two branches share no history.")
+        raise Invalid("The two branches share no history, so nothing can be told apart by it.")
 
     def changes(self, commit_ids: Sequence[str]) -> dict[str, tuple[EntryChange, ...]]:
         unknown = [commit_id for commit_id in commit_ids if commit_id not in self._changes]
@@ -239,7 +239,10 @@ class History:
             return known
         row = self.tx.first(_NODE, {"node": node_id})
         if row is None:
-            raise NotFound("The state of this commit was let go by retention.", code="expired")
+            raise NotFound(
+                "The state of this commit was let go by retention; choose a later one.",
+                code="expired",
+            )
         self._nodes[node_id] = parse(row.body)
         return self._nodes[node_id]
 
@@ -300,7 +303,9 @@ def _before(stretches: Sequence[Stretch], row: Row) -> list[Stretch]:
     for index, stretch in enumerate(stretches):
         if stretch.line == row.line_id:
             return [Stretch(row.line_id, row.position - 1), *stretches[index + 1 :]]
-    raise Invalid("The page starts after a commit that is not part of this history.")
+    raise Invalid(
+        "The page starts after a commit that is not part of this history. Start again without it."
+    )
 
 
 def _chunks(ids: Iterable[str], size: int = 500) -> Iterable[list[str]]:

@@ -66,7 +66,9 @@ class Planner:
     def _column(self, name: str) -> StoredColumn:
         column = self.by_name.get(name)
         if column is None:
-            raise Invalid(f"The dataset has no column {name!r}.")
+            raise Invalid(
+                f"The dataset has no column {name!r}; it has {', '.join(list(self.by_name)[:20])}."
+            )
         return column
 
     def _update(self, where: str, values: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ import duckdb
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from steward.core.errors import Invalid, Problem
+from steward.core.mistakes import in_words, mistakes
 from steward.data.changes import Cell, Change, Preview, changed_cells, leftovers, preview
 from steward.data.clean import catalogue, clean
 from steward.data.consolidate import join, union
@@ -245,13 +246,9 @@ class _Desk:
         try:
             checked = model.model_validate(dict(arguments))
         except ValidationError as error:
-            problems = [
-                Problem("/arguments/" + "/".join(str(part) for part in each["loc"]), each["msg"])
-                for each in error.errors(include_input=False, include_url=False)
-            ]
-            said = "; ".join(f"{each.pointer}: {each.message}" for each in problems)
+            found = mistakes(error, "/arguments")
             raise Invalid(
-                f"The arguments of {operation} do not fit: {said}", problems=problems
+                f"The arguments of {operation} do not fit: {in_words(found)}.", problems=found
             ) from None
         return plan(self.connection, self._tables, dict(checked))
 

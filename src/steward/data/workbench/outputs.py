@@ -11,7 +11,8 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from steward.core.clock import Clock
-from steward.core.errors import Invalid, Problem
+from steward.core.errors import Invalid
+from steward.core.mistakes import in_words, mistakes
 from steward.data.engine import session
 from steward.data.tables import literal
 from steward.data.versions import Versions
@@ -51,11 +52,10 @@ class Outputs:
         try:
             wanted = ChartRequest.model_validate(dict(request))
         except ValidationError as error:
-            problems = [
-                Problem("/" + "/".join(str(part) for part in each["loc"]), each["msg"])
-                for each in error.errors(include_input=False, include_url=False)
-            ]
-            raise Invalid("This chart cannot be drawn as asked.", problems=problems) from None
+            found = mistakes(error)
+            raise Invalid(
+                f"This chart cannot be drawn as asked: {in_words(found)}.", problems=found
+            ) from None
         with session() as connection:
             drawn = chart(
                 connection, self._versions.table(scope, version, name), wanted, locale=locale
