@@ -190,6 +190,15 @@ def open_steward(
         "connections": lambda scope: [each.name for each in connections.documents.listed(scope)],
         "skills": lambda scope: [each.name for each in skills.catalogue(scope)],
     }
+    playbooks.needs.datasets = lambda scope, branch: workbench.datasets.workspace(
+        scope, "steward"
+    ).datasets(branch)
+    playbooks.blueprints.datasets = lambda access: [
+        each.name for each in workbench.datasets.workspace(access.scope, access.user_id).datasets()
+    ]
+    playbooks.blueprints.bring = lambda access, name, csv: workbench.bringing.load_text(
+        access.scope, access.user_id, f"{name}.csv", csv, name
+    )
     services["playbooks"] = playbooks
     threads = Threads(
         database,

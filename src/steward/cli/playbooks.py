@@ -1,5 +1,6 @@
 """`steward playbooks` and `steward blueprints`: the library from the terminal."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -177,10 +178,20 @@ def list_blueprints(*, as_json: AsJson = False) -> None:
 def fork_blueprint(
     here: Here,
     blueprint: Annotated[str, typer.Argument(help="Id of the blueprint.")],
+    *,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Load its sample data too, to try it on.")
+    ] = False,
 ) -> None:
     """Make a draft playbook from a blueprint."""
-    card = here.steward.playbooks.blueprints.fork(here.access, blueprint)
-    here.show(
-        asdict(card),
-        lambda: f"{card.slug} is a draft now. Try it: steward playbooks run {card.slug}",
-    )
+    shelf = here.steward.playbooks.blueprints
+    loaded = shelf.load_sample(here.access, blueprint) if sample else {}
+    card = shelf.fork(here.access, blueprint)
+    inputs = shelf.get(blueprint).sample.inputs
+    given = f" --inputs '{json.dumps(inputs)}'" if sample and inputs else ""
+    said = [
+        *(f"Loaded {name}." for name, is_new in loaded.items() if is_new),
+        *(f"{name} was there and is as it was." for name, is_new in loaded.items() if not is_new),
+        f"{card.slug} is a draft now. Try it: steward playbooks run {card.slug}{given} --drive",
+    ]
+    here.show({**asdict(card), "sample": loaded}, lambda: "\n".join(said))

@@ -1,6 +1,6 @@
 """Blueprints: stories with a playbook to start from, as YAML files in the package and in the home folder."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -66,10 +66,22 @@ class Shelf:
     """Ids of those from the home folder."""
 
 
+Datasets = Callable[[Access], Collection[str]]
+Bring = Callable[[Access, str, str], None]
+"""Loads a dataset of this name from CSV."""
+
+
+def _nowhere(_access: Access, name: str, _csv: str) -> None:
+    raise Invalid(f"There is no place to load {name} into.")
+
+
 class Blueprints:
     def __init__(self, home: Path, library: Library) -> None:
         self._home = home
         self._library = library
+        self.datasets: Datasets = lambda _access: ()
+        """The names of what is on main; whoever wires the rooms gives this and the next."""
+        self.bring: Bring = _nowhere
 
     def shelf(self) -> Shelf:
         """All blueprints by id; shipped ones cannot be replaced by files of the same id."""
@@ -118,6 +130,18 @@ class Blueprints:
         return self._library.create(
             access, as_json(template), message=f"Forked from the blueprint {blueprint.title}"
         )
+
+    def load_sample(self, access: Access, blueprint_id: str) -> dict[str, bool]:
+        """Loads the datasets of the sample by their names; False for one that is there already, and stays as it is."""
+        access.require(Role.editor)
+        there = frozenset(self.datasets(access))
+        samples = self.get(blueprint_id).sample.datasets
+        if not samples:
+            raise NotFound("This blueprint has no sample data.")
+        for each in samples:
+            if each.name not in there:
+                self.bring(access, each.name, each.csv)
+        return {each.name: each.name not in there for each in samples}
 
 
 def read_blueprint(text: str) -> Blueprint:

@@ -1,6 +1,6 @@
 """Makes a playbook into the flow that runs: steps in a row or a graph, with its inputs and what it must leave behind."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from steward.broker.presets import PRESETS, faults
@@ -8,7 +8,8 @@ from steward.broker.schemas import problems_of, schema_problem, with_defaults
 from steward.core.errors import Invalid, Problem
 from steward.flows import NODES, Flow, ToolSchema, dump_flow, load_flow, validate
 from steward.flows.launch import tools_in
-from steward.playbooks.model import Playbook
+from steward.playbooks.model import DataNeed, Playbook
+from steward.playbooks.standing_in import standing_in
 
 _OUTPUT: Final = "result"
 _GRAPH: Final = frozenset({"nodes", "outputs", "layout"})
@@ -33,7 +34,11 @@ def compiled(playbook: Playbook) -> Flow:
         raise Invalid(
             f"The inputs are not a schema: {wrong}.", problems=[Problem("/inputs", wrong)]
         )
-    graph = _from_steps(playbook) if playbook.graph is None else _from_graph(playbook.graph)
+    graph = (
+        _from_steps(playbook)
+        if playbook.graph is None
+        else _from_graph(playbook.graph, playbook.data)
+    )
     document = {
         "format": 1,
         "id": playbook.id.replace("-", "_")[:40].rstrip("_"),
@@ -117,7 +122,7 @@ def place(playbook: Playbook, pointer: str) -> str:
     return "/".join(["", "steps", *parts[2:]])
 
 
-def _from_graph(graph: Mapping[str, Any]) -> dict[str, Any]:
+def _from_graph(graph: Mapping[str, Any], data: Sequence[DataNeed]) -> dict[str, Any]:
     unknown = sorted(graph.keys() - _GRAPH)
     if unknown:
         known = ", ".join(sorted(_GRAPH))
@@ -125,7 +130,10 @@ def _from_graph(graph: Mapping[str, Any]) -> dict[str, Any]:
             Problem(f"/graph/{name}", f"is not known here; a graph has {known}") for name in unknown
         ]
         raise Invalid("The graph has fields of a playbook or none at all.", problems=found)
-    return dict(graph)
+    nodes = graph.get("nodes")
+    if not isinstance(nodes, list) or not all(isinstance(node, Mapping) for node in nodes):
+        return dict(graph)
+    return {**graph, "nodes": [standing_in(node, data) for node in nodes]}
 
 
 def _from_steps(playbook: Playbook) -> dict[str, Any]:
@@ -138,7 +146,7 @@ def _from_steps(playbook: Playbook) -> dict[str, Any]:
             known = ", ".join(name for name, _ in NODES)
             said = f"what kind of step is this? Say its type: {known}"
             raise Invalid("A step has no type.", problems=[Problem(f"/steps/{index}/type", said)])
-        node = {"id": f"step_{index + 1}", **step, "type": kind}
+        node = {"id": f"step_{index + 1}", **standing_in(step, playbook.data), "type": kind}
         if before is not None:
             node.setdefault("needs", [before])
         nodes.append(node)

@@ -136,6 +136,47 @@ class Allowed(Document):
         return sorted(set(names))
 
 
+ColumnKind = Literal["any", "number", "date"]
+
+
+class DataNeed(Document):
+    """A dataset that the steps read, as their SQL calls it, and the columns they name."""
+
+    dataset: Label
+    columns: dict[Label, ColumnKind] = Field(
+        {}, max_length=200, description="Names of columns, each with what its values are."
+    )
+    may_be_empty: bool = Field(False, description="Whether it runs without a row of it.")
+    source: Label | None = Field(
+        None, description="The dataset to read instead; unset: the one of this name."
+    )
+    renamed: dict[Label, Label] = Field(
+        {}, max_length=200, description="What columns are called in that dataset, where it differs."
+    )
+
+    @model_validator(mode="after")
+    def _known(self) -> "DataNeed":
+        unknown = sorted(self.renamed.keys() - self.columns.keys())
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is renamed and not among the columns")
+        if self.is_other and not self.columns:
+            raise ValueError("name the columns, so that another dataset can stand for this one")
+        return self
+
+    @property
+    def read_from(self) -> str:
+        return self.source or self.dataset
+
+    @property
+    def is_other(self) -> bool:
+        return self.read_from != self.dataset or any(
+            name != other for name, other in self.renamed.items()
+        )
+
+    def column(self, name: str) -> str:
+        return self.renamed.get(name, name)
+
+
 TRIGGERS.load_package("steward.playbooks.triggers")
 TRIGGERS.load_entry_points()
 if TYPE_CHECKING:
@@ -155,6 +196,9 @@ class Playbook(Document):
     inputs: dict[str, Any] = Field(
         {"type": "object", "properties": {}},
         description="JSON Schema of what it is given; becomes the form.",
+    )
+    data: list[DataNeed] = Field(
+        [], max_length=50, description="Datasets it reads, looked at before it runs."
     )
     steps: list[dict[str, Any]] | None = Field(
         None,
@@ -197,6 +241,8 @@ class Playbook(Document):
         names = [trigger.name for trigger in self.triggers]
         if len(set(names)) < len(names):
             raise ValueError("two triggers have the same name")
+        if len({need.dataset for need in self.data}) < len(self.data):
+            raise ValueError("a dataset stands twice under data")
         return self
 
     @property
@@ -205,7 +251,7 @@ class Playbook(Document):
 
 
 ORDER: Final = (
-    *("format", "id", "name", "folder", "goal", "owner", "allowed", "inputs", "triggers"),
+    *("format", "id", "name", "folder", "goal", "owner", "allowed", "inputs", "data", "triggers"),
     *("agents", "tools", "skills", "connections", "budget", "approval", "artifacts"),
     *("steps", "output", "graph"),
 )

@@ -18,6 +18,7 @@ from steward.identity import Access, Role
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.compiling import compiled, policy_text
 from steward.playbooks.library import Library
+from steward.playbooks.needs import Need, Needs
 from steward.playbooks.people import People, Viewer, subject_of
 from steward.runs import Json, Parked, Run, RunRequest, Runs, Status
 from steward.store import Scope
@@ -35,6 +36,7 @@ class Running:
         launcher: Launcher,
         broker: Broker,
         rulebook: Rulebook,
+        needs: Needs,
     ) -> None:
         self._library = library
         self._people = people
@@ -42,6 +44,7 @@ class Running:
         self._launcher = launcher
         self._broker = broker
         self._rulebook = rulebook
+        self._needs = needs
 
     def start(
         self,
@@ -71,7 +74,15 @@ class Running:
             number = number or card.head
         chosen = self._library.revision_of(access.scope, card, number)
         request = self.request(access.scope, viewer, card, chosen, inputs, branch=branch)
+        self._needs.require(access, chosen.playbook, compiled(chosen.playbook), branch)
         return self._runs.start(access.scope, access.user_id, request)
+
+    def needs(self, access: Access, named: str, *, branch: str = "main") -> list[Need]:
+        """What the revision that would run needs, each with what is missing."""
+        card = self._library.get(access, named)
+        number = card.deployed or card.head
+        playbook = self._library.revision_of(access.scope, card, number).playbook
+        return self._needs.of(access, playbook, compiled(playbook), branch)
 
     def request(
         self,

@@ -20,6 +20,7 @@ from steward.playbooks.deploying import Deploying
 from steward.playbooks.exchange import Exchange
 from steward.playbooks.library import Library
 from steward.playbooks.model import Playbook
+from steward.playbooks.needs import Needs
 from steward.playbooks.people import People
 from steward.playbooks.running import Running
 from steward.runs import Json, Runs
@@ -51,7 +52,10 @@ class Playbooks:
         """What playbooks may name besides tools, by field: `connections`, `skills`, `agents`."""
         self.people = People(database, members, groups)
         self.library = Library(database, events, clock, ids, self.people, self.problems)
-        self.running = Running(self.library, self.people, runs, launcher, broker, rulebook)
+        self.needs = Needs(connections=lambda scope: list(self.names["connections"](scope)))
+        self.running = Running(
+            self.library, self.people, runs, launcher, broker, rulebook, self.needs
+        )
         self.deploying = Deploying(self.library, self.people, self.running, runs, self.problems)
         self.exchange = Exchange(self.library, database)
         self.blueprints = Blueprints(home, self.library)

@@ -391,6 +391,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/blueprints/{blueprint}/sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Load Blueprint Sample
+         * @description Loads the sample data as datasets, so that the blueprint can be tried.
+         */
+        post: operations["load_blueprint_sample"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/branches": {
         parameters: {
             query?: never;
@@ -1805,6 +1825,26 @@ export interface paths {
          * @description What differs between two revisions, in lines that people read.
          */
         get: operations["diff_playbook_revisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/needs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Playbook Needs
+         * @description The datasets and connections that a run would need on main, each with what is missing.
+         */
+        get: operations["list_playbook_needs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4025,7 +4065,9 @@ export interface components {
             /** Problem */
             problem: string;
             /** Sample */
-            sample: {
+            sample: boolean;
+            /** Sample Data */
+            sample_data: {
                 [key: string]: unknown;
             };
             /** Systems */
@@ -4049,6 +4091,8 @@ export interface components {
             own: boolean;
             /** Problem */
             problem: string;
+            /** Sample */
+            sample: boolean;
             /** Systems */
             systems: string[];
             /** Title */
@@ -5461,6 +5505,50 @@ export interface components {
             case: string;
             /** Fact */
             fact: string;
+        };
+        /** NeedOut */
+        NeedOut: {
+            /** Columns */
+            columns: components["schemas"]["NeededColumnOut"][];
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "dataset" | "connection";
+            /** Name */
+            name: string;
+            /** Problem */
+            problem: string | null;
+            /**
+             * Read From
+             * @description The dataset that stands for it.
+             */
+            read_from: string;
+        };
+        /** NeededColumnOut */
+        NeededColumnOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "any" | "number" | "date";
+            /** Name */
+            name: string;
+            /**
+             * Read From
+             * @description Its name in the dataset that is read.
+             */
+            read_from: string;
+            /**
+             * Type
+             * @description Null where that dataset has no such column.
+             */
+            type: string | null;
+        };
+        /** NeedsOut */
+        NeedsOut: {
+            /** Items */
+            items: components["schemas"]["NeedOut"][];
         };
         /** NewInvitationOut */
         NewInvitationOut: {
@@ -6881,6 +6969,18 @@ export interface components {
             waits: {
                 [key: string]: unknown;
             }[] | null;
+        };
+        /** SampleOut */
+        SampleOut: {
+            /** Dataset */
+            dataset: string;
+            /** Loaded */
+            loaded: boolean;
+        };
+        /** SamplePage */
+        SamplePage: {
+            /** Items */
+            items: components["schemas"]["SampleOut"][];
         };
         /** ScheduleChange */
         ScheduleChange: {
@@ -10195,6 +10295,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlaybookOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    load_blueprint_sample: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                blueprint: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SamplePage"];
                 };
             };
             /** @description Not signed in. */
@@ -17700,6 +17886,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LinesOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_playbook_needs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NeedsOut"];
                 };
             };
             /** @description Not signed in. */

@@ -25,13 +25,15 @@ class BlueprintOut(Output):
     does: str
     impact: str
     systems: list[str]
+    sample: bool
+    """Whether it has sample data to load."""
     own: bool
     """Whether it comes from the installation's own folder."""
 
 
 class BlueprintDetail(BlueprintOut):
     inputs: dict[str, Any]
-    sample: dict[str, Any]
+    sample_data: dict[str, Any]
     yaml: str
 
 
@@ -46,7 +48,8 @@ class BlueprintPage(Page[BlueprintOut]):
 
 def _fields(blueprint: Blueprint, *, own: bool) -> dict[str, Any]:
     names = ("id", "title", "category", "problem", "does", "impact", "systems")
-    return {**{name: getattr(blueprint, name) for name in names}, "own": own}
+    fields = {name: getattr(blueprint, name) for name in names}
+    return {**fields, "own": own, "sample": bool(blueprint.sample.datasets)}
 
 
 @router.get("")
@@ -70,7 +73,7 @@ def read_blueprint(
     return BlueprintDetail(
         **_fields(found, own=found.id in blueprints.shelf().own),
         inputs=found.playbook.inputs,
-        sample=found.sample.model_dump(mode="json"),
+        sample_data=found.sample.model_dump(mode="json"),
         yaml=as_yaml(found.playbook),
     )
 
@@ -83,3 +86,24 @@ def fork_blueprint(
     made = steward_of(request).playbooks.blueprints.fork(access, blueprint)
     set_etag(response, made.version)
     return card_out(made)
+
+
+class SampleOut(Output):
+    dataset: str
+    loaded: bool
+    """False for one that was there already, which stays as it is."""
+
+
+class SamplePage(Output):
+    items: list[SampleOut]
+
+
+@router.post("/{blueprint}/sample")
+def load_blueprint_sample(
+    request: Request, access: AsEditor, blueprint: BlueprintName
+) -> SamplePage:
+    """Loads the sample data as datasets, so that the blueprint can be tried."""
+    done = steward_of(request).playbooks.blueprints.load_sample(access, blueprint)
+    return SamplePage(
+        items=[SampleOut(dataset=name, loaded=loaded) for name, loaded in done.items()]
+    )

@@ -1,12 +1,12 @@
 """Runs of playbooks: started with a form's inputs, and those there were."""
 
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request, status
 from pydantic import Field
 
 from steward.api.context import steward_of
-from steward.api.documents import Cursor, Input, Limit, Page, decode_cursor, encode_cursor
+from steward.api.documents import Cursor, Input, Limit, Output, Page, decode_cursor, encode_cursor
 from steward.api.guards import AsOperatorOrRunner, AsViewerOrRunner
 from steward.api.playbook_documents import PlaybookId, playbooks_of
 from steward.api.run_documents import RunOut, run_out
@@ -38,6 +38,34 @@ def run_playbook(
             access, playbook_id, body.inputs, revision=body.revision, branch=body.branch
         )
     )
+
+
+class NeededColumnOut(Output):
+    name: str
+    kind: Literal["any", "number", "date"]
+    read_from: str = Field(description="Its name in the dataset that is read.")
+    type: str | None = Field(description="Null where that dataset has no such column.")
+
+
+class NeedOut(Output):
+    kind: Literal["dataset", "connection"]
+    name: str
+    read_from: str = Field(description="The dataset that stands for it.")
+    problem: str | None
+    columns: list[NeededColumnOut]
+
+
+class NeedsOut(Output):
+    items: list[NeedOut]
+
+
+@router.get("/{playbook_id}/needs")
+def list_playbook_needs(
+    request: Request, access: AsViewerOrRunner, playbook_id: PlaybookId
+) -> NeedsOut:
+    """The datasets and connections that a run would need on main, each with what is missing."""
+    found = playbooks_of(request).running.needs(access, playbook_id)
+    return NeedsOut(items=[NeedOut.model_validate(each) for each in found])
 
 
 @router.get("/{playbook_id}/runs")

@@ -81,6 +81,13 @@ class Bringing:
 
         return self._tasks.start(scope, author, "ingest", f"Load {upload.name}", work)
 
+    def load_text(self, scope: Scope, author: str, name: str, text: str, dataset: str) -> None:
+        """Loads what a file of this name would hold."""
+        with TemporaryDirectory(dir=self._scratch()) as folder:
+            path = Path(folder) / "given"
+            path.write_text(text)
+            self.load(scope, author, path, name, dataset)
+
     def load(
         self,
         scope: Scope,

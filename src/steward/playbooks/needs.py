@@ -1,0 +1,140 @@
+"""What a playbook needs before it runs: datasets with their columns, and connections; what is missing is said in words."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Final, Literal
+
+from steward.core.errors import Invalid, Problem
+from steward.data.versions import Dataset
+from steward.flows import Flow
+from steward.identity import Access, Role
+from steward.playbooks.model import ColumnKind, DataNeed, Playbook
+from steward.store import Scope
+
+_SIGNED: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_NUMERIC: Final = (*_SIGNED, *(f"U{name}" for name in _SIGNED), "DECIMAL", "FLOAT", "DOUBLE")
+_FITTING: Final[Mapping[ColumnKind, tuple[str, ...]]] = {
+    "any": ("",),
+    "number": _NUMERIC,
+    # Moments of several zones are kept as text; the steps look at each value.
+    "date": ("DATE", "TIMESTAMP", "VARCHAR"),
+}
+"""How the types begin that a kind of column may have."""
+_SHOWN: Final = 12
+
+Datasets = Callable[[Scope, str], Sequence[Dataset]]
+Names = Callable[[Scope], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class NeededColumn:
+    name: str
+    kind: ColumnKind
+    read_from: str
+    """Its name in the dataset that is read."""
+    type: str | None
+    """None where that dataset has no such column."""
+
+
+@dataclass(frozen=True)
+class Need:
+    kind: Literal["dataset", "connection"]
+    name: str
+    read_from: str
+    """The dataset that stands for it; of a connection, its name."""
+    problem: str | None
+    columns: tuple[NeededColumn, ...] = ()
+
+
+@dataclass
+class Needs:
+    datasets: Datasets = field(default=lambda _scope, _branch: ())
+    """What there is on a branch; whoever wires the rooms says so."""
+    connections: Names = field(default=lambda _scope: ())
+
+    def of(self, access: Access, playbook: Playbook, flow: Flow, branch: str) -> list[Need]:
+        """What is needed; a runner is told what is missing, and not what else there is."""
+        tells = access.role is not Role.runner
+        found: list[Need] = []
+        if playbook.data:
+            there = {each.name: each for each in self.datasets(access.scope, branch)}
+            found += [_dataset(need, there, tells=tells) for need in playbook.data]
+        wanted = list(dict.fromkeys(_connections(flow)))
+        if wanted:
+            known = list(self.connections(access.scope))
+            found += [_connection(name, known, tells=tells) for name in wanted]
+        return found
+
+    def require(self, access: Access, playbook: Playbook, flow: Flow, branch: str) -> None:
+        """Refuses to begin what would end in the middle, after people have answered its questions."""
+        needs = self.of(access, playbook, flow, branch)
+        problems = [
+            Problem(f"/{need.kind}s/{need.name}", need.problem) for need in needs if need.problem
+        ]
+        if problems:
+            said = " ".join(_sentence(each.message) for each in problems)
+            raise Invalid(said, code="not-ready", problems=problems)
+
+
+def _dataset(need: DataNeed, there: Mapping[str, Dataset], *, tells: bool) -> Need:
+    found = there.get(need.read_from)
+    if found is None:
+        instead = _instead(need.read_from, list(there)) if tells else ""
+        said = f"there is no dataset {need.read_from}{instead}"
+        return Need("dataset", need.dataset, need.read_from, said)
+    types = {column.name: column.type for column in found.columns}
+    columns = tuple(
+        NeededColumn(name, kind, need.column(name), types.get(need.column(name)))
+        for name, kind in need.columns.items()
+    )
+    problems = list(_faults(need, found, columns, list(types) if tells else []))
+    return Need("dataset", need.dataset, need.read_from, "; ".join(problems) or None, columns)
+
+
+def _faults(
+    need: DataNeed, found: Dataset, columns: Sequence[NeededColumn], there: list[str]
+) -> Iterator[str]:
+    missing = [each.read_from for each in columns if each.type is None]
+    if missing:
+        word = "column" if len(missing) == 1 else "columns"
+        has = f"; it has {_listed(there)}" if there else ""
+        yield f"the dataset {found.name} has no {word} {_listed(missing)}{has}"
+    if found.rows == 0:
+        # Nothing is known about the types of what has no rows.
+        if not need.may_be_empty:
+            yield f"the dataset {found.name} has no rows"
+        return
+    for each in columns:
+        if each.type is not None and not each.type.startswith(_FITTING[each.kind]):
+            yield f"the column {each.read_from} of {found.name} has values that are no {each.kind}s"
+
+
+def _connection(name: str, known: list[str], *, tells: bool) -> Need:
+    if name in known:
+        return Need("connection", name, name, None)
+    said = f"there is no connection {name}{_instead(name, known) if tells else ''}"
+    return Need("connection", name, name, f"{said}; an editor adds it under Connections")
+
+
+def _connections(flow: Flow) -> Iterator[str]:
+    """Connections that steps name as they are; one that an expression names is known only later."""
+    for node in flow.nodes:
+        called = node.tool_call()
+        name: Any = called.arguments.get("connection") if called is not None else None
+        if isinstance(name, str) and name and "${" not in name:
+            yield name
+
+
+def _instead(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _sentence(said: str) -> str:
+    return f"{said[:1].upper()}{said[1:]}."
