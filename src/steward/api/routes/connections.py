@@ -1,9 +1,9 @@
-"""Connections: what a project may reach, whether it works, what was found on this machine, tools of MCP servers."""
+"""Connections: what a project may reach, and whether it works."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Request, Response, status
+from fastapi import APIRouter, Depends, Request, Response, status
 from pydantic import ConfigDict, Field, SecretStr
 
 from steward.api.context import steward_of
@@ -21,21 +21,14 @@ from steward.api.documents import (
 from steward.api.guards import AsAdmin, AsOperator, AsViewer, InProject
 from steward.api.routes.sign_ins import SignInOut, sign_in_out
 from steward.api.types import ConnectionId
-from steward.broker.tool import Risk
 from steward.connections import Check, Connection, Connector, Desk, Draft, load_connectors
-from steward.connections.discovery.desk import told_wrong
-from steward.connections.discovery.proposal import Proposal
 from steward.connections.mcp.settings import program_hash
-from steward.connections.tools import ServerTool
 from steward.identity import Access, Role
-from steward.tools._mcp import full_name
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["connections"])
 
 # What starts programs or reads the machine is for a person at the browser, never for a token.
 AsAdminInPerson = Annotated[Access, Depends(InProject(Role.admin, session_only=True))]
-ProposalId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", examples=["0" * 32])]
-ToolName = Annotated[str, Path(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,50}$", examples=["search"])]
 ConnectionName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$", examples=["warehouse"], max_length=40)
 ]
@@ -113,56 +106,11 @@ class ConnectionIn(Input):
     scope_hint: str = Field("", max_length=400, description="What it is for, in words.")
 
 
-class ProposalOut(Output):
-    id: str
-    kind: str
-    title: str
-    name: str
-    found_in: str
-    settings: dict[str, Any]
-    masked: dict[str, str]
-    missing: list[str]
-    note: str
-    refused: str
-
-
-class AcceptIn(Input):
-    name: ConnectionName | None = None
-    settings: dict[str, Any] = Field({}, max_length=20, description="What was missing, no more.")
-    scope_hint: str = Field("", max_length=400)
-
-
-class ServerToolOut(Output):
-    name: str
-    tool: str
-    title: str
-    description: str
-    arguments: dict[str, Any]
-    hints: dict[str, bool]
-    state: Literal["new", "accepted", "changed", "gone"]
-    risk: Risk
-    chosen_risk: Risk | None
-    hash: str
-    accepted_description: str | None
-    accepted_by: str | None
-    accepted_at: datetime | None
-
-
-class AcceptToolsIn(Input):
-    hashes: dict[str, str] = Field(
-        min_length=1, max_length=200, description="Tool → hash of the definition that was shown."
-    )
-
-
-class ToolRiskIn(Input):
-    risk: Risk | None = Field(description="None: as the server's hints have it.")
-
-
 class AcceptProgramIn(Input):
     hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="Of the program that was shown.")
 
 
-def _desk(request: Request) -> Desk:
+def desk_of(request: Request) -> Desk:
     return steward_of(request).connections
 
 
@@ -178,7 +126,7 @@ def _connector_out(connector: Connector[Any]) -> ConnectorOut:
     )
 
 
-def _connection_out(
+def connection_out(
     desk: Desk, access: Access, connection: Connection, checks: list[Check] | None = None
 ) -> ConnectionOut:
     program = connection.program
@@ -215,41 +163,6 @@ def _draft(body: ConnectionIn) -> Draft:
     )
 
 
-def _proposal_out(found: Proposal) -> ProposalOut:
-    proposal = told_wrong(found)
-    known = load_connectors()
-    title = known.get(proposal.kind).title if proposal.kind in known else "Model"
-    return ProposalOut(
-        **{
-            name: getattr(proposal, name)
-            for name in ("id", "kind", "name", "found_in", "note", "refused", "masked")
-        },
-        title=title,
-        settings=dict(proposal.settings),
-        missing=list(proposal.missing),
-    )
-
-
-def _tool_out(connection: Connection, tool: ServerTool) -> ServerToolOut:
-    shown = tool.shown
-    changed = tool.accepted if tool.state == "changed" else None
-    return ServerToolOut(
-        name=tool.name,
-        tool=full_name(connection, tool.name),
-        title=shown.title,
-        description=shown.description,
-        arguments=dict(shown.arguments),
-        hints=dict(shown.hints),
-        state="gone" if tool.state == "gone_unseen" else tool.state,
-        risk=Risk(tool.risk),
-        chosen_risk=Risk(tool.chosen_risk) if tool.chosen_risk else None,
-        hash=shown.hash,
-        accepted_description=changed.description if changed else None,
-        accepted_by=tool.accepted_by,
-        accepted_at=tool.accepted_at,
-    )
-
-
 @router.get("/connection-kinds")
 def list_connection_kinds(_request: Request, _access: AsViewer) -> Page[ConnectorOut]:
     """Every kind of connection with the JSON Schema of its settings and the secrets it needs."""
@@ -262,7 +175,7 @@ def list_connections(
     request: Request, access: AsViewer, cursor: Cursor = None, limit: Limit = 50
 ) -> Page[ConnectionOut]:
     """By name, each with its latest checks."""
-    desk = _desk(request)
+    desk = desk_of(request)
     items, following = page(
         lambda after, count: desk.documents.listed(access.scope, after, count),
         lambda connection: connection.name,
@@ -271,7 +184,7 @@ def list_connections(
     )
     checks = desk.health.histories(access.scope, [each.id for each in items], _SHOWN_CHECKS)
     return Page(
-        items=[_connection_out(desk, access, each, checks[each.id]) for each in items],
+        items=[connection_out(desk, access, each, checks[each.id]) for each in items],
         next_cursor=following,
     )
 
@@ -281,19 +194,19 @@ def create_connection(
     request: Request, access: AsAdmin, body: ConnectionIn, response: Response
 ) -> ConnectionOut:
     """Keeps a connection; given values become secrets of the project."""
-    made = _desk(request).documents.create(access, _draft(body))
+    made = desk_of(request).documents.create(access, _draft(body))
     set_etag(response, made.revision)
-    return _connection_out(_desk(request), access, made)
+    return connection_out(desk_of(request), access, made)
 
 
 @router.get("/connections/{connection_id}")
 def read_connection(
     request: Request, access: AsViewer, connection_id: ConnectionId, response: Response
 ) -> ConnectionOut:
-    desk = _desk(request)
+    desk = desk_of(request)
     found = desk.documents.get(access.scope, connection_id)
     set_etag(response, found.revision)
-    return _connection_out(desk, access, found, desk.health.history(access.scope, connection_id))
+    return connection_out(desk, access, found, desk.health.history(access.scope, connection_id))
 
 
 @router.put("/connections/{connection_id}")
@@ -306,26 +219,26 @@ def change_connection(
     if_match: IfMatch = None,
 ) -> ConnectionOut:
     """The whole document anew; a changed program must be accepted again."""
-    changed = _desk(request).documents.change(
+    changed = desk_of(request).documents.change(
         access, connection_id, revision_from(if_match), _draft(body)
     )
     set_etag(response, changed.revision)
-    return _connection_out(_desk(request), access, changed)
+    return connection_out(desk_of(request), access, changed)
 
 
 @router.delete("/connections/{connection_id}", status_code=status.HTTP_204_NO_CONTENT)
 def delete_connection(request: Request, access: AsAdmin, connection_id: ConnectionId) -> None:
     """Nothing uses it from now on; it can be restored."""
-    _desk(request).documents.delete(access, connection_id)
+    desk_of(request).documents.delete(access, connection_id)
 
 
 @router.post("/connections/{connection_id}/restore")
 def restore_connection(
     request: Request, access: AsAdmin, connection_id: ConnectionId, response: Response
 ) -> ConnectionOut:
-    restored = _desk(request).documents.restore(access, connection_id)
+    restored = desk_of(request).documents.restore(access, connection_id)
     set_etag(response, restored.revision)
-    return _connection_out(_desk(request), access, restored)
+    return connection_out(desk_of(request), access, restored)
 
 
 @router.post("/connections/{connection_id}/check")
@@ -333,7 +246,7 @@ async def check_connection(
     request: Request, access: AsOperator, connection_id: ConnectionId
 ) -> CheckOut:
     """Tries the connection now, for a bounded time; a failure is an answer in plain words, not an error."""
-    found = await _desk(request).health.check(access.scope, connection_id, access.user_id)
+    found = await desk_of(request).health.check(access.scope, connection_id, access.user_id)
     return CheckOut.model_validate(found)
 
 
@@ -342,115 +255,5 @@ def accept_connection_program(
     request: Request, access: AsAdminInPerson, connection_id: ConnectionId, body: AcceptProgramIn
 ) -> ConnectionOut:
     """Lets a connection start exactly the program that was shown; for whoever runs the installation."""
-    accepted = _desk(request).accept_program(access, connection_id, body.hash)
-    return _connection_out(_desk(request), access, accepted)
-
-
-@router.get("/connection-proposals")
-def list_connection_proposals(request: Request, access: AsAdminInPerson) -> Page[ProposalOut]:
-    """What is configured on this machine already, secrets masked; for whoever runs the installation."""
-    found = _desk(request).discovery.proposals(access)
-    return Page(items=[_proposal_out(each) for each in found], next_cursor=None)
-
-
-@router.post("/connection-proposals/look")
-def look_for_connections(request: Request, access: AsAdminInPerson) -> Page[ProposalOut]:
-    """Looks again."""
-    found = _desk(request).discovery.proposals(access, again=True)
-    return Page(items=[_proposal_out(each) for each in found], next_cursor=None)
-
-
-@router.post("/connection-proposals/{proposal_id}/accept", status_code=status.HTTP_201_CREATED)
-def accept_connection_proposal(
-    request: Request,
-    access: AsAdminInPerson,
-    proposal_id: ProposalId,
-    body: AcceptIn,
-    response: Response,
-) -> ConnectionOut:
-    """Makes the connection of it; its secrets go into the project's store."""
-    made = _desk(request).discovery.accept(
-        access,
-        proposal_id,
-        name=body.name,
-        settings=body.settings,
-        scope_hint=body.scope_hint,
-    )
-    set_etag(response, made.revision)
-    return _connection_out(_desk(request), access, made)
-
-
-@router.post("/connection-proposals/{proposal_id}/dismiss", status_code=status.HTTP_204_NO_CONTENT)
-def dismiss_connection_proposal(
-    request: Request, access: AsAdminInPerson, proposal_id: ProposalId
-) -> None:
-    """Hides it in this project."""
-    _desk(request).discovery.dismiss(access, proposal_id)
-
-
-@router.post("/connection-proposals/{proposal_id}/bring-back")
-def bring_back_connection_proposal(
-    request: Request, access: AsAdminInPerson, proposal_id: ProposalId
-) -> ProposalOut:
-    """Shows a dismissed one again."""
-    return _proposal_out(_desk(request).discovery.bring_back(access, proposal_id))
-
-
-@router.get("/connections/{connection_id}/tools")
-def list_server_tools(
-    request: Request, access: AsViewer, connection_id: ConnectionId
-) -> Page[ServerToolOut]:
-    """What an MCP server offers, as it was seen last, and what of it was accepted."""
-    return _tools_out(request, access, connection_id)
-
-
-@router.post("/connections/{connection_id}/tools/look")
-async def look_at_server_tools(
-    request: Request, access: AsAdmin, connection_id: ConnectionId
-) -> Page[ServerToolOut]:
-    """Asks the server what it offers now. Nothing becomes callable by it."""
-    desk = _desk(request)
-    tools = await desk.look_at_tools(access, connection_id)
-    connection = desk.documents.get(access.scope, connection_id)
-    return Page(items=[_tool_out(connection, each) for each in tools], next_cursor=None)
-
-
-@router.post("/connections/{connection_id}/tools/accept")
-def accept_server_tools(
-    request: Request, access: AsAdmin, connection_id: ConnectionId, body: AcceptToolsIn
-) -> Page[ServerToolOut]:
-    """Lets agents call tools whose definitions somebody has looked at, by their hashes."""
-    _desk(request).tools.accept(access, connection_id, body.hashes)
-    return _tools_out(request, access, connection_id)
-
-
-@router.put("/connections/{connection_id}/tools/{tool_name}/risk")
-def set_server_tool_risk(
-    request: Request,
-    access: AsAdmin,
-    connection_id: ConnectionId,
-    tool_name: ToolName,
-    body: ToolRiskIn,
-) -> ServerToolOut:
-    """What a call can do at worst, by an admin's judgement."""
-    desk = _desk(request)
-    risk = body.risk.value if body.risk is not None else None
-    changed = desk.tools.set_risk(access, connection_id, tool_name, risk)
-    return _tool_out(desk.documents.get(access.scope, connection_id), changed)
-
-
-@router.post("/connections/{connection_id}/tools/{tool_name}/withdraw")
-def withdraw_server_tool(
-    request: Request, access: AsAdmin, connection_id: ConnectionId, tool_name: ToolName
-) -> ServerToolOut:
-    """Takes an acceptance back: the tool can no longer be called."""
-    desk = _desk(request)
-    changed = desk.tools.withdraw(access, connection_id, tool_name)
-    return _tool_out(desk.documents.get(access.scope, connection_id), changed)
-
-
-def _tools_out(request: Request, access: Access, connection_id: str) -> Page[ServerToolOut]:
-    desk = _desk(request)
-    connection = desk.documents.get(access.scope, connection_id)
-    tools = desk.tools.listed(access.scope, connection_id)
-    return Page(items=[_tool_out(connection, each) for each in tools], next_cursor=None)
+    accepted = desk_of(request).accept_program(access, connection_id, body.hash)
+    return connection_out(desk_of(request), access, accepted)
