@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Planned, Turn } from '@/api/chat-types';
 import { completionAt, mentionsIn, queryKind } from '@/pages/chat/completing';
+import { withoutError } from '@/pages/chat/Answer';
 import { costText } from '@/pages/chat/cost';
+import { counted } from '@/pages/chat/Deviations';
 import { examplesOf } from '@/pages/chat/examples';
 import { figureFinder } from '@/pages/chat/figures';
 import { inlineOf, safeAddress } from '@/pages/chat/inline-markdown';
@@ -238,5 +240,28 @@ describe('examples', () => {
       'Average score by product in tickets',
     );
     expect(examplesOf([{ name: 'notes', columns: [] }])[0]?.message).toBe('Profile notes');
+  });
+});
+
+describe('a turn that failed', () => {
+  it('says why once', () => {
+    const error = { at: 'p1/a', code: 'plan-violation', message: 'None of it worked.' };
+    expect(withoutError('Nothing was done: None of it worked.', error)).toBe('');
+    expect(withoutError('Three rows.\n\nIt stopped there: None of it worked.', error)).toBe(
+      'Three rows.',
+    );
+    expect(withoutError('A model said this.', error)).toBe('A model said this.');
+    expect(withoutError('None of it worked.', null)).toBe('None of it worked.');
+  });
+
+  it('tells of the same deviation once', () => {
+    const one = { branch: 1, step: 'a', kind: 'violation', tool: null, why: 'Nothing was called.' };
+    const other = { ...one, kind: 'limit' };
+    expect(
+      counted([one, other, { ...one, branch: 2 }]).map(({ kind, times }) => [kind, times]),
+    ).toEqual([
+      ['violation', 2],
+      ['limit', 1],
+    ]);
   });
 });

@@ -44,7 +44,7 @@ export function Answer({ turn, live, onSource }: Props) {
       }),
     [find, onSource],
   );
-  const text = answer ?? live;
+  const text = answer === null ? live : withoutError(answer, turn.error);
   if (text === undefined || text === '') return null;
   const unsourced = new Set(
     figures.filter(({ source }) => source === null).map((figure) => figure.text),
@@ -63,4 +63,11 @@ export function Answer({ turn, live, onSource }: Props) {
       )}
     </div>
   );
+}
+
+/** Why it failed stands in a box of its own below; the words would say it twice. */
+export function withoutError(answer: string, error: Turn['error']): string {
+  if (error === null || !answer.endsWith(error.message)) return answer;
+  const begin = answer.slice(0, -error.message.length).lastIndexOf('\n\n');
+  return begin < 0 ? '' : answer.slice(0, begin);
 }

@@ -20,8 +20,8 @@ export function Deviations({ deviations }: { deviations: Deviation[] }) {
         <Split size={13} aria-hidden /> Deviations from the plan
       </Text>
       <ul>
-        {deviations.map(({ kind, tool, why }, index) => (
-          <li key={index}>
+        {counted(deviations).map(({ kind, tool, why, times }) => (
+          <li key={`${kind} ${tool} ${why}`}>
             <b>{KINDS[kind] ?? kind.replaceAll('-', ' ')}</b>
             {tool ? (
               <>
@@ -30,9 +30,20 @@ export function Deviations({ deviations }: { deviations: Deviation[] }) {
               </>
             ) : null}
             : {why}
+            {times > 1 && ` (${times} times)`}
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** A model that tries the same again and again is told of once. */
+export function counted(deviations: Deviation[]): (Deviation & { times: number })[] {
+  const found = new Map<string, Deviation & { times: number }>();
+  for (const each of deviations) {
+    const key = JSON.stringify([each.kind, each.tool, each.why]);
+    found.set(key, { ...each, times: (found.get(key)?.times ?? 0) + 1 });
+  }
+  return [...found.values()];
 }
