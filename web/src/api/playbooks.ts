@@ -14,6 +14,7 @@ export type PlaybookRevision = Answer<Schemas['RevisionOut']>;
 export type PlaybookRun = Run & { revision: number | null };
 export type PlaybookState = Playbook['state'];
 export type Trigger = Answer<Schemas['TriggerOut']>;
+export type Need = Answer<Schemas['NeedOut']>;
 export type Blueprint = Answer<Schemas['BlueprintOut']>;
 export type Sharing = Schemas['SharingIn'];
 
@@ -76,6 +77,19 @@ export function playbookRunsQuery(projectId: string, playbookId: string) {
       return found as unknown as { items: PlaybookRun[]; next_cursor: string | null };
     },
   );
+}
+
+/** Datasets and connections that a run would need. Data that changes makes it stale, and so does another version. */
+export function needsQuery(projectId: string, { id, version }: Pick<Playbook, 'id' | 'version'>) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'data', 'needs', id, version),
+    queryFn: async ({ signal }) => {
+      const { items } = await bodyOf(
+        api.GET(`${ONE}/needs`, { params: place(projectId, id), signal }),
+      );
+      return items;
+    },
+  });
 }
 
 export function revisionsQuery(projectId: string, playbookId: string) {
@@ -203,6 +217,40 @@ export function useSavePlaybook(projectId: string) {
   );
 }
 
+export interface OtherData {
+  dataset: string;
+  source: string;
+  /** Names in that dataset by the names that the steps use. */
+  renamed: Record<string, string>;
+}
+
+interface WrittenNeed {
+  dataset: string;
+  [field: string]: unknown;
+}
+
+/** Lets another dataset stand for one that the steps name, as a new revision. */
+export function useOtherData(projectId: string) {
+  return usePlaybookChange(
+    projectId,
+    ({ playbook, other }: { playbook: PlaybookDetail; other: OtherData }) => {
+      const written = (playbook.document.data ?? []) as WrittenNeed[];
+      const data = written.map((need) =>
+        need.dataset === other.dataset ? { ...need, ...other } : need,
+      );
+      return bodyOf(
+        api.PUT(ONE, {
+          params: matching(projectId, playbook),
+          body: {
+            document: { ...playbook.document, data },
+            message: `Reads ${other.source} as ${other.dataset}`,
+          },
+        }),
+      );
+    },
+  );
+}
+
 export function useDeployPlaybook(projectId: string) {
   return usePlaybookChange(projectId, ({ id, revision }: { id: string; revision: number | null }) =>
     bodyOf(api.POST(`${ONE}/deploy`, { params: place(projectId, id), body: { revision } })),
@@ -308,6 +356,32 @@ export function blueprintsQuery(projectId: string) {
       ),
     staleTime: 60_000,
   });
+}
+
+/** What to enter when a blueprint is tried on its sample data. */
+export function sampleInputsQuery(projectId: string, blueprint: string) {
+  return queryOptions({
+    queryKey: ['blueprints', projectId, blueprint],
+    queryFn: async ({ signal }) => {
+      const { sample_data } = await bodyOf(
+        api.GET('/api/v1/projects/{project_id}/blueprints/{blueprint}', {
+          params: { path: { project_id: projectId, blueprint } },
+          signal,
+        }),
+      );
+      return (sample_data.inputs ?? {}) as Record<string, unknown>;
+    },
+    staleTime: 60_000,
+  });
+}
+
+/** Loads the datasets of the sample that are not there yet; answers with what became of each. */
+export function loadSample(projectId: string, blueprint: string) {
+  return bodyOf(
+    api.POST('/api/v1/projects/{project_id}/blueprints/{blueprint}/sample', {
+      params: { path: { project_id: projectId, blueprint } },
+    }),
+  );
 }
 
 export function useForkBlueprint(projectId: string) {

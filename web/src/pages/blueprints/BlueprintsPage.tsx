@@ -1,9 +1,9 @@
 /** The catalogue: problems people have, what can be done about them, and a button that makes it theirs. */
 import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { GitFork, LayoutTemplate, TriangleAlert } from 'lucide-react';
-import { type Blueprint, blueprintsQuery, useForkBlueprint } from '@/api/playbooks';
+import { FlaskConical, GitFork, LayoutTemplate, TriangleAlert } from 'lucide-react';
+import { type Blueprint, blueprintsQuery, loadSample, useForkBlueprint } from '@/api/playbooks';
 import { projectPath, useMay, useProject } from '@/app/project';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
@@ -70,6 +70,25 @@ function Card({ blueprint }: { blueprint: Blueprint }) {
       },
       onError: showFailure,
     });
+  const trial = useMutation({
+    mutationFn: async () => {
+      const { items } = await loadSample(project.id, blueprint.id);
+      return { items, made: await fork.mutateAsync(blueprint.id) };
+    },
+    onSuccess: ({ items, made }) => {
+      const kept = items.filter(({ loaded }) => !loaded).map(({ dataset }) => dataset);
+      showDone(
+        kept.length === 0
+          ? `${made.name} is your draft now, with its sample data`
+          : `${made.name} is your draft now; ${kept.join(' and ')} was there and is as it was`,
+      );
+      void navigate({
+        to: projectPath(project.id, 'playbooks', made.id),
+        search: { sample: blueprint.id },
+      });
+    },
+    onError: showFailure,
+  });
   return (
     <li className={classes.card}>
       <Title order={3} size="h4">
@@ -85,7 +104,8 @@ function Card({ blueprint }: { blueprint: Blueprint }) {
         {mayFork ? (
           <Button
             leftSection={<GitFork size={14} aria-hidden />}
-            loading={fork.isPending}
+            loading={fork.isPending && !trial.isPending}
+            disabled={trial.isPending}
             aria-label={`Fork ${blueprint.title}`}
             onClick={begin}
           >
@@ -95,6 +115,18 @@ function Card({ blueprint }: { blueprint: Blueprint }) {
           <Text size="xs" c="dimmed">
             An editor of the project can fork it.
           </Text>
+        )}
+        {mayFork && blueprint.sample && (
+          <Button
+            variant="default"
+            leftSection={<FlaskConical size={14} aria-hidden />}
+            loading={trial.isPending}
+            disabled={fork.isPending}
+            aria-label={`Try ${blueprint.title} on sample data`}
+            onClick={() => trial.mutate()}
+          >
+            Try on sample data
+          </Button>
         )}
       </Group>
     </li>

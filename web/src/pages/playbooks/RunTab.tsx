@@ -1,17 +1,19 @@
 /** The form of a playbook's inputs, and the button that starts it. */
-import { Button, Group, Stack, Text } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Play, ShieldOff } from 'lucide-react';
 import { type SubmitEvent, useState } from 'react';
 import { ApiError } from '@/api/errors';
-import { type PlaybookDetail, runPlaybook } from '@/api/playbooks';
+import { type PlaybookDetail, runPlaybook, sampleInputsQuery } from '@/api/playbooks';
 import { projectPath, useProject } from '@/app/project';
 import { EmptyState } from '@/components/EmptyState';
 import { FormError } from '@/components/FormError';
 import { toolArguments } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
+import { useSearchParam } from '@/components/use-search-param';
 import { inputFields, inputValues } from './inputs';
+import { Needs } from './Needs';
 
 export default function RunTab({ playbook }: { playbook: PlaybookDetail }) {
   if (!playbook.may_run) {
@@ -23,15 +25,38 @@ export default function RunTab({ playbook }: { playbook: PlaybookDetail }) {
       </EmptyState>
     );
   }
-  // Another deployed revision may ask for something else.
-  return <InputsForm key={playbook.deployed ?? `draft-${playbook.head}`} playbook={playbook} />;
+  return <Prepared playbook={playbook} />;
 }
 
-function InputsForm({ playbook }: { playbook: PlaybookDetail }) {
+/** The form, filled for the sample data while the address says of which blueprint it is. */
+function Prepared({ playbook }: { playbook: PlaybookDetail }) {
+  const project = useProject();
+  const [blueprint] = useSearchParam('sample');
+  const sample = useQuery({
+    ...sampleInputsQuery(project.id, blueprint ?? ''),
+    enabled: blueprint !== null,
+  });
+  if (blueprint !== null && sample.isPending) return <Skeleton height={160} aria-busy />;
+  return (
+    <InputsForm
+      // Another deployed revision may ask for something else.
+      key={playbook.deployed ?? `draft-${playbook.head}`}
+      playbook={playbook}
+      given={sample.data ?? {}}
+    />
+  );
+}
+
+interface FormProps {
+  playbook: PlaybookDetail;
+  given: Record<string, unknown>;
+}
+
+function InputsForm({ playbook, given }: FormProps) {
   const project = useProject();
   const navigate = useNavigate();
   const fields = inputFields(playbook.inputs);
-  const [values, setValues] = useState(() => inputValues(playbook.inputs));
+  const [values, setValues] = useState(() => inputValues(playbook.inputs, given));
   const [problems, setProblems] = useState<Record<string, string>>({});
   const start = useMutation({
     mutationFn: (inputs: Record<string, unknown>) => runPlaybook(project.id, playbook.id, inputs),
@@ -54,6 +79,7 @@ function InputsForm({ playbook }: { playbook: PlaybookDetail }) {
             can run it.
           </Text>
         )}
+        <Needs playbook={playbook} />
         {fields.length === 0 && <Text size="sm">It needs no inputs.</Text>}
         <ToolForm fields={fields} values={values} errors={problems} onChange={setValues} />
         <FormError error={said} />

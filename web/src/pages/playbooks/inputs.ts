@@ -17,9 +17,9 @@ export function inputFields(schema: JsonSchema): ToolField[] {
   });
 }
 
-export function inputValues(schema: JsonSchema): FormValues {
+export function inputValues(schema: JsonSchema, given: Record<string, unknown> = {}): FormValues {
   const defaults = Object.entries(propertiesOf(schema)).flatMap(([name, property]) =>
     property.default === undefined ? [] : [[name, property.default] as const],
   );
-  return toolValues(inputFields(schema), Object.fromEntries(defaults));
+  return toolValues(inputFields(schema), { ...Object.fromEntries(defaults), ...given });
 }

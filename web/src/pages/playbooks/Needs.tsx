@@ -1,0 +1,102 @@
+/** What a playbook needs before it runs: its datasets with their columns and its connections, and what is missing. */
+import { Anchor, Button, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { CircleCheck, TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { type Need, needsQuery, type PlaybookDetail } from '@/api/playbooks';
+import { projectPath, useMay, useProject } from '@/app/project';
+import { Chip } from '@/components/Chip';
+import { OtherDataDialog } from './OtherDataDialog';
+import classes from './playbooks.module.css';
+
+const PLACES = {
+  dataset: { path: 'datasets', word: 'Load data' },
+  connection: { path: 'connections', word: 'Add a connection' },
+};
+
+export function Needs({ playbook }: { playbook: PlaybookDetail }) {
+  const project = useProject();
+  const needs = useQuery(needsQuery(project.id, playbook)).data ?? [];
+  const [changed, setChanged] = useState<Need | null>(null);
+  if (needs.length === 0) return null;
+  return (
+    <>
+      <ul className={classes.files} aria-label="What it needs">
+        {needs.map((need) => (
+          <Item
+            key={`${need.kind} ${need.name}`}
+            need={need}
+            onChange={playbook.may_edit && need.columns.length > 0 ? setChanged : null}
+          />
+        ))}
+      </ul>
+      {changed && (
+        <OtherDataDialog playbook={playbook} need={changed} onClose={() => setChanged(null)} />
+      )}
+    </>
+  );
+}
+
+interface ItemProps {
+  need: Need;
+  onChange: ((need: Need) => void) | null;
+}
+
+function Item({ need, onChange }: ItemProps) {
+  const project = useProject();
+  const mayAdd = useMay('editor');
+  const { kind, name, read_from, problem, columns } = need;
+  return (
+    <li className={classes.file}>
+      <div className={classes.fileTop}>
+        <Text size="sm" fw={600} className={classes.fileName ?? ''}>
+          {kind === 'connection' ? `Connection ${name}` : read_from}
+          {read_from !== name && (
+            <Text span size="sm" c="dimmed" fw={400}>
+              {` as ${name}`}
+            </Text>
+          )}
+        </Text>
+        {problem === null ? (
+          <Chip word="Ready" icon={CircleCheck} tone="good" />
+        ) : (
+          <Chip word="Not ready" icon={TriangleAlert} tone="bad" />
+        )}
+      </div>
+      {columns.length > 0 && (
+        <Text size="xs" c="dimmed">
+          {columns
+            .map((column) =>
+              column.read_from === column.name
+                ? column.name
+                : `${column.read_from} as ${column.name}`,
+            )
+            .join(', ')}
+        </Text>
+      )}
+      {problem !== null && (
+        <p
+          className={classes.problems}
+        >{`${problem[0]?.toUpperCase() ?? ''}${problem.slice(1)}.`}</p>
+      )}
+      <Group gap="md">
+        {problem !== null && mayAdd && (
+          <Anchor size="xs" component={Link} to={projectPath(project.id, PLACES[kind].path)}>
+            {PLACES[kind].word}
+          </Anchor>
+        )}
+        {onChange && (
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            aria-label={`Use other data for ${name}`}
+            onClick={() => onChange(need)}
+          >
+            Use other data
+          </Button>
+        )}
+      </Group>
+    </li>
+  );
+}
