@@ -7,6 +7,7 @@ import typer
 from steward import __version__
 from steward.cli import (
     backups,
+    chat,
     connections,
     data,
     demo,
@@ -37,6 +38,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("up")(up.up)
+app.command("chat")(chat.chat)
 app.command("demo")(demo.demo)
 app.command("undo")(undo.undo)
 app.command("worker")(worker.worker)
