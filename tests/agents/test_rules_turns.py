@@ -56,3 +56,19 @@ def test_answers_are_in_the_persons_format_and_lead_on(chat: Chat) -> None:
     output = chat.output(undone)
     assert "changed no data" in output["plan"]["said"], "loading was not of this conversation"
     assert output["plan"]["plan"]["steps"][0]["tools"] == ["list_changes"]
+
+
+def test_values_that_were_just_shown_are_known_without_a_profile(chat: Chat) -> None:
+    assert "EUR" in chat.output(chat.say("total gross by currency"))["answer"]
+
+    run = chat.say("only EUR")
+
+    output = chat.output(run)
+    plan = output["plan"]["plan"]["steps"][0]["arguments"]["plan"]
+    assert plan["filters"] == [
+        {"left": {"column": "currency"}, "compare": "=", "right": {"value": "EUR"}}
+    ]
+    assert "SEK" not in output["answer"]
+    # In a conversation of its own nobody knows what it means.
+    chat.thread = None
+    assert "could not tell" in chat.output(chat.say("only EUR"))["plan"]["said"]

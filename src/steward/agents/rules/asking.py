@@ -11,6 +11,7 @@ from steward.agents.planning.facts import DatasetFacts
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import stem
 from steward.agents.rules.languages import language_of
+from steward.agents.rules.seen import with_seen
 from steward.agents.rules.vocabulary import SAME
 
 _TOKEN: Final = re.compile(
@@ -75,7 +76,8 @@ class Ask:
         readable = task.message[:LONGEST].encode("utf-8", "replace").decode().replace("\0", " ")
         text = " ".join(readable.replace("_", " ").split())
         found = [(match.group().casefold(), *match.span()) for match in _TOKEN.finditer(text)]
-        return cls(task, catalogue, text, tuple(_tokens(found, catalogue)))
+        known = with_seen(catalogue, task.last)
+        return cls(task, known, text, tuple(_tokens(found, known)))
 
     @cached_property
     def words(self) -> tuple[str, ...]:
