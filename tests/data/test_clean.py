@@ -1,8 +1,6 @@
 """Cleaning operations as such: what they change, what they leave, and that they lose nothing on the way."""
 
 import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -12,24 +10,8 @@ from steward.core.errors import Invalid, NotFound, TooLarge
 from steward.data.changes import Change, changed_cells, leftovers
 from steward.data.clean import catalogue, clean, suggest
 from steward.data.clean import lookups as lookups_module
-from tests.data.shelf import Shelf, opened
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with opened(tmp_path) as filled:
-        yield filled
-
-
-def texts(values: Sequence[str | None]) -> pl.DataFrame:
-    return pl.DataFrame({"c": pl.Series(values, dtype=pl.String)})
-
-
-def run(
-    shelf: Shelf, name: str, values: Sequence[str | None], **arguments: Any
-) -> tuple[list[Any], Change]:
-    change = clean(shelf.connection, shelf.put("t", texts(values)), name, arguments)
-    return shelf.column(change.sql, "c"), change
+from tests.data.cleaning import run
+from tests.data.shelf import Shelf
 
 
 def test_every_operation_is_documented_and_has_a_schema() -> None:

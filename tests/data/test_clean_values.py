@@ -1,11 +1,8 @@
 """Values read and repaired: texts, dates, numbers, telephone numbers, addresses, countries, categories."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -13,31 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from steward.core.errors import Invalid
-from steward.data.changes import Cell, Change, changed_cells, leftovers
+from steward.data.changes import Cell, changed_cells, leftovers
 from steward.data.clean import clean, country_of, propose_categories
 from steward.data.clean.operations.unicode import repaired
-from tests.data.shelf import Shelf, opened
+from tests.data.cleaning import run
+from tests.data.shelf import Shelf
 
 SLOW_FIXTURE = settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with opened(tmp_path) as filled:
-        yield filled
-
-
-def texts(values: Sequence[str | None]) -> pl.DataFrame:
-    return pl.DataFrame({"c": pl.Series(values, dtype=pl.String)})
-
-
-def run(
-    shelf: Shelf, name: str, values: Sequence[str | None], **arguments: Any
-) -> tuple[list[Any], Change]:
-    change = clean(shelf.connection, shelf.put("t", texts(values)), name, arguments)
-    return shelf.column(change.sql, "c"), change
 
 
 def test_trim_and_collapse(shelf: Shelf) -> None:

@@ -1,8 +1,5 @@
 """Joins and unions against polars, with hostile names, null keys, fan-out and types that widen."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import duckdb
 import polars as pl
 import pytest
@@ -15,13 +12,7 @@ from steward.data.changes import preview
 from steward.data.consolidate import Link, check_join, check_union, join, suggest_mapping, union
 from steward.data.consolidate.types import common_type
 from steward.data.tables import Table
-from tests.data.shelf import Shelf, opened
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with opened(tmp_path) as filled:
-        yield filled
+from tests.data.shelf import Shelf
 
 
 @pytest.fixture

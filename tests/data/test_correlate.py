@@ -1,7 +1,6 @@
 """Associations: right numbers, everything planted found, noise left alone, warnings where due."""
 
 import json
-from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -16,12 +15,6 @@ from steward.data.correlate import arrays as arrays_module
 from steward.data.correlate.significance import chi_square_tail, correlation_tail, holm
 from steward.data.engine import Limits, session
 from steward.data.tables import Table, describe, parquet_table
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with session() as opened:
-        yield opened
 
 
 def run(connection: duckdb.DuckDBPyConnection, frame: pl.DataFrame, path: Path) -> Correlations:

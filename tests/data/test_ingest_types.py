@@ -1,6 +1,5 @@
 """Types with their evidence, corrections before loading, and corrections after it."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,8 @@ import pytest
 
 from steward.core.errors import Invalid, NotFound
 from steward.data import changes, ingest
-from steward.data.engine import session
 from steward.data.ingest import ColumnOption, Inspection, Options, retype, retype_sql
 from steward.data.tables import Table, parquet_table
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with session() as opened:
-        yield opened
 
 
 def inspected(tmp_path: Path, text: str, options: Options | None = None) -> Inspection:

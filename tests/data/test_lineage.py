@@ -1,9 +1,7 @@
 """Lineage: from changes and from SQL to a graph and to OpenLineage events."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -23,14 +21,7 @@ from steward.data.lineage import (
 )
 from steward.data.redact import Mask, redact
 from steward.data.tables import Column, Table
-from tests.data.shelf import Shelf, opened
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with opened(tmp_path) as filled:
-        yield filled
-
+from tests.data.shelf import Shelf
 
 ORDERS = Table(
     "Orders",

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from random import Random
 
@@ -11,17 +11,10 @@ import phonenumbers
 import pytest
 
 from steward.core.errors import Invalid
-from steward.data.engine import session
 from steward.data.pii import KINDS, Finding, find, kind, mask, mask_inside
 from steward.data.pii.kinds import PREFILTER
 from steward.data.pii.people import looks_like_person
 from steward.data.tables import Table, describe, quote
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with session() as opened:
-        yield opened
 
 
 def made(connection: duckdb.DuckDBPyConnection, columns: dict[str, list[str | None]]) -> Table:

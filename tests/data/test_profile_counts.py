@@ -3,7 +3,6 @@
 import json
 import statistics
 from collections import Counter
-from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -21,12 +20,6 @@ from steward.data.profile import counting as counting_module
 from steward.data.tables import Column, Table, describe, parquet_table
 
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with session() as opened:
-        yield opened
 
 
 def some_data(rows: int, seed: int = 1) -> pl.DataFrame:

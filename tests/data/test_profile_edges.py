@@ -1,31 +1,13 @@
 """Profiles of tables that are empty, odd, wide or hostile: always a result, never NaN."""
 
-import json
 import time
-from collections.abc import Iterator
-from typing import Any
 
 import duckdb
 import pytest
 
 from steward.core.errors import Invalid
-from steward.data.engine import session
-from steward.data.profile import Profile, profile
-from steward.data.tables import Table, describe, quote
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with session() as opened:
-        yield opened
-
-
-def run(connection: duckdb.DuckDBPyConnection, select: str, **options: Any) -> Profile:
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE made AS {select}")
-    table = Table("made", "made", describe(connection, "made"))
-    result = profile(connection, table, **options)
-    json.dumps(result.as_dict(), allow_nan=False)
-    return result
+from steward.data.tables import quote
+from tests.data.profiling import run
 
 
 def test_an_empty_table(connection: duckdb.DuckDBPyConnection) -> None:

@@ -1,30 +1,12 @@
 """What a profile notices: gaps, patterns, outliers, meanings, keys, twins, missing values, people."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import duckdb
 import pytest
 
-from steward.data.engine import session
-from steward.data.profile import Profile, profile
 from steward.data.profile.patterns import patterns, shape, shorten
-from steward.data.tables import Table, describe
-
-
-@pytest.fixture
-def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with session() as opened:
-        yield opened
-
-
-def run(connection: duckdb.DuckDBPyConnection, select: str, **options: Any) -> Profile:
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE made AS {select}")
-    table = Table("made", "made", describe(connection, "made"))
-    result = profile(connection, table, **options)
-    json.dumps(result.as_dict(), allow_nan=False)
-    return result
+from tests.data.profiling import run
 
 
 def test_missing_days_are_named(connection: duckdb.DuckDBPyConnection) -> None:

@@ -3,8 +3,6 @@
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
 import polars as pl
@@ -16,15 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from steward.core.errors import Invalid
 from steward.data.changes import changed_cells
 from steward.data.redact import Drop, Hash, Mask, Method, redact, unlock
-from tests.data.shelf import Shelf, opened
+from tests.data.shelf import Shelf
 
 KEY = b"a project's own key, long enough"
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with opened(tmp_path) as filled:
-        yield filled
 
 
 def hashed(value: str, key: bytes = KEY) -> str:

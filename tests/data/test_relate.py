@@ -1,7 +1,6 @@
 """Keys, dependencies and foreign keys in small worlds whose truth is known, decoys and dirt included."""
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -12,15 +11,9 @@ from steward.data.relate import Relations, relate
 from steward.data.relate.names import Place, name_of, name_score, vocabulary_of, words_of
 from steward.data.samples import generate
 from steward.data.tables import Table, describe, literal, quote
-from tests.data.shelf import Shelf, opened
+from tests.data.shelf import Shelf
 
 CHANCE = random.Random(7)
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with opened(tmp_path) as filled:
-        yield filled
 
 
 def primary_keys(relations: Relations) -> dict[str, tuple[str, ...]]:

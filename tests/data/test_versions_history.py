@@ -1,11 +1,9 @@
 """Commits, branches, undo, redo, restore, merge: history as people use it, on both databases."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from steward.core import MovableClock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
 from steward.data.versions import (
     Delete,
@@ -16,17 +14,9 @@ from steward.data.versions import (
     VersionConflict,
     Versions,
 )
-from tests.data.versions_kit import Kit, opened
+from tests.data.versions_kit import Kit
 
 NUMBERS = "SELECT i AS id, 'name ' || i AS name FROM range({}) t(i)"
-
-
-@pytest.fixture
-def kit(
-    database_url: str | None, home_template: Path, tmp_path: Path, clock: MovableClock
-) -> Iterator[Kit]:
-    with opened(tmp_path, home_template, database_url, clock) as made:
-        yield made
 
 
 def test_a_commit_moves_several_datasets_and_files_at_once(kit: Kit) -> None:

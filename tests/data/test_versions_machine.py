@@ -4,10 +4,9 @@ The model knows what every version holds, how commits hang together and nothing 
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -20,11 +19,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from steward.core import MovableClock
 from steward.core.errors import Conflict
 from steward.data.versions import Delete, Draft, Insert, Update, VersionConflict
 from steward.store import Scope
-from tests.data.versions_kit import Kit, fetch, opened
+from tests.data.versions_kit import Kit, fetch
 
 Rows = tuple[tuple[int, str], ...]
 Key = tuple[str, str]
@@ -352,14 +350,6 @@ class Machine(RuleBasedStateMachine):
             for logged in self.workspace.log(name, limit=200):
                 changed = {(c.kind, c.name): (c.before, c.after) for c in logged.changes}
                 assert changed == self.model.commits[logged.id].changed
-
-
-@pytest.fixture
-def kit(
-    database_url: str | None, home_template: Path, tmp_path: Path, clock: MovableClock
-) -> Iterator[Kit]:
-    with opened(tmp_path, home_template, database_url, clock) as made:
-        yield made
 
 
 @pytest.mark.timeout(1800)

@@ -3,29 +3,19 @@
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from steward.core import MovableClock
 from steward.core.errors import NotFound
 from steward.core.faults import install
 from steward.data.versions import Draft, Update, VersionConflict
 from steward.data.versions._tables import blobs
 from steward.store import EVERYWHERE, metadata
-from tests.data.versions_kit import Kit, opened
+from tests.data.versions_kit import Kit
 
 NUMBERS = "SELECT i AS id, 'name ' || i AS name FROM range({}) t(i)"
 NOW = timedelta(0)
-
-
-@pytest.fixture
-def kit(
-    database_url: str | None, home_template: Path, tmp_path: Path, clock: MovableClock
-) -> Iterator[Kit]:
-    with opened(tmp_path, home_template, database_url, clock) as made:
-        yield made
 
 
 def sweep_twice(kit: Kit) -> None:
