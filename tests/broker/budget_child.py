@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 
-from steward.broker.budgets import Budget, BudgetExceeded, Budgets, Reservation
+from steward.broker.budgets import Budgets
+from steward.broker.limits import Budget, BudgetExceeded, Reservation
 from steward.broker.tool import Cost
 from steward.core import SystemClock
 from steward.core.clock import Clock

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from steward.broker._budget_tables import budget_entries
 from steward.broker._budget_tables import budgets as budget_table
-from steward.broker.budgets import Budget, BudgetExceeded, Budgets
+from steward.broker.budgets import Budgets
+from steward.broker.limits import Budget, BudgetExceeded
 from steward.broker.tool import Cost
 from steward.core import MovableClock
 from steward.core.errors import Invalid, NotFound

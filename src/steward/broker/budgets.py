@@ -6,26 +6,31 @@ the most a call may cost; what a call costs beyond its estimate is counted when 
 the next call. Reserving and settling are counted once for a run and a key, however often they are repeated.
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
-from decimal import ROUND_CEILING, Decimal
-from typing import Any, Final, Literal, Protocol
+from datetime import datetime
+from typing import Any, Final, Protocol
 
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from steward.broker._budget_tables import UNITS, budget_entries, budgets
+from steward.broker.limits import (
+    Budget,
+    BudgetExceeded,
+    BudgetStatus,
+    Reservation,
+    Usage,
+    amounts_of,
+    cost_of,
+    limits_of,
+    milliseconds,
+    name_of,
+    shown,
+)
 from steward.broker.tool import Cost
 from steward.core.clock import Clock
-from steward.core.errors import Bug, Denied, Invalid, NotFound
-from steward.core.mistakes import in_words, mistakes
+from steward.core.errors import Bug, Invalid, NotFound
 from steward.store import Database, Prepared, Scope, Transaction
 
-_PER_DOLLAR: Final = 10**9
-_MOST: Final = 10**18
-"""The largest amount of one call or limit, in stored units; sums stay below 64 bits."""
 _COLUMNS: Final = budgets.c
 _UNUSED: Final = dict.fromkeys((*UNITS, "time"), 0)
 _MOST_KEY: Final = 400
@@ -98,34 +103,6 @@ _GIVE_BACK: Final = Prepared(
 _ADD: Final = Prepared(sa.update(budgets).where(_THIS).values(**_more("spent", (*UNITS, "time"))))
 
 
-class Budget(BaseModel):
-    """Limits of a run; None is no limit of its own, those of the runs above it hold all the same."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    usd: Decimal | None = Field(None, ge=0, le=10**9, description="Dollars at most.")
-    tokens: int | None = Field(None, ge=0, le=_MOST, description="Model tokens at most.")
-    seconds: float | None = Field(
-        None,
-        ge=0,
-        le=10**9,
-        description="Time in calls at most; waiting for people does not count.",
-    )
-    rows: int | None = Field(None, ge=0, le=_MOST, description="Rows at most.")
-    bytes: int | None = Field(None, ge=0, le=_MOST, description="Bytes at most.")
-    on_breach: Literal["ask", "abort"] = Field(
-        "ask", description="Whether the run asks a person for more or ends."
-    )
-
-    @classmethod
-    def parse(cls, document: Mapping[str, Any]) -> "Budget":
-        try:
-            return cls.model_validate(document)
-        except ValidationError as error:
-            found = mistakes(error, "/budget")
-            raise Invalid(f"The budget is not valid: {in_words(found)}.", problems=found) from None
-
-
 class Drawing(Protocol):
     """Who draws on a budget: a run."""
 
@@ -135,73 +112,6 @@ class Drawing(Protocol):
     def scope(self) -> Scope: ...
     @property
     def parent_id(self) -> str | None: ...
-
-
-class BudgetExceeded(Denied):
-    """A call would take more than is left; a person may grant more to `run_id`."""
-
-    code = "budget-exceeded"
-    title = "The budget does not cover this"
-
-    def __init__(
-        self,
-        run_id: str,
-        limit: str,
-        *,
-        asked: Decimal,
-        left: Decimal,
-        total: Decimal,
-    ) -> None:
-        whose = f"The budget of run {run_id} allows {_words(limit, total)}"
-        super().__init__(
-            f"{whose}; {_words(limit, left)} are left and this call may need {_words(limit, asked)}. "
-            "Grant more, or make the call smaller."
-        )
-        self.run_id = run_id
-        self.limit = limit
-        self.asked = asked
-        self.left = left
-        self.total = total
-
-    def to_json(self) -> dict[str, Any]:
-        amounts = {"asked": self.asked, "left": self.left, "total": self.total}
-        shown = {name: f"{amount:f}" for name, amount in amounts.items()}
-        return {"run_id": self.run_id, "limit": self.limit, "message": self.message, **shown}
-
-
-@dataclass(frozen=True)
-class Reservation:
-    run_id: str
-    key: str
-    estimate: Cost
-    settled: bool = False
-    """True when this call was counted already: a repetition after a crash."""
-
-
-@dataclass(frozen=True)
-class Usage:
-    """One limit of a run, in the words of `Budget`: dollars, tokens, seconds, rows, bytes."""
-
-    limit: Decimal | None
-    spent: Decimal
-    reserved: Decimal
-    left: Decimal | None
-    """What this run can still take: the least of what it and the runs above it have left."""
-
-
-@dataclass(frozen=True)
-class BudgetStatus:
-    run_id: str
-    usage: Mapping[str, Usage]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            name: {
-                each.name: None if (value := getattr(usage, each.name)) is None else str(value)
-                for each in fields(usage)
-            }
-            for name, usage in self.usage.items()
-        }
 
 
 class Budgets:
@@ -224,7 +134,7 @@ class Budgets:
                 run_id=run.id,
                 ancestors=above,
                 depth=len(above),
-                **{f"limit_{unit}": amount for unit, amount in _limits(budget).items()},
+                **{f"limit_{unit}": amount for unit, amount in limits_of(budget).items()},
                 **dict.fromkeys(unused, 0),
                 spent_time=0,
                 open_calls=0,
@@ -239,7 +149,7 @@ class Budgets:
 
         A call that `waits` for a person uses no time until it is made; what it then took is counted when it is settled.
         """
-        asked = _amounts(estimate)
+        asked = amounts_of(estimate)
         chain = _chain(tx, run.id, lock=True)
         known = _entry(tx, run.id, key)
         if known is not None:
@@ -254,7 +164,7 @@ class Budgets:
 
     def settle(self, tx: Transaction, run: Drawing, key: str, actual: Cost) -> None:
         """Counts what the call did cost and frees the rest of what was set aside for it."""
-        spent = _amounts(actual)
+        spent = amounts_of(actual)
         chain = _chain(tx, run.id, lock=True)
         known = _entry(tx, run.id, key)
         now = self._clock.now()
@@ -276,7 +186,7 @@ class Budgets:
 
         `at` names the run above whose budget was the one in the way, as BudgetExceeded tells it.
         """
-        granted = _limits(limits)
+        granted = limits_of(limits)
         with self._database.write(run.scope) as tx:
             row = next(
                 (r for r in _chain(tx, run.id, lock=True) if r.run_id == (at or run.id)), None
@@ -304,11 +214,11 @@ class Budgets:
             spent, reserved = _used(own, unit, now)
             lefts = [left for row in chain if (left := _left(row, unit, now)) is not None]
             limit: int | None = getattr(own, f"limit_{unit}")
-            usage[_name(unit)] = Usage(
-                limit=None if limit is None else _shown(unit, limit),
-                spent=_shown(unit, spent),
-                reserved=_shown(unit, reserved),
-                left=_shown(unit, max(0, min(lefts))) if lefts else None,
+            usage[name_of(unit)] = Usage(
+                limit=None if limit is None else shown(unit, limit),
+                spent=shown(unit, spent),
+                reserved=shown(unit, reserved),
+                left=shown(unit, max(0, min(lefts))) if lefts else None,
             )
         return BudgetStatus(run.id, usage)
 
@@ -338,15 +248,8 @@ def _record(tx: Transaction, run_id: str, key: str, now: datetime, **values: Any
 
 
 def _reservation(entry: sa.Row[Any]) -> Reservation:
-    estimate: dict[str, int] = entry.estimate
-    cost = Cost(
-        usd=Decimal(estimate["usd"]) / _PER_DOLLAR,
-        tokens=estimate["tokens"],
-        rows=estimate["rows"],
-        bytes=estimate["bytes"],
-        seconds=estimate["time"] / 1000,
-    )
-    return Reservation(entry.run_id, entry.key, cost, settled=entry.state == "settled")
+    estimate = cost_of(entry.estimate)
+    return Reservation(entry.run_id, entry.key, estimate, settled=entry.state == "settled")
 
 
 def _refuse_beyond(row: sa.Row[Any], asked: Mapping[str, int], now: datetime) -> None:
@@ -356,10 +259,10 @@ def _refuse_beyond(row: sa.Row[Any], asked: Mapping[str, int], now: datetime) ->
         if left is not None and amount > left:
             raise BudgetExceeded(
                 row.run_id,
-                _name(unit),
-                asked=_shown(unit, amount),
-                left=_shown(unit, max(0, left)),
-                total=_shown(unit, getattr(row, f"limit_{unit}")),
+                name_of(unit),
+                asked=shown(unit, amount),
+                left=shown(unit, max(0, left)),
+                total=shown(unit, getattr(row, f"limit_{unit}")),
             )
 
 
@@ -402,7 +305,7 @@ def _give_back(
     elif row.open_calls == 1:
         # Calls side by side share their time; a call cut off by a crash and repeated days later does
         # not count the days: its period is never longer than what its calls took together.
-        elapsed = _milliseconds(now - row.busy_since)
+        elapsed = milliseconds(now - row.busy_since)
         changes["time"] = row.spent_time + min(elapsed, row.busy_time + spent["time"])
         changes |= {"since": None, "busy": 0}
     tx.execute(_GIVE_BACK, changes)
@@ -416,7 +319,7 @@ def _add(tx: Transaction, row: sa.Row[Any], spent: Mapping[str, int]) -> None:
 def _used(row: sa.Row[Any], unit: str, now: datetime) -> tuple[int, int]:
     """Spent and set aside; the time of calls that still run is spent as it passes."""
     if unit == "time":
-        running = 0 if row.busy_since is None else _milliseconds(now - row.busy_since)
+        running = 0 if row.busy_since is None else milliseconds(now - row.busy_since)
         return row.spent_time + running, 0
     return getattr(row, f"spent_{unit}"), getattr(row, f"reserved_{unit}")
 
@@ -424,48 +327,3 @@ def _used(row: sa.Row[Any], unit: str, now: datetime) -> tuple[int, int]:
 def _left(row: sa.Row[Any], unit: str, now: datetime) -> int | None:
     limit: int | None = getattr(row, f"limit_{unit}")
     return None if limit is None else limit - sum(_used(row, unit, now))
-
-
-def _limits(budget: Budget) -> dict[str, int | None]:
-    return {
-        "usd": None if budget.usd is None else int(budget.usd * _PER_DOLLAR),
-        "tokens": budget.tokens,
-        "rows": budget.rows,
-        "bytes": budget.bytes,
-        "time": None if budget.seconds is None else int(budget.seconds * 1000),
-    }
-
-
-def _amounts(cost: Cost) -> dict[str, int]:
-    """In stored units, rounded up."""
-    try:
-        usd = int((cost.usd * _PER_DOLLAR).to_integral_value(ROUND_CEILING))
-        time = math.ceil(round(cost.seconds * 1000, 3))
-    except (ArithmeticError, ValueError):
-        raise Invalid("A cost is not a finite number.") from None
-    amounts = {"usd": usd, "tokens": cost.tokens, "rows": cost.rows, "bytes": cost.bytes}
-    return {unit: _within_bounds(amount) for unit, amount in (amounts | {"time": time}).items()}
-
-
-def _within_bounds(amount: int) -> int:
-    if not 0 <= amount <= _MOST:
-        raise Invalid("An amount of a budget is negative or beyond all bounds.")
-    return amount
-
-
-def _milliseconds(duration: timedelta) -> int:
-    """Rounded up; a clock set back counts as no time."""
-    return max(0, -(-duration // timedelta(milliseconds=1)))
-
-
-def _name(unit: str) -> str:
-    return "seconds" if unit == "time" else unit
-
-
-def _shown(unit: str, amount: int) -> Decimal:
-    scale = {"usd": _PER_DOLLAR, "time": 1000}.get(unit, 1)
-    return Decimal(amount) / scale
-
-
-def _words(limit: str, amount: Decimal) -> str:
-    return f"${amount:f}" if limit == "usd" else f"{amount:f} {limit}"

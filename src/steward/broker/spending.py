@@ -3,7 +3,8 @@
 import asyncio
 from functools import partial
 
-from steward.broker.budgets import Budget, BudgetExceeded, Budgets
+from steward.broker.budgets import Budgets
+from steward.broker.limits import Budget, BudgetExceeded
 from steward.broker.plans import Plan, cost_from_json
 from steward.broker.policy_text import Verdict
 from steward.broker.tool import Cost

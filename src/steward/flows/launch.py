@@ -8,9 +8,9 @@ from typing import Any, cast
 from steward.agents.compile import literal
 from steward.agents.operator import READ_SKILL
 from steward.broker.broker import Broker
-from steward.broker.budgets import Budget
 from steward.broker.grants import Grant
 from steward.broker.labels import Labels
+from steward.broker.limits import Budget
 from steward.broker.plans import Labelled
 from steward.broker.schemas import first_problem, with_defaults
 from steward.broker.story import story

@@ -1,0 +1,169 @@
+"""What a run may use and has used: in the words of people, and in the whole units that are stored."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from decimal import ROUND_CEILING, Decimal
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from steward.broker.tool import Cost
+from steward.core.errors import Denied, Invalid
+from steward.core.mistakes import in_words, mistakes
+
+_PER_DOLLAR: Final = 10**9
+_MOST: Final = 10**18
+"""The largest amount of one call or limit, in stored units; sums stay below 64 bits."""
+
+
+class Budget(BaseModel):
+    """Limits of a run; None is no limit of its own, those of the runs above it hold all the same."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    usd: Decimal | None = Field(None, ge=0, le=10**9, description="Dollars at most.")
+    tokens: int | None = Field(None, ge=0, le=_MOST, description="Model tokens at most.")
+    seconds: float | None = Field(
+        None,
+        ge=0,
+        le=10**9,
+        description="Time in calls at most; waiting for people does not count.",
+    )
+    rows: int | None = Field(None, ge=0, le=_MOST, description="Rows at most.")
+    bytes: int | None = Field(None, ge=0, le=_MOST, description="Bytes at most.")
+    on_breach: Literal["ask", "abort"] = Field(
+        "ask", description="Whether the run asks a person for more or ends."
+    )
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> "Budget":
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            found = mistakes(error, "/budget")
+            raise Invalid(f"The budget is not valid: {in_words(found)}.", problems=found) from None
+
+
+class BudgetExceeded(Denied):
+    """A call would take more than is left; a person may grant more to `run_id`."""
+
+    code = "budget-exceeded"
+    title = "The budget does not cover this"
+
+    def __init__(
+        self,
+        run_id: str,
+        limit: str,
+        *,
+        asked: Decimal,
+        left: Decimal,
+        total: Decimal,
+    ) -> None:
+        whose = f"The budget of run {run_id} allows {_words(limit, total)}"
+        super().__init__(
+            f"{whose}; {_words(limit, left)} are left and this call may need {_words(limit, asked)}. "
+            "Grant more, or make the call smaller."
+        )
+        self.run_id = run_id
+        self.limit = limit
+        self.asked = asked
+        self.left = left
+        self.total = total
+
+    def to_json(self) -> dict[str, Any]:
+        amounts = {"asked": self.asked, "left": self.left, "total": self.total}
+        shown = {name: f"{amount:f}" for name, amount in amounts.items()}
+        return {"run_id": self.run_id, "limit": self.limit, "message": self.message, **shown}
+
+
+@dataclass(frozen=True)
+class Reservation:
+    run_id: str
+    key: str
+    estimate: Cost
+    settled: bool = False
+    """True when this call was counted already: a repetition after a crash."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """One limit of a run, in the words of `Budget`: dollars, tokens, seconds, rows, bytes."""
+
+    limit: Decimal | None
+    spent: Decimal
+    reserved: Decimal
+    left: Decimal | None
+    """What this run can still take: the least of what it and the runs above it have left."""
+
+
+@dataclass(frozen=True)
+class BudgetStatus:
+    run_id: str
+    usage: Mapping[str, Usage]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            name: {
+                each.name: None if (value := getattr(usage, each.name)) is None else str(value)
+                for each in fields(usage)
+            }
+            for name, usage in self.usage.items()
+        }
+
+
+def limits_of(budget: Budget) -> dict[str, int | None]:
+    return {
+        "usd": None if budget.usd is None else int(budget.usd * _PER_DOLLAR),
+        "tokens": budget.tokens,
+        "rows": budget.rows,
+        "bytes": budget.bytes,
+        "time": None if budget.seconds is None else int(budget.seconds * 1000),
+    }
+
+
+def amounts_of(cost: Cost) -> dict[str, int]:
+    """In stored units, rounded up."""
+    try:
+        usd = int((cost.usd * _PER_DOLLAR).to_integral_value(ROUND_CEILING))
+        time = math.ceil(round(cost.seconds * 1000, 3))
+    except (ArithmeticError, ValueError):
+        raise Invalid("A cost is not a finite number.") from None
+    amounts = {"usd": usd, "tokens": cost.tokens, "rows": cost.rows, "bytes": cost.bytes}
+    return {unit: _within_bounds(amount) for unit, amount in (amounts | {"time": time}).items()}
+
+
+def cost_of(amounts: Mapping[str, int]) -> Cost:
+    """The cost that was stored so."""
+    return Cost(
+        usd=Decimal(amounts["usd"]) / _PER_DOLLAR,
+        tokens=amounts["tokens"],
+        rows=amounts["rows"],
+        bytes=amounts["bytes"],
+        seconds=amounts["time"] / 1000,
+    )
+
+
+def _within_bounds(amount: int) -> int:
+    if not 0 <= amount <= _MOST:
+        raise Invalid("An amount of a budget is negative or beyond all bounds.")
+    return amount
+
+
+def milliseconds(duration: timedelta) -> int:
+    """Rounded up; a clock set back counts as no time."""
+    return max(0, -(-duration // timedelta(milliseconds=1)))
+
+
+def name_of(unit: str) -> str:
+    return "seconds" if unit == "time" else unit
+
+
+def shown(unit: str, amount: int) -> Decimal:
+    scale = {"usd": _PER_DOLLAR, "time": 1000}.get(unit, 1)
+    return Decimal(amount) / scale
+
+
+def _words(limit: str, amount: Decimal) -> str:
+    return f"${amount:f}" if limit == "usd" else f"{amount:f} {limit}"
