@@ -8,7 +8,12 @@ import pytest
 from ag_ui.core import Event, RunAgentInput
 from pydantic import TypeAdapter
 
+from steward.agents.live import TRYING
+from steward.agents.threads import PROGRAM
+from steward.api.ag_ui_events import AgUi
+from steward.api.chat_events import Happening
 from steward.identity import Role
+from steward.runs import RunRequest
 from steward.testing import Installation
 from tests.api.chat_stage import END, Reader, Stage, working
 from tests.api.live import LiveServer
@@ -174,3 +179,18 @@ def test_what_cannot_be_asked_is_refused(stage: Stage, http: httpx.Client) -> No
     assert "uploads" in http.post("chat/ag-ui", json=body).json()["detail"]
     unknown = _input("x", "r1") | {"threadId": f"thr_{'0' * 26}"}
     assert http.post("chat/ag-ui", json=unknown).status_code == 404
+
+
+def test_why_a_model_takes_longer_is_an_activity_and_no_message(installation: Installation) -> None:
+    run = installation.steward.runs.start(
+        installation.scope, "usr_test", RunRequest("Ask", PROGRAM, {})
+    )
+    told = AgUi("window 1", "1", run, {}, resumed=False)
+    busy = Happening("token", {"part": TRYING, "offset": 0, "text": "Busy. Asking again in 2 s."})
+
+    (event,) = told.tell(busy)
+
+    _EVENTS.validate_python(event)
+    assert event["activityType"] == "steward.trying"
+    assert event["content"] == {"text": "Busy. Asking again in 2 s."}
+    assert told.tell(Happening("restart", {"part": TRYING})) == []

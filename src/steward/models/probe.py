@@ -12,7 +12,7 @@ from steward.models.answer import ModelAnswer
 from steward.models.backend import Backend, Delta, Failed
 from steward.models.lineup import ConfiguredModels, Role
 from steward.models.messages import Request, ToolSpec, User
-from steward.models.provided import name_of
+from steward.models.provided import load, name_of
 
 _LIMIT: Final = timedelta(seconds=60)
 _TOOL: Final = ToolSpec(
@@ -96,8 +96,10 @@ async def _answered(backend: Backend, asked: _Asked) -> ModelFinding:
         if asked.acts
         else Request(Role.explainer.value, (_WORDS,))
     )
-    began = time.perf_counter()
     try:
+        # Loading libraries takes seconds that are not the model's.
+        await asyncio.to_thread(load, asked.choice)
+        began = time.perf_counter()
         answer = await backend.answer(request, _unseen)
     except Failed as failure:
         told = f"{', '.join(asked.roles)}: {failure.error.message}"

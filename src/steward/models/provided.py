@@ -56,7 +56,7 @@ class ProvidedModel:
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
         # The first import takes seconds; the event loop has other people to serve.
         if (self._choice.provider, self._choice.api) not in _LOADED:
-            await asyncio.to_thread(_load, self._choice)
+            await asyncio.to_thread(load, self._choice)
         from steward.models.failures import failed
         from steward.models.translate import Names, from_sdk
         from steward.models.translate import finish as finish_of
@@ -176,7 +176,7 @@ def _delta(event: Any) -> Delta | None:
             return None
 
 
-def _load(choice: ModelChoice) -> None:
+def load(choice: ModelChoice) -> None:
     """Imports what a provider needs and makes one model to throw away: much of it is built on first use."""
     from steward.models import failures, translate  # noqa: F401
 
