@@ -218,7 +218,7 @@ permit (principal, action, resource);
     approval = desk.approval(run)
     assert approval.approvers == ("finance",)
     for person in (viewer, operator, desk.access):
-        with pytest.raises(Denied):
+        with pytest.raises(Denied, match="It needs somebody"):
             desk.decide(approval, access=person)
     desk.steward.governing.groups.put(desk.access, "finance", [operator.user_id])
     assert [a.id for a in desk.steward.governing.approvals.listed(operator, mine=True)] == [
@@ -233,7 +233,7 @@ def test_a_delegate_decides_instead(desk: Desk, operator: Access) -> None:
     desk.drive()
     approvals = desk.steward.governing.approvals
     approvals.delegate(desk.access, desk.approval(run).id, operator.user_id)
-    with pytest.raises(Denied):
+    with pytest.raises(Denied, match="handed to somebody"):
         desk.decide(desk.approval(run))
     desk.decide(desk.approval(run), access=operator)
     assert desk.approval(run).status is State.approved

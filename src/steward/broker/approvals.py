@@ -394,9 +394,11 @@ def _may_decide(access: Access, approval: Approval, member_of: frozenset[str]) -
 
 
 def _not_yours(found: Approval) -> Denied:
+    if found.delegated_to is not None:
+        return Denied("You may not decide this. It was handed to somebody, who decides it now.")
     groups = ", ".join(found.approvers)
-    hint = f" It needs somebody of: {groups}." if groups else ""
-    return Denied(f"You may not decide this.{hint}")
+    needed = f"somebody of: {groups}" if groups else "somebody who may run things here"
+    return Denied(f"You may not decide this. It needs {needed}.")
 
 
 def _usable_until(found: Approval, lifetime: timedelta) -> datetime:
