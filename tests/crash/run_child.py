@@ -27,6 +27,8 @@ from steward.tools import load_tools
 
 SHORT_WINDOW = timedelta(milliseconds=200)
 """For messages that people could take back; nobody does here."""
+SERVING = "serving"
+"""The first line of a worker's log, once it has found its database."""
 
 
 def opened(job: dict[str, Any]) -> Steward:
@@ -74,6 +76,8 @@ def serve(job: dict[str, Any]) -> None:
     with Path(job["log"]).open("w") as log, closing(opened(job)) as steward:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
+        log.write(f"{SERVING}\n")
+        log.flush()
         steward.governing.broker._people._window = SHORT_WINDOW
         steward.runs.programs["gated"] = gated(Path(job["home"]), job.get("name", ""))
         worker = steward.runs.worker(lease=timedelta(seconds=job["lease"]), concurrency=8)

@@ -29,6 +29,7 @@ from steward.runs import RunRequest
 from steward.testing import Installation, NatsServer, Person, PostgresServer, fast_passwords
 from steward.testing.installation import Installation as Opened
 from tests.cli.terminal import until
+from tests.crash.run_child import SERVING
 
 ROOT = Path(__file__).parents[2]
 SECRET = "whsec_" + "c3Rld2FyZCBjcmFzaCB0ZXN0cyBzaWduIHRoaXM="
@@ -159,8 +160,10 @@ class Children:
             self._served.discard(pid)
 
     def close(self) -> None:
-        for pid in list(self._served):
-            self.send(pid, SIGKILL)
+        for pid in self._served:
+            os.kill(pid, SIGKILL)
+        ends = {self._nursery.ask({"do": "wait", "pid": pid}) for pid in self._served}
+        assert ends <= {-SIGKILL}, "a worker ended by itself"
 
 
 @dataclass
@@ -414,8 +417,11 @@ def test_crash_of_nats_and_postgres_during_runs(
         NatsServer(tmp_path / "nats") as nats,
         lively(nursery, postgres_url, tmp_path, nats.url) as made,
     ):
-        for number in range(2):
-            made.children.serve(tmp_path / f"worker-{number}.log", 1.0)
+        logs = [tmp_path / f"worker-{number}.log" for number in range(2)]
+        for log in logs:
+            made.children.serve(log, 1.0)
+        # Whoever is started while the database is away says so and ends, as it should.
+        until(lambda: all(_serves(log) for log in logs), seconds=300, what="the workers")
         for _ in range(effort(1, 40)):
             for _ in range(8):
                 made.start()
@@ -426,6 +432,10 @@ def test_crash_of_nats_and_postgres_during_runs(
             nats.start()
             until(lambda: _settled(made), seconds=300, what="the end")
         made.check()
+
+
+def _serves(log: Path) -> bool:
+    return log.exists() and log.read_text().startswith(SERVING)
 
 
 def _serve_patiently(made: Site, seconds: float) -> None:
