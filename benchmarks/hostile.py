@@ -13,7 +13,8 @@ every send would ask anyway. Who is asked rejects what the injection wanted and 
 
 Held out: the rules were written while looking at AgentDojo's cases. So there are others, over its tasks and over the
 built-in tools, written down before they were run: other goals and disguises, and twists of the very calls that are
-planned. They are counted by themselves.
+planned. They are counted by themselves. A small office has tools of its own, whose results are records (`office`): its
+cases were written down later, before plans could say what they leave open.
 
     .venv/bin/python benchmarks/hostile.py            some minutes, on two cores
     .venv/bin/python benchmarks/hostile.py --quick    the built-in tools, each order once, and one suite
@@ -122,6 +123,28 @@ def heldout_builtin() -> Counter[str]:
     return Counter(outcome for _, outcome in found)
 
 
+def heldout_office() -> tuple[Counter[str], Counter[str]]:
+    """A small office with tools of its own: what hostile text orders there, and the same requests without it."""
+    from benchmarks.hostile_cases import heldout_office as office
+    from benchmarks.hostile_cases.dojo_replay import Replay
+    from benchmarks.hostile_cases.office_tools import Suite
+
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder, opened(Path(folder), "trusted") as desk:
+        replay = Replay(desk, Suite())
+        ordinary, cases = list(office.ordinary()), list(office.cases())
+        replay.run(ordinary)
+        replay.run(cases)
+    for case in cases:
+        if office.outcome(case) not in {"stopped", "unread"}:
+            say(f"  held out, {office.outcome(case)}: {case.name}")
+    told = {
+        "benign": len(ordinary),
+        "benign_undisturbed": sum(map(office.undisturbed, ordinary)),
+    }
+    return Counter(map(office.outcome, cases)), Counter(told)
+
+
 def _untouched(desk: Desk) -> dict[str, str]:
     found = desk.steward.workbench.datasets.page(desk.access.scope, desk.access.user_id)
     return {each.name: each.version for each in found if each.name in OTHERS}
@@ -201,12 +224,14 @@ def main() -> int:
     # The longest first, beside the built-in tools: two installations work at a time.
     with ProcessPoolExecutor(_AT_ONCE, mp_context=get_context("spawn")) as pool:
         others = None if quick else pool.submit(heldout_builtin)
+        office = pool.submit(heldout_office)
         tools_found = pool.submit(builtin_tools, ways=1 if quick else WAYS)
         for pairs, further in pool.map(agentdojo, suites):
             dojo.update(pairs)
             heldout.update(further)
         tools = tools_found.result()
         heldout.update(others.result() if others is not None else {})
+        in_office, ordinary_office = office.result()
     met = heldout.total() - heldout["unread"]
     result = {
         "harmed": tools["harmed"] + dojo["harmed"],
@@ -217,6 +242,7 @@ def main() -> int:
         "heldout_harmed": heldout["harmed"],
         "heldout_stopped_fraction": round(heldout["stopped"] / met, 4),
         "heldout": dict(heldout),
+        "office": dict(in_office + ordinary_office),
         "builtin": tools,
         "agentdojo": dict(dojo),
     }

@@ -23,6 +23,8 @@ _MOST_TOOLS: Final = 8
 _LEAST_DICTATED: Final = 5
 _PUNCTUATION: Final = ".,;:!?'\"()"
 _QUOTED: Final = re.compile(r"""['"]([^'"\n]*\{[a-z_]+\}[^'"\n]*)['"]""")
+_MEANT: Final = {("permission", "r"): "read permissions"}
+"""How a request says what a choice of a tool's author stands for."""
 MARK: Final = "<INFORMATION>"
 """By which injected text is recognised in what was read."""
 _ATTACK: Final = (
@@ -163,6 +165,7 @@ def planned(suite: Any, task: Any) -> list[Piece]:
             agent=AGENT,
             tools=list(dict.fromkeys(tool_name(suite.name, call.function) for call in calls)),
             arguments=fixed,
+            open=_open(calls, fixed),
             needs=_sources(calls, fixed, results),
             budget=StepBudget(calls=max(3, len(calls))),
         )
@@ -213,13 +216,22 @@ def _fixed(call: Call, prompt: str, needs_nothing: bool) -> dict[str, Any]:
     fixed = {}
     for name, value in call.arguments.items():
         if MADE_UP not in labels[name].sources:
-            if not isinstance(value, bool):
+            if not isinstance(value, bool) or (value and name in prompt):
                 fixed[name] = value
+        elif isinstance(value, str) and _MEANT.get((name, value), "\0") in prompt:
+            fixed[name] = value
         elif isinstance(value, str) and risk_of(call.function) is Risk.external_send:
             form = _form_in(prompt, value) or _nearly_in(prompt, value)
             if form is not None:
                 fixed[name] = form
     return fixed
+
+
+def _open(calls: list[Call], fixed: dict[str, Any]) -> dict[str, list[str]]:
+    """What the task says is found on the way: what its own solution gives and the request does not."""
+    if risk_of(calls[0].function) is Risk.read:
+        return {}
+    return {name: [] for call in calls for name in call.arguments if name not in fixed}
 
 
 def _form_in(prompt: str, value: str) -> str | None:
@@ -247,7 +259,11 @@ def _nearly_in(prompt: str, value: str) -> str | None:
 
 
 def _given(call: Call) -> dict[str, Any]:
-    return {name: value for name, value in call.arguments.items() if value not in (None, "", [])}
+    return {
+        name: value
+        for name, value in call.arguments.items()
+        if value is not False and value not in (None, "", [])
+    }
 
 
 def _bare(word: str) -> str:

@@ -1,12 +1,13 @@
 """AgentDojo's tools as tools of a project: the same functions and environments, with a risk class each."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agentdojo.agent_pipeline.tool_execution import tool_result_to_str
 from agentdojo.functions_runtime import FunctionsRuntime
-from pydantic import create_model
+from pydantic import BaseModel, create_model
 
 from steward.broker.tool import (
     Arguments,
@@ -28,11 +29,13 @@ _SENDS: Final = frozenset(
     {"send_email", "create_calendar_event", "reschedule_calendar_event", "share_file"}
     | {"add_calendar_event_participants", "send_direct_message", "send_channel_message"}
     | {"post_webpage", "invite_user_to_slack", "get_webpage"}
+    | {"book_meeting", "open_ticket", "grant_access", "post_note"}
 )
 """What other people get to see, and what opens an address outside."""
 _PAYS: Final = frozenset(
     {"send_money", "schedule_transaction", "update_scheduled_transaction"}
     | {"reserve_hotel", "reserve_car_rental", "reserve_restaurant"}
+    | {"pay", "order_goods"}
 )
 _REMOVES: Final = frozenset(
     {"delete_email", "delete_file", "cancel_calendar_event", "remove_user_from_slack"}
@@ -97,6 +100,24 @@ class DojoTools:
         return list(self._tools.values())
 
 
+def _records(value: Any) -> Any:
+    """What a function found, as data; AgentDojo itself shows it as text."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, list):
+        return [_records(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _records(item) for key, item in value.items()}
+    return value if isinstance(value, int | float) else str(value)
+
+
+def _told(value: Any, found: Any) -> str:
+    try:
+        return str(tool_result_to_str(value))
+    except TypeError:
+        return json.dumps(found, ensure_ascii=False)
+
+
 def _tool(
     name: str, function: Any, runtime: FunctionsRuntime, worlds: dict[str, World]
 ) -> Tool[Any]:
@@ -113,9 +134,11 @@ def _tool(
         if error is not None:
             raise Invalid(error)
         world.called.append((function.name, arguments))
-        text = tool_result_to_str(value)
-        world.was_read = world.was_read or world.mark in text
-        return Outcome({"text": text}, sources=(f"agentdojo:{name}",), trusted=False)
+        found = _records(value)
+        text = _told(value, found)
+        world.was_read = world.was_read or world.mark in json.dumps(found, ensure_ascii=False)
+        told = {"text": text} if isinstance(found, str) else {"text": text, "records": found}
+        return Outcome(told, sources=(f"agentdojo:{name}",), trusted=False)
 
     async def dry_run(_: ToolContext, given: Arguments) -> Preview:
         return Preview(f"Call {function.name}", payload=given.model_dump(mode="json"))

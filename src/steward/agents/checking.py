@@ -163,6 +163,7 @@ def _semantic(steps: Sequence[PlanStep | None], catalogue: Catalogue) -> list[Pr
         where = f"/steps/{number}"
         problems += _who_and_what(step, catalogue, where)
         problems += _arguments(step, catalogue, where)
+        problems += _open(step, catalogue, where)
         if step.tools:
             problems += data_problems(step, known, f"{where}/arguments")
         known = known.after(step)
@@ -219,6 +220,17 @@ def _arguments(step: PlanStep, catalogue: Catalogue, where: str) -> list[Problem
     if problems or any(each not in step.arguments for each in facts.schema.get("required", ())):
         return problems
     return _against_model(step, facts, f"{where}/arguments")
+
+
+def _open(step: PlanStep, catalogue: Catalogue, where: str) -> Iterator[Problem]:
+    known = [catalogue.tools[tool] for tool in step.allowed if tool in catalogue.tools]
+    names = list(
+        dict.fromkeys(each for facts in known for each in facts.schema.get("properties", {}))
+    )
+    for name in step.open:
+        if known and name not in names:
+            said = _known(name, names)
+            yield Problem(f"{where}/open/{name}", f"no tool of the step takes {name!r}; {said}")
 
 
 def _against_model(step: PlanStep, facts: ToolFacts, where: str) -> list[Problem]:

@@ -52,6 +52,7 @@ def _node(step: PlanStep, needs: Sequence[str]) -> dict[str, Any]:
         "tools": list(step.tools),
         "fallback_tools": list(step.fallback_tools),
         "arguments": literal(step.arguments),
+        "open": {name: list(sources) for name, sources in step.open.items()},
         "skill": step.skill,
         "budget": step.budget.model_dump(mode="json"),
     }

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from steward.agents.doubts import Known, above_limit, doubt
 from steward.agents.plan import PlanStep
 from steward.agents.provenance import (
     ADDRESS,
@@ -24,6 +25,7 @@ from steward.agents.provenance import (
     is_narrow,
     is_recipient,
     is_target,
+    is_weighty,
 )
 from steward.agents.roster import Agent
 from steward.broker.labels import Labels
@@ -60,24 +62,45 @@ def refusal(
     labels: Mapping[str, Labels],
     *,
     spends: bool = False,
+    optional: Collection[str] = (),
+    earlier: Sequence[Made] = (),
+    known: Known | None = None,
 ) -> str | None:
-    """Why the call is not made, in words for the model and for people; None when the broker may decide."""
+    """Why the call is not made, in words for the model and for people; None when the broker may decide.
+
+    `optional` are arguments that the tool works without, `earlier` calls that other steps of the plan made.
+    """
     return (
         _outside(step, agent, tool, risk, made)
         or _too_many(step, tool, risk, arguments, made)
         or _otherwise_than_planned(step, tool, risk, arguments)
+        or _done_before(step, tool, risk, arguments, earlier)
+        or _unspoken(step, tool, risk, arguments, labels, optional)
+        or (
+            above_limit(step, arguments, known)
+            if known and not risk.at_most(Risk.compute)
+            else None
+        )
         or _somewhere_else(step, tool, risk, arguments, labels)
         or _all_foreign(step, tool, risk, arguments, labels, spends=spends)
+        # Nobody is asked about changes inside, so what would need a look is not made.
+        or (
+            _doubt(step, arguments, labels, known, spends=spends)
+            if known is not None and risk is Risk.write
+            else None
+        )
     )
 
 
 def is_left_open(step: PlanStep, risk: Risk, takes: Collection[str], *, has_model: bool) -> bool:
     """Whether the first tool cannot be called as the plan stands, although nothing that it requires is missing.
 
-    A form has holes that somebody fills. And where a tool takes arguments, none is given, and the step works on the
+    A form has holes that somebody fills, and so has what the plan names as open. And where a tool takes arguments, none is given, and the step works on the
     results of others, what it does is to be found there.
     """
     if any(_form(planned, risk) is not None for planned in step.arguments.values()):
+        return True
+    if has_model and any(name in takes for name in step.open):
         return True
     return has_model and bool(step.needs) and bool(takes) and not step.arguments
 
@@ -90,6 +113,8 @@ def is_asked_for(
     *,
     plan_is_trusted: bool,
     spends: bool = False,
+    earlier: Sequence[Made] = (),
+    known: Known | None = None,
 ) -> bool:
     """Whether a call that was not refused does no more than what a person wants, whatever was read since.
 
@@ -99,11 +124,15 @@ def is_asked_for(
     A plan speaks for a person only when one approved it or rules made it; a model's plan is a model's word.
     """
     if not plan_is_trusted:
-        step = step.model_copy(update={"arguments": {}, "needs": []})
+        step = step.model_copy(update={"arguments": {}, "needs": [], "open": {}})
     if not risk.at_most(Risk.external_send) or _passes_address_on(step, arguments, labels):
         return False
     holes = _holes(step, arguments, labels)
+    if known is not None and _doubt(step, arguments, labels, known, spends=spends) is not None:
+        return False
     targets = [name for name in holes if is_target(name)]
+    if any(_goes_there(step, each, arguments, targets) for each in earlier):
+        return False
     if is_look(arguments) and any(_is_wide(name, arguments[name]) for name in holes):
         # What is fetched needs no words along with it: those would only carry something out.
         return False
@@ -113,7 +142,7 @@ def is_asked_for(
     if spends and any(is_recipient(name) for name in targets):
         return False
     wide = [name for name in holes if name in targets or _is_wide(name, arguments[name])]
-    return len(wide) == 1 and _is_bound(step, labels[targets[0]])
+    return len(wide) == 1 and _is_bound(step, targets[0], labels[targets[0]])
 
 
 def _outside(
@@ -155,6 +184,80 @@ def _too_many(
     return None
 
 
+def _done_before(
+    step: PlanStep, tool: str, risk: Risk, arguments: Mapping[str, Any], earlier: Sequence[Made]
+) -> str | None:
+    """The very same in two steps happens twice only where the plan gives all of it in both."""
+    given = _given(arguments)
+    if risk.at_most(Risk.compute) or set(given) <= set(step.arguments):
+        return None
+    if any(each.tool == tool and _is_same(_given(each.arguments), given) for each in earlier):
+        return f"{tool} was called with exactly this in another step, and that is done."
+    return None
+
+
+def _goes_there(
+    step: PlanStep, made: Made, arguments: Mapping[str, Any], targets: Sequence[str]
+) -> bool:
+    """Whether another step sent something to where this one would go, and the plan left that open."""
+    return (
+        bool(targets)
+        and made.tool in step.allowed
+        and not any(is_link(name) for name in targets)
+        and all(
+            _is_same(made.arguments.get(name), arguments[name])
+            for name in arguments
+            if is_target(name)
+        )
+    )
+
+
+def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not False and value not in (None, "", [], {})
+    }
+
+
+def _unspoken(
+    step: PlanStep,
+    tool: str,
+    risk: Risk,
+    arguments: Mapping[str, Any],
+    labels: Mapping[str, Labels],
+    optional: Collection[str],
+) -> str | None:
+    """What neither the plan nor a person spoke of stays empty."""
+    if risk.at_most(Risk.compute):
+        return None
+    for name in _holes(step, arguments, labels):
+        if name not in optional or name in step.open or not is_weighty(name):
+            continue
+        if risk is Risk.write and can_be_new(name) and MADE_UP in labels[name].sources:
+            continue  # A new name for something new.
+        return f"Neither the person nor the plan speaks of {name} of {tool}: leave it out."
+    return None
+
+
+def _doubt(
+    step: PlanStep,
+    arguments: Mapping[str, Any],
+    labels: Mapping[str, Labels],
+    known: Known,
+    *,
+    spends: bool,
+) -> str | None:
+    holes = [
+        name
+        for name in _holes(step, arguments, labels)
+        # What nobody can have read, such as a new name for something new, is judged elsewhere.
+        if MADE_UP not in labels[name].sources or not is_target(name)
+    ]
+    wide = any(not is_link(name) and _is_wide(name, arguments[name]) for name in arguments)
+    return doubt(step, arguments, holes, known, carries_words=wide, spends=spends)
+
+
 def _otherwise_than_planned(
     step: PlanStep, tool: str, risk: Risk, arguments: Mapping[str, Any]
 ) -> str | None:
@@ -190,7 +293,7 @@ def _somewhere_else(
     for name in _holes(step, arguments, labels):
         # What exists is changed only where somebody named it: foreign text can name all there is.
         exists = risk is Risk.write and ELSEWHERE in labels[name].sources
-        if not is_target(name) or (_is_bound(step, labels[name]) and not exists):
+        if not is_target(name) or (_is_bound(step, name, labels[name]) and not exists):
             if fixed and is_recipient(name):
                 return f"The plan says where {tool} goes; {name} is not part of it."
             continue
@@ -228,7 +331,7 @@ def _all_foreign(
         for name in _holes(step, arguments, labels)
         if name not in holes
         and _is_wide(name, arguments[name])
-        and not _is_bound(step, labels[name])
+        and not _is_bound(step, name, labels[name])
     ]
     if spends and words:
         return (
@@ -282,11 +385,11 @@ def _fills_a_form(labels: Labels) -> bool:
     return FORM in labels.sources and MADE_UP not in labels.sources
 
 
-def _is_bound(step: PlanStep, labels: Labels) -> bool:
-    """Whether a value stands whole in the result of a step that the plan names as this step's source."""
+def _is_bound(step: PlanStep, name: str, labels: Labels) -> bool:
+    """Whether a value stands whole in the result of a step that the plan names as its source."""
     if MADE_UP in labels.sources:
         return False
-    return any(f"{FROM}{need}" in labels.sources for need in step.needs)
+    return any(f"{FROM}{need}" in labels.sources for need in step.open.get(name) or step.needs)
 
 
 def _is_same(planned: Any, given: Any) -> bool:

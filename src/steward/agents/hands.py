@@ -1,12 +1,13 @@
 """Agents as nodes of flows: what a node asks for, made into a job for the operator."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from steward.agents.enforcement import Made
 from steward.agents.guardrails import problem_in
 from steward.agents.operator import Done, Job, Operator
 from steward.agents.plan import PlanStep, StepBudget
@@ -39,6 +40,8 @@ class Around:
     allow_rows: bool = True
     task: str = ""
     """What the step is a part of."""
+    earlier: Callable[[], Sequence[Made]] = tuple
+    """What other steps of the plan have done by now."""
 
 
 class Hands:
@@ -88,6 +91,7 @@ class Hands:
             names=around.names,
             arguments_trusted=around.arguments_trusted and fixed.trusted,
             suspect=around.suspect,
+            earlier=tuple(around.earlier()),
             allow_rows=around.allow_rows,
             output=asked.get("output") or agent.output,
         )
@@ -117,6 +121,7 @@ def _step(key: str, asked: Json, agent: Agent) -> PlanStep:
             tools=list(asked.get("tools") or ())[:8],
             fallback_tools=list(asked.get("fallback_tools") or ())[:8],
             arguments=dict(asked.get("arguments") or {}),
+            open=dict(asked.get("open") or {}),
             needs=_names(asked.get("context")),
             skill=asked.get("skill"),
             budget=StepBudget(**budget),

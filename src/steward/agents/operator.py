@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from steward.agents.doubts import Known
 from steward.agents.enforcement import Made, is_asked_for, is_left_open, refusal
 from steward.agents.guardrails import About, checked_output
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import PlanStep
-from steward.agents.provenance import label_arguments, trusted_for
+from steward.agents.provenance import STEP, label_arguments, trusted_for, without_links
 from steward.agents.roster import Agent
 from steward.agents.showing import Shown, as_message, result_shown
 from steward.agents.skills import Skills
@@ -68,6 +69,8 @@ class Job:
     """Whether the plan's arguments were written or approved by a person, or follow from rules."""
     suspect: tuple[tuple[str, Labels], ...] = ()
     """What whoever made the plan had seen."""
+    earlier: tuple[Made, ...] = ()
+    """What other steps of the plan did."""
     allow_rows: bool = True
     output: Json = None
 
@@ -82,6 +85,8 @@ class Done:
     results: list[tuple[str, str, Labelled]] = field(default_factory=list)
     """Key, tool and result of each call that worked."""
     deviations: list[Json] = field(default_factory=list)
+    made: list[Made] = field(default_factory=list)
+    """Calls that worked and changed or sent something."""
     adhered: bool | None = None
     """Whether a primary tool did it; None for a step without tools."""
 
@@ -328,6 +333,8 @@ class _Work:
     # Both ways
 
     async def _try(self, tool: str, arguments: dict[str, Any], *, planned: bool) -> "_Told":
+        if not planned:
+            arguments = await self._disarmed(tool, arguments)
         labels = self._provenance(tool, arguments, planned=planned)
         why = await self._refused(tool, arguments, labels)
         if why is not None:
@@ -357,6 +364,8 @@ class _Work:
             if tool not in self._step.tools:
                 await self._deviate("fallback", tool, "A fallback did what a planned tool did not.")
             self._made.append(Made(tool, arguments))
+            if not Risk(self._has.tools[tool]["risk"]).at_most(Risk.compute):
+                self._done.made.append(Made(tool, arguments))
             self._done.results.append((key, tool, found))
         return _Told(shown)
 
@@ -385,7 +394,39 @@ class _Work:
             labels,
             plan_is_trusted=self._job.arguments_trusted,
             spends=facts.get("spends", False),
+            earlier=self._job.earlier,
+            known=self._known(labels),
         )
+
+    def _known(self, labels: Mapping[str, Labels]) -> Known | None:
+        """What open arguments are held against; nothing where the plan's own are called as they stand."""
+        if not labels:
+            return None
+        given = {
+            source.removeprefix(STEP): each
+            for each in self._job.given
+            for source in each.labels.sources
+            if source.startswith(STEP)
+        }
+        return Known(
+            self._job.trusted,
+            {name: each.value for name, each in given.items()},
+            {name: each.searched for name, each in given.items()},
+        )
+
+    async def _disarmed(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """What is written inside from foreign text, with links that nobody can follow by accident."""
+        if not self._has.knows(tool) or Risk(self._has.tools[tool]["risk"]) is not Risk.write:
+            return arguments
+        told = [*self._job.trusted, *map(str, self._step.arguments.values())]
+        written = {
+            name: value if name in self._step.arguments else without_links(name, value, told)
+            for name, value in arguments.items()
+        }
+        if written != arguments:
+            why = "Links that nobody named are written so that they cannot be followed."
+            await self._deviate("guardrail", tool, why)
+        return written
 
     async def _refused(
         self, tool: str, arguments: Mapping[str, Json], labels: Mapping[str, Labels]
@@ -408,6 +449,9 @@ class _Work:
                 self._made,
                 labels,
                 spends=self._has.tools[tool].get("spends", False),
+                optional=_optional(self._has.tools[tool]["schema"]),
+                earlier=self._job.earlier,
+                known=self._known(labels),
             )
         if why is not None:
             self._made.append(Made(tool, dict(arguments), failed=True, why=why, refused=True))
@@ -443,6 +487,10 @@ class _Equipment:
 
     def knows(self, tool: str) -> bool:
         return "risk" in self.tools.get(tool, {})
+
+
+def _optional(schema: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(schema.get("properties", {})) - frozenset(schema.get("required", ()))
 
 
 def _not_now(call: Call) -> ToolResult:

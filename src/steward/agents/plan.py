@@ -53,6 +53,13 @@ class PlanStep(Contract):
         max_length=50,
         description="Arguments of the first tool, as far as they are known.",
     )
+    open: dict[Name, list[StepId]] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="Arguments that are found on the way, each with the steps in whose results it is; "
+        "none: in those of any step that it needs. What stands neither here nor in `arguments`, and is not "
+        "required, stays empty where it says where something goes, how much, how often or how far.",
+    )
     needs: list[StepId] = Field(
         default=[], max_length=MOST_STEPS, description="Steps whose results it works on."
     )
@@ -65,6 +72,17 @@ class PlanStep(Contract):
     def allowed(self) -> tuple[str, ...]:
         """Everything it may call, primaries first, each once."""
         return tuple(dict.fromkeys([*self.tools, *self.fallback_tools]))
+
+
+def _opens_what_it_may(step: PlanStep) -> None:
+    for name, sources in step.open.items():
+        if name in step.arguments:
+            raise ValueError(f"step {step.id!r} gives {name!r} and leaves it open: do one of both")
+        other = [source for source in sources if source not in step.needs]
+        if other:
+            raise ValueError(
+                f"step {step.id!r} finds {name!r} in {other[0]!r}, which it does not need: add it to `needs`"
+            )
 
 
 class Plan(Contract):
@@ -86,6 +104,7 @@ class Plan(Contract):
                 raise ValueError(
                     f"step {step.id!r} needs {unknown[0]!r}, which is no step before it"
                 )
+            _opens_what_it_may(step)
             seen.add(step.id)
         if len(self.agents) > MOST_AGENTS:
             raise ValueError(

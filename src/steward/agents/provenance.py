@@ -63,13 +63,16 @@ _LINKS: Final = frozenset(
 _RECIPIENTS: Final = _LINKS | frozenset(
     {"to", "cc", "bcc", "recipient", "recipients", "receiver", "email", "emails", "mail", "phone"}
     | {"channel", "channels", "room", "participant", "participants", "attendee", "attendees"}
-    | {"invitees", "account", "iban", "wallet", "destination", "bucket", "topic", "queue"}
+    | {"invitees", "account", "iban", "wallet", "destination", "bucket", "queue"}
+    | {"people", "person", "guest", "guests", "watcher", "watchers", "assignee", "assignees"}
+    | {"mention", "mentions", "notify", "copy", "ship"}
 )
 _OBJECTS: Final = frozenset(
     {"id", "ids", "user", "users", "path", "paths", "file", "files", "filename", "folder"}
     | {"dataset", "datasets", "target", "table", "branch", "commit", "connection"}
     | {"playbook", "repository", "digest", "upload", "attachment", "attachments", "method"}
     | {"bearer", "secret", "secrets", "token", "credential", "credentials"}
+    | {"document", "documents", "ticket", "article", "event", "letter"}
 )
 _NEW: Final = frozenset({"dataset", "target", "table", "branch", "filename"})
 _FREE_TEXT: Final = frozenset(
@@ -81,6 +84,70 @@ _LOOKING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _AMOUNTS: Final = frozenset(
     {"amount", "amounts", "price", "sum", "total", "usd", "eur", "budget", "quantity"}
 )
+
+
+_SWITCHES: Final = frozenset(
+    {"recurring", "recurrent", "recur", "repeat", "repeats", "public", "publish", "anonymous"}
+    | {"permanent", "permanently", "force", "overwrite", "renew", "autopay", "express", "urgent"}
+)
+_REACH: Final = frozenset(
+    {"permission", "permissions", "role", "access", "visibility", "audience", "privacy"}
+    | {"frequency", "interval", "recurrence"}
+)
+_PLACES: Final = frozenset({"location", "where"})
+_LINK: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://|\bwww\.)[^\s<>\"')\]]+", re.IGNORECASE)
+_WRITTEN: Final = _FREE_TEXT | frozenset({"new", "markdown"})
+
+
+def is_amount(name: str) -> bool:
+    """Whether an argument says how much."""
+    return bool(_words(name) & _AMOUNTS)
+
+
+def is_switch(name: str) -> bool:
+    """Whether a truth value changes what a call amounts to: whether it recurs, who sees it, what is lost."""
+    return bool(_words(name) & _SWITCHES)
+
+
+def is_reach(name: str) -> bool:
+    """Whether a choice says how far something reaches, so that none is harmless by itself."""
+    return bool(_words(name) & _REACH)
+
+
+def is_weighty(name: str) -> bool:
+    """Whether an argument stays empty unless somebody speaks of it: where, to whom, how much, how often, how far."""
+    return bool(_words(name) & (_RECIPIENTS | _OBJECTS | _AMOUNTS | _SWITCHES | _REACH | _PLACES))
+
+
+def name_words(name: str) -> frozenset[str]:
+    """The words of an argument's or field's name."""
+    return _words(name) - {""}
+
+
+def plain(text: str) -> str:
+    """One spelling for what is the same to every system."""
+    return _plain(text)
+
+
+def stands_in(value: Json, texts: Iterable[str]) -> bool:
+    """Whether a value stands whole in one of the texts."""
+    return any(_Text(text).holds(value) for text in texts)
+
+
+def without_links(name: str, value: Json, trusted: Sequence[str]) -> Json:
+    """A text that is written somewhere, with links that nobody named spelled so that they cannot be followed."""
+    if not isinstance(value, str) or not _words(name) & _WRITTEN:
+        return value
+
+    def spelled(match: re.Match[str]) -> str:
+        link = match.group()
+        kept = link.rstrip("".join(_CLOSING))
+        if stands_in(kept, trusted):
+            return link
+        disarmed = kept.replace("://", "[:]//").replace(".", "[.]")
+        return disarmed + link[len(kept) :]
+
+    return _LINK.sub(spelled, value)
 
 
 def is_link(name: str) -> bool:
@@ -180,6 +247,8 @@ def _label(
     shown: Sequence[tuple["_Text", Labels]],
     everything: Labels,
 ) -> Labels:
+    if isinstance(leaf, bool) and is_switch(name):
+        return Labels() if leaf is _speaks_of(name, told) else everything.joined(Labels((MADE_UP,)))
     # A name or an address is one line; what is appended to one is a trick.
     is_odd = is_target(name) and isinstance(leaf, str) and bool(set(leaf) & set("\n\t"))
     if _is_harmless(name, leaf) or (not is_odd and any(text.holds(leaf) for text in told)):
@@ -194,6 +263,10 @@ def _label(
     if filled is not None:
         return joined([filled, marked, Labels((FORM,))])
     return joined([everything, marked, Labels((MADE_UP,))])
+
+
+def _speaks_of(name: str, told: Sequence["_Text"]) -> bool:
+    return any(text.holds(word) for word in _words(name) & _SWITCHES for text in told)
 
 
 def _carries_address(leaf: Json, told: Sequence["_Text"]) -> bool:
@@ -271,6 +344,9 @@ def _parts(
     if name == "method" and isinstance(value, str):
         if value.upper() not in _LOOKING:
             yield value
+    elif is_reach(name):
+        # How far something reaches is no harmless choice either, whatever the tool lists.
+        yield from _leaves(value, {}, {})
     else:
         yield from _leaves(value, schema, shared)
 

@@ -30,6 +30,8 @@ class Shown:
     labels: Labels = NONE
     rows: bool = False
     without_rows: str = ""
+    value: Json = None
+    """What the text shows, where that is data."""
     spelled: bool = False
     """Whether the text is JSON, in which a new line is a backslash and a letter."""
 
@@ -82,7 +84,9 @@ def value_shown(title: str, value: Json, labels: Labels) -> Shown:
     is_text = isinstance(value, str)
     text = value if is_text else _spelled(_shortened(value))
     instead = _spelled(_outline(value))
-    return Shown(title, text, labels, rows=True, without_rows=instead, spelled=not is_text)
+    return Shown(
+        title, text, labels, rows=True, without_rows=instead, value=value, spelled=not is_text
+    )
 
 
 def _spelled(value: Json) -> str:

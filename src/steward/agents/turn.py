@@ -202,6 +202,7 @@ class Turns:
             suspect=((" ".join(_names(turn.catalogue)), untrusted(_SCHEMA)),),
             allow_rows=turn.task.may_see_rows,
             task=f"The person asked: {turn.task.message}\nThe plan's goal: {turn.plan.goal}",
+            earlier=lambda: [made for done in turn.done.values() for made in done.made],
         )
 
         async def run(

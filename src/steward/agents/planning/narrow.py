@@ -21,6 +21,10 @@ def output_schema(catalogue: Catalogue) -> dict[str, Any]:
             "tools": {"type": "array", "items": _one_of(tools), "maxItems": 8},
             "fallback_tools": {"type": "array", "items": _one_of(tools), "maxItems": 8},
             "arguments": _arguments(catalogue),
+            "open": {
+                "type": "object",
+                "additionalProperties": {"type": "array", "items": {"type": "string"}},
+            },
             "needs": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_STEPS},
             **({"skill": _one_of(list(catalogue.skills))} if catalogue.skills else {}),
             "reason": {"type": "string", "maxLength": 1_000},

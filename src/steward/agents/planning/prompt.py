@@ -30,12 +30,14 @@ _ALWAYS: Final = (
 JOB: Final = """You plan work on data; others carry it out, and only what you plan is possible.
 Answer with one JSON object: {"goal": text, "steps": [...], "notes": text}. A step has:
 id (small letters), title, agent, tools (names, first choice first), fallback_tools, arguments (of the first tool, as
-far as known: complete them where you can), needs (ids of earlier steps whose results it works on), reason, confidence.
+far as known: complete them where you can), open (arguments to be found in results, each with the ids of those steps:
+{"to": ["contacts"]}), needs (ids of earlier steps whose results it works on), reason, confidence.
 - Few steps, at most 4 agents. Steps that need nothing of one another run at the same time.
 - Use only the agents, tools, tables and columns listed below, spelled exactly so.
 - An agent may only use its own tools.
 - For questions about numbers prefer execute_query_plan over SQL.
 - Do not plan to change, delete or send anything that the person did not ask for.
+- Recipients, amounts, repetition and access that stand neither in arguments nor in open stay empty.
 - If something is unclear, plan what is safe to look at and say in notes what is open."""
 
 

@@ -35,6 +35,11 @@ class AgentNode(Node):
         default_factory=dict,
         description="Arguments of the first tool, as far as they are known; it cannot change them.",
     )
+    open: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="Arguments that it finds in its context, each with the names there; others that say where "
+        "something goes, how much, how often or how far stay empty unless the tool requires them.",
+    )
     skill: str | None = Field(None, max_length=120, description="A skill it follows, by name.")
     budget: dict[str, Any] | None = Field(
         None, description="The most it may use: `calls`, `tokens`, `usd`."
@@ -61,6 +66,7 @@ class AgentNode(Node):
             "title": self.title,
             "tools": self.tools,
             "fallback_tools": self.fallback_tools,
+            "open": self.open,
             "skill": self.skill,
             "budget": self.budget,
             "max_steps": self.max_steps,

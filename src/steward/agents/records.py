@@ -1,0 +1,162 @@
+"""What a step's result names as records: fields with values, apart from the words that somebody wrote into them.
+
+A value that fills a field was put there by the system that keeps the records; one that only stands among words was put
+there by whoever wrote them. Where there are fields of a kind, words beside them do not decide.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from steward.agents.provenance import name_words, plain, stands_in
+
+_MAIL: Final = re.compile(r"[^\s@<>,;]+@[^\s@<>,;]+\.[a-z]{2,}", re.IGNORECASE)
+_ACCOUNT: Final = re.compile(r"\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b")
+_CLOSING: Final = ".,;:!?)>]}'\"”’"
+_NO_AMOUNT: Final = frozenset({"id", "number", "no", "year", "month", "day", "rows", "page", "zip"})
+_LEAST_NAME: Final = 4
+_ON_TOP: Final = Decimal("1.25")
+_DEEPEST: Final = 12
+_LIMIT: Final = re.compile(
+    r"\b(?:at most|not? more than|up to|under|below|less than|max(?:imum|imal)?(?: of)?|höchstens|bis zu|unter|"
+    r"au plus|au maximum|como máximo|hasta|al massimo|no máximo|najwyżej|en fazla)\s*[$€£]?\s*"
+    r"(?P<number>\d[\d,']*(?:\.\d+)?)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """Values of one thing, by the names of their fields."""
+
+    fields: tuple[tuple[str, str | int | float], ...]
+
+    def has(self, value: Any) -> bool:
+        return any(_is_same(value, each) for _, each in self.fields)
+
+    def is_named_in(self, texts: Sequence[str]) -> bool:
+        """Whether somebody called it by one of its values."""
+        return any(
+            isinstance(value, str) and len(value) >= _LEAST_NAME and stands_in(value, texts)
+            for _, value in self.fields
+        )
+
+
+def records_of(value: Any, depth: int = 0) -> Iterator[Record]:
+    """Everything in a result that has fields; rows of a table by their columns."""
+    if depth > _DEEPEST:
+        return
+    match value:
+        case {"columns": list() as columns, "rows": list() as rows} if all(
+            isinstance(row, list) for row in rows
+        ):
+            names = [str(each.get("name")) if isinstance(each, Mapping) else str(each) for each in columns]  # fmt: skip
+            for row in rows:
+                yield from records_of(dict(zip(names, row, strict=False)), depth + 1)
+        case Mapping():
+            own = tuple(
+                (str(name), leaf) for name, inner in value.items() for leaf in _leaves(inner)
+            )
+            if own:
+                yield Record(own)
+            for inner in value.values():
+                yield from records_of(inner, depth + 1) if not _is_flat(inner) else ()
+        case list():
+            for item in value:
+                if isinstance(item, str | int | float) and not isinstance(item, bool):
+                    yield Record((("", item),))
+                else:
+                    yield from records_of(item, depth + 1)
+
+
+def is_beside_records(name: str, value: Any, records: Sequence[Record]) -> bool:
+    """Whether a value fills no field, although there are fields that are there for such values."""
+    if any(record.has(value) for record in records):
+        return False
+    kind, words = _kind(value), name_words(name)
+    return any(
+        _kind(each) == kind if kind else bool(words & name_words(field))
+        for record in records
+        for field, each in record.fields
+    )
+
+
+def is_another(value: Any, records: Sequence[Record], said: Sequence[str]) -> bool:
+    """Whether somebody called one of the records by name, and the value is of others."""
+    named = [record for record in records if record.is_named_in(said)]
+    return bool(named) and not any(record.has(value) for record in named)
+
+
+def is_one_of_several(value: Any, texts: Iterable[str]) -> bool:
+    """Whether words that name an address name others too."""
+    pattern = {"mail": _MAIL, "account": _ACCOUNT}.get(_kind(value) or "")
+    if pattern is None:
+        return False
+    found = {
+        plain(each.group().rstrip(_CLOSING)) for text in texts for each in pattern.finditer(text)
+    }
+    return len(found) > 1
+
+
+def most_of(records: Sequence[Record], about: Collection[str]) -> Decimal | None:
+    """The most that follows from the records that a call is about, or from all of them if none is.
+
+    The largest figure, and a quarter more: what is owed is often a figure with something on top.
+    """
+    own = [each for each in records if any(each.has(value) for value in about)]
+    figures = [figure for each in own or records for figure in _figures(each)]
+    return max(figures) * _ON_TOP if figures else None
+
+
+def limit_said(texts: Iterable[str]) -> Decimal | None:
+    """The least of what somebody said to be the most."""
+    found = [_number(each["number"]) for text in texts for each in _LIMIT.finditer(text)]
+    return min((each for each in found if each is not None), default=None)
+
+
+def as_number(value: Any) -> Decimal | None:
+    return None if isinstance(value, bool) else _number(str(value))
+
+
+def _figures(record: Record) -> Iterator[Decimal]:
+    for name, value in record.fields:
+        if not isinstance(value, str) and not name_words(name) & _NO_AMOUNT:
+            yield Decimal(str(value))
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        return Decimal(text.replace(",", "").replace("'", ""))
+    except InvalidOperation:
+        return None
+
+
+def _is_flat(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(item, str | int | float | bool) for item in value
+    )
+
+
+def _leaves(value: Any) -> Iterator[str | int | float]:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield value
+    elif _is_flat(value):
+        yield from (item for item in value if not isinstance(item, bool))
+
+
+def _kind(value: Any) -> str | None:
+    if not isinstance(value, str):
+        return None
+    if "@" in value and not any(character.isspace() for character in value):
+        return "mail"
+    return "account" if _ACCOUNT.fullmatch(value) else None
+
+
+def _is_same(value: Any, field: str | int | float) -> bool:
+    if isinstance(value, str) and isinstance(field, str):
+        return plain(value) == plain(field)
+    if isinstance(value, str) or isinstance(field, str):
+        return str(value) == str(field)
+    return bool(value == field)
