@@ -22,6 +22,8 @@ export interface PlanStep {
   tools: string[];
   fallback_tools: string[];
   arguments: Record<string, unknown>;
+  /** Arguments that are found on the way, each with the steps in whose results. */
+  open?: Record<string, string[]>;
   needs: string[];
   skill: string | null;
   reason: string;

@@ -11,6 +11,7 @@ import {
   problemsAt,
   problemsIn,
   without,
+  withArguments,
   withNew,
   withTool,
 } from '@/pages/chat/plan-draft';
@@ -149,5 +150,19 @@ describe('what was changed', () => {
   it('counts everything that a step works on as needed', () => {
     expect([...neededFor('count', plan.steps)]).toEqual(['count', 'look']);
     expect([...neededFor('draw', plan.steps)].sort()).toEqual(['count', 'draw', 'look']);
+  });
+});
+
+describe('what a plan leaves open', () => {
+  const looking = { ...step('look', { open: { limit: ['count'], to: [] } }), uid: 'look' };
+
+  it('is open no more once a person gives it', () => {
+    const given = withArguments(looking, { dataset: 'orders', limit: 5 });
+    expect(given.arguments).toEqual({ dataset: 'orders', limit: 5 });
+    expect(given.open).toEqual({ to: [] });
+  });
+
+  it('goes with the tool that takes it', () => {
+    expect(withTool(looking, 'clean', options).open).toEqual({ limit: ['count'] });
   });
 });

@@ -16,7 +16,13 @@ import { RiskChip } from '@/components/RiskChip';
 import type { FormValues } from '@/components/schema-form';
 import { toolFieldsOf, toolValues } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
-import { argumentsIn, type DraftStep, type StepProblems, withTool } from './plan-draft';
+import {
+  argumentsIn,
+  type DraftStep,
+  type StepProblems,
+  withArguments,
+  withTool,
+} from './plan-draft';
 import classes from './plan-editor.module.css';
 
 interface Props {
@@ -114,7 +120,7 @@ export function StepEditor(props: Props) {
           tool={tool}
           given={step.arguments}
           problems={problems?.arguments ?? {}}
-          onChange={(next) => onChange({ ...step, arguments: next })}
+          onChange={(next) => onChange(withArguments(step, next))}
           onUnreadable={onUnreadable}
         />
       )}

@@ -98,6 +98,12 @@ export function StepItem(props: Props) {
   );
 }
 
+function foundIn(open: Record<string, string[]>): string {
+  return Object.entries(open)
+    .map(([name, steps]) => (steps.length > 0 ? `${name} in ${steps.join(', ')}` : name))
+    .join('; ');
+}
+
 function StepFacts({ step, planned }: { step: TurnStep; planned: PlanStep | undefined }) {
   const known = Object.keys(planned?.arguments ?? {}).length > 0;
   return (
@@ -118,6 +124,11 @@ function StepFacts({ step, planned }: { step: TurnStep; planned: PlanStep | unde
         </span>
       )}
       {planned && planned.needs.length > 0 && <span>after {planned.needs.join(', ')}</span>}
+      {planned?.open && Object.keys(planned.open).length > 0 && (
+        <span title="Found on the way; what else the tool could be given stays empty">
+          finds {foundIn(planned.open)}
+        </span>
+      )}
       {planned && (planned.reason !== '' || known) && (
         <details className={classes.why}>
           <summary>Why</summary>

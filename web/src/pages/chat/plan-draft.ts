@@ -73,7 +73,18 @@ export function withTool(step: DraftStep, tool: string, options: PlanOptions): D
     tools: [tool, ...rest.filter((name) => agent?.tools.includes(name) ?? true)],
     fallback_tools: step.fallback_tools.filter((name) => name !== tool),
     arguments: Object.fromEntries(kept),
+    ...stillOpen(step, (name) => name in known),
   };
+}
+
+/** The step with other arguments: what a person gives is open no more. */
+export function withArguments(step: DraftStep, given: Record<string, unknown>): DraftStep {
+  return { ...step, arguments: given, ...stillOpen(step, (name) => !(name in given)) };
+}
+
+function stillOpen(step: DraftStep, isOpen: (name: string) => boolean): Pick<DraftStep, 'open'> {
+  if (!step.open) return {};
+  return { open: Object.fromEntries(Object.entries(step.open).filter(([name]) => isOpen(name))) };
 }
 
 /** Arguments of a plan may be left open, so nothing is required and no default is written down. */
