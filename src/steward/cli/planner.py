@@ -173,7 +173,7 @@ def _told(report: ShadowReport) -> str:
             f"{_share(found['valid_at_once'])} at once."
         ),
         (
-            f"Same tools {_share(found['same_tools'])}, same steps {_share(found['same_steps'])}, "
+            f"Same tools (fallbacks included) {_share(found['same_tools'])}, same steps {_share(found['same_steps'])}, "
             f"same arguments {_share(found['same_arguments'])}."
         ),
         f"{found['seconds']:.1f} s, {found['tokens']:,} tokens, {cost}.",

@@ -220,7 +220,7 @@ class Skills:
         taken = sorted(own.keys() & wanted.keys())
         if taken and not replace:
             raise Conflict(
-                f"The project has {', '.join(taken)} already. Import with `replace` to make new versions.",
+                f"The project has {', '.join(taken)} already. To make new versions of them, import with `replace` (in a terminal: --replace).",
                 code="skill-exists",
             )
         revisions = {name: self._revision(access.scope, name) for name in wanted}
