@@ -79,15 +79,15 @@ class Needs:
 
 def _dataset(need: DataNeed, there: Mapping[str, Dataset], *, tells: bool) -> Need:
     found = there.get(need.read_from)
-    if found is None:
-        instead = _instead(need.read_from, list(there)) if tells else ""
-        said = f"there is no dataset {need.read_from}{instead}"
-        return Need("dataset", need.dataset, need.read_from, said)
-    types = {column.name: column.type for column in found.columns}
+    types = {column.name: column.type for column in found.columns} if found else {}
     columns = tuple(
         NeededColumn(name, kind, need.column(name), types.get(need.column(name)))
         for name, kind in need.columns.items()
     )
+    if found is None:
+        instead = _instead(need.read_from, list(there)) if tells else ""
+        said = f"there is no dataset {need.read_from}{instead}"
+        return Need("dataset", need.dataset, need.read_from, said, columns)
     problems = list(_faults(need, found, columns, list(types) if tells else []))
     return Need("dataset", need.dataset, need.read_from, "; ".join(problems) or None, columns)
 

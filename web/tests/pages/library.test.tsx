@@ -160,4 +160,76 @@ describe('import', () => {
       ...[true, true, false],
     ]);
   });
+
+  it('takes the zip of an export, and says which file is of another kind', async () => {
+    const sent = project({
+      [`POST ${PATH}/playbooks/import/unpack`]: {
+        files: ['a.yaml', 'b.yaml'].map((name) => ({ name: `Finance/${name}`, yaml: name })),
+      },
+      [`POST ${PATH}/playbooks/import/files`]: ({ body }: { body: unknown }) => {
+        const { files, trial } = body as { files: { name: string }[]; trial: boolean };
+        return json({ written: !trial, files: files.map(({ name }) => result(name, 'unchanged')) });
+      },
+    });
+    renderApp('/p/prj_1/playbooks?dialog=import');
+    const dialog = await screen.findByRole('dialog', { name: 'Import playbooks' });
+    const input = document.querySelector<HTMLInputElement>('input[type=file]');
+    if (!input) throw new Error('There is no place for files');
+    const user = userEvent.setup({ applyAccept: false });
+    await user.upload(input, [file('notes.txt', 'x')]);
+    expect(await within(dialog).findByText(/notes.txt is neither a YAML file/)).toBeVisible();
+    await user.upload(input, [file('playbooks.zip', '{}')]);
+    expect(await within(dialog).findByText('Finance/b.yaml')).toBeVisible();
+    expect(within(dialog).queryByText(/notes.txt/)).toBeNull();
+    const asked = sent.find(({ path }) => path.endsWith('/import/unpack'));
+    expect(asked?.headers.get('content-type')).toBe('application/zip');
+    await user.click(await within(dialog).findByRole('button', { name: 'Import 2 playbooks' }));
+    expect(await screen.findByText('Nothing was new')).toBeVisible();
+  });
+});
+
+describe('what a playbook needs', () => {
+  const column = (name: string) => ({ name, kind: 'any', read_from: name, type: null });
+  const missing = {
+    ...{ kind: 'dataset', name: 'sales', read_from: 'sales', problem: 'there is no dataset sales' },
+    columns: [column('sold_on'), column('product')],
+  };
+  const written = { dataset: 'sales', columns: { sold_on: 'any', product: 'any' } };
+  const draft = { ...detail, state: 'draft', deployed: null, document: { data: [written] } };
+  const orders = {
+    ...{ name: 'orders', version: 'v', rows: 1, bytes: 1, touched_at: AT },
+    columns: ['Sold on', 'Artikel'].map((name) => ({ name, type: 'VARCHAR' })),
+  };
+
+  it('is read from other data, column by column', async () => {
+    const sent = project({
+      [`GET ${PATH}/playbooks/pbk_1`]: draft,
+      [`GET ${PATH}/playbooks/pbk_1/needs`]: { items: [missing] },
+      [`GET ${PATH}/datasets`]: listed(orders),
+      [`PUT ${PATH}/playbooks/pbk_1`]: { ...draft, head: 3 },
+    });
+    const { router } = renderApp('/p/prj_1/playbooks/pbk_1');
+    const open = await screen.findByRole('button', { name: 'Use other data for sales' });
+    expect(screen.getByText('There is no dataset sales.')).toBeVisible();
+    await userEvent.click(open);
+    const dialog = await screen.findByRole('dialog', { name: 'Other data for sales' });
+    await userEvent.keyboard('{Escape}');
+    await waitFor(() => expect(dialog).not.toBeInTheDocument());
+    expect(router.state.location.pathname).toBe('/p/prj_1/playbooks/pbk_1');
+    await userEvent.click(screen.getByRole('button', { name: 'Use other data for sales' }));
+    await userEvent.click(await screen.findByRole('combobox', { name: /Dataset/ }));
+    await userEvent.click(await screen.findByRole('option', { name: 'orders', hidden: true }));
+    expect(screen.getByRole('combobox', { name: /sold_on/ })).toHaveValue('Sold on');
+    const save = screen.getByRole('button', { name: 'Read these' });
+    expect(save).toBeDisabled();
+    await userEvent.click(screen.getByRole('combobox', { name: /product/ }));
+    const columns = await screen.findAllByRole('option', { name: 'Artikel', hidden: true });
+    for (const column of columns.slice(-1)) await userEvent.click(column);
+    await userEvent.click(save);
+    await waitFor(() => expect(sent.some(({ method }) => method === 'PUT')).toBe(true));
+    const put = sent.find(({ method }) => method === 'PUT');
+    expect((put?.body as typeof draft).document.data).toEqual([
+      { ...written, source: 'orders', renamed: { sold_on: 'Sold on', product: 'Artikel' } },
+    ]);
+  });
 });

@@ -80,7 +80,7 @@ function Card({ blueprint }: { blueprint: Blueprint }) {
       showDone(
         kept.length === 0
           ? `${made.name} is your draft now, with its sample data`
-          : `${made.name} is your draft now; ${kept.join(' and ')} was there and is as it was`,
+          : `${made.name} is your draft now. Your own data was left as it is: ${kept.join(', ')}`,
       );
       void navigate({
         to: projectPath(project.id, 'playbooks', made.id),

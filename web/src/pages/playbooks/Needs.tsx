@@ -3,10 +3,11 @@ import { Anchor, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
-import { useState } from 'react';
 import { type Need, needsQuery, type PlaybookDetail } from '@/api/playbooks';
 import { projectPath, useMay, useProject } from '@/app/project';
 import { Chip } from '@/components/Chip';
+import { useSearchParam } from '@/components/use-search-param';
+import { OTHER_DATA } from './other-data';
 import { OtherDataDialog } from './OtherDataDialog';
 import classes from './playbooks.module.css';
 
@@ -18,7 +19,8 @@ const PLACES = {
 export function Needs({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
   const needs = useQuery(needsQuery(project.id, playbook)).data ?? [];
-  const [changed, setChanged] = useState<Need | null>(null);
+  const [named, setNamed] = useSearchParam(OTHER_DATA);
+  const changed = needs.find(({ kind, name }) => kind === 'dataset' && name === named);
   if (needs.length === 0) return null;
   return (
     <>
@@ -27,12 +29,12 @@ export function Needs({ playbook }: { playbook: PlaybookDetail }) {
           <Item
             key={`${need.kind} ${need.name}`}
             need={need}
-            onChange={playbook.may_edit && need.columns.length > 0 ? setChanged : null}
+            onChange={playbook.may_edit && need.columns.length > 0 ? setNamed : null}
           />
         ))}
       </ul>
-      {changed && (
-        <OtherDataDialog playbook={playbook} need={changed} onClose={() => setChanged(null)} />
+      {changed && playbook.may_edit && (
+        <OtherDataDialog playbook={playbook} need={changed} onClose={() => setNamed(null)} />
       )}
     </>
   );
@@ -40,7 +42,7 @@ export function Needs({ playbook }: { playbook: PlaybookDetail }) {
 
 interface ItemProps {
   need: Need;
-  onChange: ((need: Need) => void) | null;
+  onChange: ((name: string) => void) | null;
 }
 
 function Item({ need, onChange }: ItemProps) {
@@ -76,9 +78,7 @@ function Item({ need, onChange }: ItemProps) {
         </Text>
       )}
       {problem !== null && (
-        <p
-          className={classes.problems}
-        >{`${problem[0]?.toUpperCase() ?? ''}${problem.slice(1)}.`}</p>
+        <Text size="sm">{`${problem[0]?.toUpperCase() ?? ''}${problem.slice(1)}.`}</Text>
       )}
       <Group gap="md">
         {problem !== null && mayAdd && (
@@ -91,7 +91,8 @@ function Item({ need, onChange }: ItemProps) {
             variant="subtle"
             size="compact-xs"
             aria-label={`Use other data for ${name}`}
-            onClick={() => onChange(need)}
+            px={0}
+            onClick={() => onChange(name)}
           >
             Use other data
           </Button>

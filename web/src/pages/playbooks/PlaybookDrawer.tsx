@@ -9,6 +9,7 @@ import { Chip } from '@/components/Chip';
 import { ErrorState } from '@/components/ErrorState';
 import { TabStrip } from '@/components/TabStrip';
 import { useSearchParam } from '@/components/use-search-param';
+import { OTHER_DATA } from './other-data';
 import classes from './playbooks.module.css';
 import { STATES } from './states';
 
@@ -39,6 +40,7 @@ export function PlaybookDrawer({ playbookId, onClose }: Props) {
   const [last, setLast] = useState(playbookId);
   if (playbookId !== undefined && playbookId !== last) setLast(playbookId);
   const project = useProject();
+  const [overIt] = useSearchParam(OTHER_DATA);
   const shown = playbookId ?? last;
   const { data } = useQuery({
     ...playbookQuery(project.id, shown ?? ''),
@@ -51,6 +53,8 @@ export function PlaybookDrawer({ playbookId, onClose }: Props) {
       onClose={onClose}
       position="right"
       size="54rem"
+      // Escape closes the dialog over it first.
+      closeOnEscape={overIt === null}
       // Whoever opens it by its address has no place to return to but the card: the library looks after that.
       returnFocus={false}
       title={

@@ -1,5 +1,8 @@
 /** Which column of a dataset most likely is the one that is needed. */
 
+/** The part of the address that says for which dataset another one is being chosen. */
+export const OTHER_DATA = 'data';
+
 const plain = (name: string) => name.toLowerCase().replaceAll(/[^\p{Letter}\p{Number}]/gu, '');
 
 /** The column that is called so, or nearly so; null where none is. */
