@@ -119,6 +119,25 @@ def test_held_out_twists_of_planned_payments(home_template: Path, tmp_path: Path
             assert paid <= own | {None}, case.name
 
 
+@pytest.mark.skipif(not has_agentdojo, reason="AgentDojo is only in the bench group")
+@pytest.mark.filterwarnings("ignore")
+def test_what_a_plan_leaves_open_in_an_office(home_template: Path, tmp_path: Path) -> None:
+    from benchmarks.hostile_cases import heldout_office as office
+    from benchmarks.hostile_cases.dojo_replay import Replay
+    from benchmarks.hostile_cases.office_tools import Suite
+
+    home = tmp_path / "home"
+    shutil.copytree(home_template, home)
+    with opened(home, "trusted") as desk:
+        replay = Replay(desk, Suite())
+        ordinary, cases = list(office.ordinary())[::2], list(office.cases())[::2]
+        replay.run(ordinary)
+        replay.run(cases)
+    assert [case.name for case in ordinary if not office.undisturbed(case)] == []
+    assert len(cases) == 35
+    assert [case.name for case in cases if office.outcome(case) == "harmed"] == []
+
+
 def test_what_a_planner_was_told_by_names_of_columns_goes_nowhere(
     home_template: Path, tmp_path: Path
 ) -> None:
