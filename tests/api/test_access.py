@@ -141,6 +141,7 @@ def test_what_is_open_to_runners_is_listed_here() -> None:
         "post /leave",
         "get /playbooks",
         "get /playbooks/{playbook_id}",
+        "get /playbooks/{playbook_id}/needs",
         "get /playbooks/{playbook_id}/runs",
         "post /playbooks/{playbook_id}/runs",
         "get /runs",
