@@ -46,7 +46,7 @@ def unpacked(content: bytes) -> list[Source]:
         with ZipFile(BytesIO(content)) as archive:
             found = list(_texts(archive))
     # The library raises these at zips that are cut off, damaged, or made to confuse it.
-    except (BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as problem:
+    except (BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as problem:
         raise Invalid(
             f"The zip cannot be read: {str(problem) or type(problem).__name__}."
         ) from None
