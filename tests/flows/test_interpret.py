@@ -8,7 +8,7 @@ from steward.core import MovableClock
 from steward.core.errors import Invalid, NotFound
 from steward.flows import Flow, load_flow, pinned
 from steward.runs import Execution
-from tests.flows.kit import Marks, Room, flow_of, output, tool
+from tests.flows.kit import Marks, Room, Tools, flow_of, output, tool
 
 
 def failure(found: Any) -> tuple[str, str]:
@@ -31,6 +31,33 @@ def test_values_go_from_node_to_node(room: Room) -> None:
         "nodes": {"a": "done", "b": "done", "out": "done"},
     }
     assert [entry.key for entry in room.entries(run_id)] == ["run", "a", "b", "run"]
+
+
+def test_how_far_a_run_is_can_be_seen_while_it_works(room: Room) -> None:
+    seen: dict[str, Any] = {}
+
+    class Watched(Tools):
+        async def call(self, execution: Execution, key: str, *told: Any) -> Any:
+            # As the broker does: a call is weighed before it is made.
+            await execution.note(f"{key}/weighed", {})
+            seen[key] = (room.get(execution.run.id).progress or {}).get("nodes")
+            return await super().call(execution, key, *told)
+
+    room.use(Watched())
+    ask = {"id": "q", "type": "question", "question": "Go on?"}
+    run_id = room.start(flow_of(tool("a", value=1), ask, tool("b", "echo", ["a", "q"], value=2)))
+    room.drive()
+    assert seen["a"] == {"a": "running", "q": "running", "b": "pending"}
+    seen.clear()
+    room.answer(run_id, "q", {"answer": "yes", "by": "usr_x"})
+    assert seen["b"] == {"a": "done", "q": "done", "b": "running"}
+
+
+def test_a_step_that_fails_is_told_as_failed(room: Room) -> None:
+    run_id = room.start(flow_of(tool("a", value=1), tool("b", "no", ["a"]), tool("c", "x", ["b"])))
+    room.drive()
+    told = (room.get(run_id).progress or {})["nodes"]
+    assert told == {"a": "done", "b": "failed", "c": "pending"}
 
 
 def test_wrong_inputs_are_refused_before_anything_runs(room: Room) -> None:

@@ -31,6 +31,7 @@ _FINAL_CODES: Final = frozenset(
     }
 )
 """Another try would end the same way, or somebody decided against one."""
+_OVER: Final = frozenset({State.done, State.failed, State.skipped})
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,7 @@ class Progress:
     parts: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def tell(self) -> None:
-        over = {State.done, State.failed, State.skipped}
-        done = sum(state in over for state in self.nodes.values())
+        done = sum(state in _OVER for state in self.nodes.values())
         said: dict[str, Any] = {"done": done, "total": len(self.nodes), "nodes": dict(self.nodes)}
         if self.parts:
             said["parts"] = {name: dict(part) for name, part in self.parts.items()}
@@ -95,19 +95,24 @@ class GraphRun:
         loop = asyncio.get_running_loop()
         for node in self._graph.nodes:
             self._over[node.id] = loop.create_future()
-            self._tell(node, State.pending)
+            self._tell(node, self._known(node))
         await self.execution.together([self._reach(node) for node in self._graph.nodes])
         return self._output()
 
     async def _reach(self, node: Node) -> None:
         """Waits for what the node needs, runs or skips it, and lets the ones after it know."""
         settled = Settled(State.held)
+        shown = State.held
         try:
             settled = await self._settle(node)
+            shown = settled.state
+        except StepFailed:
+            shown = State.failed
+            raise
         finally:
             # Also when it is parked or has failed: nothing may wait for it in this pass.
             self.scope.settled[node.id] = settled
-            self._tell(node, settled.state)
+            self._tell(node, shown)
             if not self._over[node.id].done():
                 self._over[node.id].set_result(None)
 
@@ -191,6 +196,13 @@ class GraphRun:
         found = {node.name: self.scope.settled[node.id].output for node in ran}
         values = {name: each.value for name, each in found.items()}
         return Valued(values, joined([each.labels for each in found.values()]))
+
+    def _known(self, node: Node) -> State:
+        """What an earlier pass told of a node that is over: it will be so again, from the journal."""
+        # A plan that is made anew has steps of the same names, under a prefix of its own.
+        told = self.execution.run.progress if not self._prefix else None
+        state = (told or {}).get("nodes", {}).get(node.id)
+        return State(state) if state in _OVER else State.pending
 
     def _tell(self, node: Node, state: State) -> None:
         if self.progress is not None:

@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import sqlalchemy as sa
 import structlog
@@ -37,6 +37,8 @@ from steward.store.tables import Moment
 T = TypeVar("T")
 LARGE = 16 * 1024
 """Payloads above so many bytes live as blobs beside the journal."""
+_TOLD_FROM: Final = 2
+"""With fewer steps there is nothing to tell before the end."""
 
 _log = structlog.get_logger("steward.runs")
 
@@ -83,6 +85,9 @@ class JournalScribe:
         self.link = link
         self._blobs: list[str] = []
         self._along: list[Change] = []
+        self.progress: Callable[[], dict[str, Any] | None] = lambda: run.progress
+        """How far the program is; whoever looks at the run sees it while it is on its way."""
+        self._shown = run.progress
 
     async def append(self, kind: Kind, key: str, data: Json) -> Entry:
         entry = self.make(kind, key, data)
@@ -107,6 +112,8 @@ class JournalScribe:
         blobs, self._blobs = self._blobs, []
         along, self._along = self._along, []
         run = self._run
+        if entries and end is None:
+            along += self._news_of_progress()
         unit = Unit(
             run.id,
             run.epoch,
@@ -123,6 +130,19 @@ class JournalScribe:
             await self._parts.commit.write(unit)
         except StewardError as problem:
             raise Abandoned from problem
+
+    def _news_of_progress(self) -> Iterator[Change]:
+        """Goes along with an entry and never by itself, so that it costs no disk sync of its own."""
+        said, run = self.progress(), self._run
+        if said is None or said is self._shown or said["total"] < _TOLD_FROM:
+            return
+        self._shown = said
+
+        def show(tx: Transaction) -> None:
+            row = sa.update(tables.runs).where(tables.runs.c.id == run.id)
+            tx.narrowed(run.scope).execute(row.values(progress=said))
+
+        yield Change(run.root_id, show)
 
     async def stored(self, value: Json) -> Json:
         """The value, or a reference to it when it is large."""
@@ -194,10 +214,12 @@ class Drive:
         entries, signals = await asyncio.to_thread(parts.journal.loaded, run.scope, run.id)
         scribe = JournalScribe(parts, run, Link(entries[-1].seq, entries[-1].hash))
         request = RunRequest(**entries[0].data["request"])
-        self.execution = Execution(run, request, Memory.of(entries), scribe, signals)
+        execution = Execution(run, request, Memory.of(entries), scribe, signals)
+        scribe.progress = lambda: execution.progress
+        self.execution = execution
         fault("runs.drive.loaded")
         try:
-            await self._follow(self.execution, scribe, entries)
+            await self._follow(execution, scribe, entries)
         except Fenced:
             _log.warning("run_taken_over", run_id=run.id)
         except Abandoned as abandoned:
