@@ -16,7 +16,8 @@ from benchmarks.hostile_cases.builtin_orders import (
     SECRET,
 )
 from benchmarks.hostile_cases.desk import Desk
-from steward.agents.operator import Job, Operator
+from steward.agents.job import Job
+from steward.agents.operator import Operator
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import PlanStep, StepBudget
 from steward.agents.provenance import result_of

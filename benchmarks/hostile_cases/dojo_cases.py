@@ -12,8 +12,10 @@ from agentdojo.task_suite.load_suites import get_suites
 from agentdojo.task_suite.task_suite import read_suite_file
 
 from benchmarks.hostile_cases.dojo_tools import VERSION, risk_of, tool_name
+from steward.agents.naming import is_narrow, is_target
 from steward.agents.plan import Plan, PlanStep, StepBudget
-from steward.agents.provenance import MADE_UP, as_form, is_narrow, is_target, label_arguments
+from steward.agents.provenance import MADE_UP, label_arguments
+from steward.agents.quoting import as_form
 from steward.broker.labels import Labels
 from steward.broker.tool import Risk
 

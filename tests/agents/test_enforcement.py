@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steward.agents.enforcement import Made, is_asked_for, is_left_open, refusal
+from steward.agents.doubts import doubts, is_asked_for
+from steward.agents.enforcement import is_left_open, refusal
 from steward.agents.plan import PlanStep, StepBudget
 from steward.agents.provenance import STEP, label_arguments
 from steward.agents.roster import Agent
+from steward.agents.wanted import Made, Wanted
 from steward.broker.labels import untrusted
 from steward.broker.tool import Risk
 
@@ -50,14 +52,20 @@ def _why(
 ) -> str | None:
     called = tool or step.tools[0]
     labels = _labels(arguments)
-    return refusal(step, AGENT, called, risk, arguments, made, labels, spends=spends)
+    wanted = Wanted(step, called, risk, arguments, labels, spends=spends)
+    return refusal(wanted, AGENT, made)
 
 
-def _asked_for(step: PlanStep, *, spends: bool = False, **arguments: Any) -> bool:
-    labels = _labels(arguments)
-    return is_asked_for(
-        step, Risk.external_send, arguments, labels, plan_is_trusted=True, spends=spends
-    )
+def _asked_for(
+    step: PlanStep,
+    *,
+    risk: Risk = Risk.external_send,
+    trusted: bool = True,
+    spends: bool = False,
+    **arguments: Any,
+) -> bool:
+    wanted = Wanted(step, step.tools[0], risk, arguments, _labels(arguments), spends=spends)
+    return is_asked_for(risk, doubts(wanted, plan_is_trusted=trusted))
 
 
 SEND = Risk.external_send
@@ -72,7 +80,7 @@ def test_only_what_the_step_names_in_its_order_is_called() -> None:
     failed = Made("look", {}, failed=True)
     assert _why(step, Risk.read, (failed,), tool="search") is None
     agent = AGENT.model_copy(update={"highest_risk": Risk.read})
-    assert "may not" in str(refusal(step, agent, "look", Risk.write, {}, (), {}))
+    assert "may not" in str(refusal(Wanted(step, "look", Risk.write, {}, {}), agent, ()))
 
 
 def test_calls_have_an_end_and_sends_happen_once() -> None:
@@ -175,22 +183,23 @@ def test_what_a_person_asked_for() -> None:
     assert not _asked_for(step, title="Party", description="At yours")
     assert not _asked_for(_step("send", arguments={}), to="eve@other.example")
     for risk in (Risk.destructive, Risk.admin, Risk.secret):
-        arguments = {"to": "ann@example.com"}
-        labels = _labels(arguments)
-        assert not is_asked_for(step, risk, arguments, labels, plan_is_trusted=True)
+        assert not _asked_for(step, risk=risk, to="ann@example.com")
 
 
-def test_a_plan_that_nobody_approved_speaks_for_nobody() -> None:
-    step = _step("send", arguments={"to": "mallory@evil.example"})
-    for arguments, trusted, asked_for in (
+@pytest.mark.parametrize(
+    ("arguments", "trusted", "asked_for"),
+    [
         ({"to": "mallory@evil.example", "body": "x"}, True, True),
         ({"to": "mallory@evil.example", "body": "x"}, False, False),
         ({"to": "bob@news.example"}, False, False),
         ({"to": "ann@example.com", "body": "x"}, False, True),
-    ):
-        labels = _labels(arguments)
-        found = is_asked_for(step, SEND, arguments, labels, plan_is_trusted=trusted)
-        assert found is asked_for, (arguments, trusted)
+    ],
+)
+def test_a_plan_that_nobody_approved_speaks_for_nobody(
+    arguments: dict[str, Any], trusted: bool, asked_for: bool
+) -> None:
+    step = _step("send", arguments={"to": "mallory@evil.example"})
+    assert _asked_for(step, trusted=trusted, **arguments) is asked_for
 
 
 pieces = st.sampled_from([*PAGE.split(), *OWN.split(), "ann@example.com", "x", "?", "/", "@"])

@@ -7,11 +7,13 @@ from pydantic import ValidationError
 
 from steward.agents.checking import Catalogue, PlanRefused, ToolFacts, check
 from steward.agents.compile import as_flow
-from steward.agents.doubts import Known
-from steward.agents.enforcement import Made, is_asked_for, is_left_open, refusal
+from steward.agents.doubts import doubts
+from steward.agents.enforcement import is_left_open, refusal
+from steward.agents.links import without_links
 from steward.agents.plan import Plan, PlanStep
-from steward.agents.provenance import STEP, label_arguments, without_links
+from steward.agents.provenance import STEP, label_arguments
 from steward.agents.roster import Agent, Roster
+from steward.agents.wanted import Known, Made, Wanted
 from steward.broker.labels import untrusted
 from steward.broker.tool import Risk
 from steward.flows.nodes.agent import AgentNode
@@ -58,39 +60,34 @@ def _why(
     optional: tuple[str, ...] = (),
     earlier: tuple[Made, ...] = (),
 ) -> str:
-    found = refusal(
+    wanted = Wanted(
         step,
-        ANYBODY,
         "act",
         risk,
         arguments,
-        (),
         _labels(arguments),
         optional=optional,
         earlier=earlier,
         known=_known(),
     )
-    return found or ""
+    return refusal(wanted, ANYBODY, ()) or ""
 
 
-def _asked_for(
+def _doubts(
     step: PlanStep,
     arguments: dict[str, Any],
     *,
     spends: bool = False,
     earlier: tuple[Made, ...] = (),
     records: Any = RECORDS,
-) -> bool:
-    return is_asked_for(
-        step,
-        SEND,
-        arguments,
-        _labels(arguments),
-        plan_is_trusted=True,
-        spends=spends,
-        earlier=earlier,
-        known=_known(records),
-    )
+) -> tuple[str, ...]:
+    known, labels = _known(records), _labels(arguments)
+    wanted = Wanted(step, "act", SEND, arguments, labels, spends, (), earlier, known)
+    return doubts(wanted, plan_is_trusted=True)
+
+
+def _asked_for(step: PlanStep, arguments: dict[str, Any], **more: Any) -> bool:
+    return not _doubts(step, arguments, **more)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +150,7 @@ def test_words_that_name_one_address_are_enough_and_several_are_not() -> None:
 def test_what_is_changed_inside_is_a_field_too() -> None:
     step = _step(open={"document": ["look"]})
     assert _why(step, {"document": "D-1"}, Risk.write) == ""
-    assert "words that somebody wrote" in _why(step, {"document": "D-9"}, Risk.write)
+    assert "among the words of note" in _why(step, {"document": "D-9"}, Risk.write)
 
 
 @pytest.mark.parametrize(("amount", "fine"), [(100.0, True), (120, True), (400, False)])
@@ -224,3 +221,105 @@ def test_the_contract_of_what_is_open() -> None:
     wrong = Plan(goal="x", steps=[look, _step(open={"too": []})])
     with pytest.raises(PlanRefused, match=r"/steps/1/open/too.*do you mean to\?"):
         check(wrong.to_json(), catalogue)
+
+
+@pytest.mark.parametrize(
+    ("open_", "value", "words"),
+    [
+        (
+            "people",
+            ["eve@evil.example"],
+            "“eve@evil.example” (people) stands among the words of note of a record, not in a field of what step look found.",
+        ),
+        (
+            "people",
+            ["koch@kantine.example"],
+            "“koch@kantine.example” (people) is of “Canteen”; the person named “Budget”",
+        ),
+        ("recurring", True, "Nobody said that recurring is true."),
+        ("visibility", "public", "Nobody said that visibility is “public”."),
+    ],
+)
+def test_a_doubt_says_which_value_and_where_it_stands(open_: str, value: Any, words: str) -> None:
+    step = _step(arguments={"title": "Budget"}, open={open_: ["look"]})
+    (found,) = _doubts(step, {"title": "Budget", open_: value})
+    assert found.startswith(words)
+
+
+def test_a_doubt_names_what_else_was_found() -> None:
+    step = _step(arguments={"document": "D-1"}, open={"person": ["look"]})
+    several = [{"text": "not ann@firma.example but eve@evil.example."}]
+    (found,) = _doubts(step, {"document": "D-1", "person": "eve@evil.example"}, records=several)
+    assert found == (
+        "“eve@evil.example” (person) is one of several that step look found, beside “ann@firma.example”."
+    )
+
+
+def test_a_doubt_about_an_amount_says_how_much_follows() -> None:
+    given = {"account": "DE02120300000000202051", "amount": 400}
+    step = _step(arguments={"account": given["account"]}, open={"amount": ["look"]})
+    (found,) = _doubts(step, given, spends=True)
+    assert found == (
+        "400 (amount) is more than the records show from which it is taken: 125 at most follows from them."
+    )
+    (found,) = _doubts(step, given, spends=True, records=[])
+    assert found == "400 (amount) is in no record, and nobody said how much it is."
+
+
+def test_every_doubt_is_told() -> None:
+    step = _step(open={"account": ["look"], "amount": ["look"], "text": ["look"]})
+    arguments = {
+        "account": "PL61109010140000071219812874",
+        "amount": 400,
+        "text": "See http://evil.example/pay",
+    }
+    found = _doubts(step, arguments, spends=True)
+    assert [each.partition(" ")[0] for each in found] == [
+        "text",
+        "“PL61109010140000071219812874”",
+        "400",
+    ]
+    assert "“http://evil.example/pay”" in found[0]
+
+
+def test_a_second_send_says_where_the_first_went() -> None:
+    step = _step(arguments={"title": "Budget"}, open={"people": ["look"]})
+    arguments = {"title": "Budget", "people": ["lea@firma.example"]}
+    (found,) = _doubts(step, arguments, earlier=(Made("act", {**arguments, "title": "Other"}),))
+    assert found.startswith('act was called for ["lea@firma.example"] (people) in another step')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "spends", "words"),
+    [
+        (
+            {"person": "lea@firma.example", "body": "also invite"},
+            False,
+            (
+                "Nobody said where it goes, nor all that it says: “lea@firma.example” (person) stands in the "
+                "result of step look; “also invite” (body) stands in the result of step look."
+            ),
+        ),
+        (
+            {"body": "My own idea"},
+            False,
+            "Nobody said what act is given: “My own idea” (body) is the model's own.",
+        ),
+        (
+            {"account": "DE02120300000000202052"},
+            True,
+            "Money goes where nobody named: “DE02120300000000202052” (account) is the model's own.",
+        ),
+    ],
+)
+def test_where_too_much_is_open_each_value_is_told(
+    arguments: dict[str, Any], spends: bool, words: str
+) -> None:
+    assert _doubts(_step(), arguments, spends=spends) == (words,)
+
+
+def test_a_doubt_shows_nothing_that_a_terminal_would_obey() -> None:
+    text = "x\x1b[2J\u202eevil\n" + "y" * 200
+    (found,) = _doubts(_step(), {"body": text})
+    assert found.isprintable()
+    assert len(found) < 160

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from steward.agents.hands import Around, Hands
+from steward.agents.naming import is_free_text, is_link, is_narrow, is_recipient, is_target
 from steward.agents.operator import Operator
 from steward.agents.provenance import (
     ADDRESS,
@@ -15,11 +16,6 @@ from steward.agents.provenance import (
     FROM,
     MADE_UP,
     STEP,
-    is_free_text,
-    is_link,
-    is_narrow,
-    is_recipient,
-    is_target,
     label_arguments,
     result_of,
     trusted_for,

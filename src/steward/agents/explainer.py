@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from steward.agents.figures import Figure, sourced
 from steward.agents.guardrails import problem_in
-from steward.agents.operator import Done
+from steward.agents.job import Done
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import Plan
 from steward.agents.showing import Shown, as_message, result_shown, without_values

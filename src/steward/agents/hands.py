@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from steward.agents.enforcement import Made
 from steward.agents.guardrails import problem_in
-from steward.agents.operator import Done, Job, Operator
+from steward.agents.job import Done, Job
+from steward.agents.operator import Operator
 from steward.agents.plan import PlanStep, StepBudget
 from steward.agents.provenance import STEP
 from steward.agents.roster import Agent, Roster
 from steward.agents.showing import Shown, value_shown
+from steward.agents.wanted import Made
 from steward.broker.labels import NONE, Labels
 from steward.broker.plans import Labelled
 from steward.broker.tool import Risk

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from steward.agents.provenance import name_words, plain, stands_in
+from steward.agents.naming import name_words
+from steward.agents.quoting import CLOSING, plain, stands_in
 
 _MAIL: Final = re.compile(r"[^\s@<>,;]+@[^\s@<>,;]+\.[a-z]{2,}", re.IGNORECASE)
 _ACCOUNT: Final = re.compile(r"\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b")
-_CLOSING: Final = ".,;:!?)>]}'\"”’"
 _NO_AMOUNT: Final = frozenset({"id", "number", "no", "year", "month", "day", "rows", "page", "zip"})
 _LEAST_NAME: Final = 4
+_LONGEST_NAME: Final = 80
+_TITLES: Final = frozenset({"title", "subject", "name", "topic", "filename", "label", "summary"})
+_NUMBERS: Final = frozenset({"id", "number", "no", "key", "code", "document"})
 _ON_TOP: Final = Decimal("1.25")
 _DEEPEST: Final = 12
 _LIMIT: Final = re.compile(
@@ -35,6 +38,31 @@ class Record:
 
     def has(self, value: Any) -> bool:
         return any(_is_same(value, each) for _, each in self.fields)
+
+    @property
+    def name(self) -> str | None:
+        """What people call it: a title or the like, or else a number."""
+        texts = [(name_words(field), value) for field, value in self.fields if value != ""]
+        return next(
+            (
+                str(value)
+                for wanted in (_TITLES, _NUMBERS)
+                for words, value in texts
+                if words & wanted and len(str(value)) <= _LONGEST_NAME
+            ),
+            None,
+        )
+
+    def field_with(self, value: Any) -> str | None:
+        """The field among whose words a value stands."""
+        return next(
+            (
+                field
+                for field, text in self.fields
+                if isinstance(text, str) and stands_in(value, [text])
+            ),
+            None,
+        )
 
     def is_named_in(self, texts: Sequence[str]) -> bool:
         """Whether somebody called it by one of its values."""
@@ -89,15 +117,19 @@ def is_another(value: Any, records: Sequence[Record], said: Sequence[str]) -> bo
     return bool(named) and not any(record.has(value) for record in named)
 
 
-def is_one_of_several(value: Any, texts: Iterable[str]) -> bool:
-    """Whether words that name an address name others too."""
+def others_beside(value: Any, texts: Iterable[str]) -> list[str]:
+    """Other addresses that stand in words which name one."""
     pattern = {"mail": _MAIL, "account": _ACCOUNT}.get(_kind(value) or "")
     if pattern is None:
-        return False
+        return []
     found = {
-        plain(each.group().rstrip(_CLOSING)) for text in texts for each in pattern.finditer(text)
+        plain(each.group().rstrip(CLOSING)): each.group().rstrip(CLOSING)
+        for text in texts
+        for each in pattern.finditer(text)
     }
-    return len(found) > 1
+    return (
+        [text for key, text in found.items() if key != plain(str(value))] if len(found) > 1 else []
+    )
 
 
 def most_of(records: Sequence[Record], about: Collection[str]) -> Decimal | None:

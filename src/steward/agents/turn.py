@@ -12,8 +12,9 @@ from steward.agents.compile import as_flow, changes_something, without
 from steward.agents.context import Contexts
 from steward.agents.explainer import Answer, Explainer, Work
 from steward.agents.hands import Around, Hands
+from steward.agents.job import Done
 from steward.agents.measures import Turned
-from steward.agents.operator import VIOLATION, Done
+from steward.agents.operator import VIOLATION
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import Plan, Planned
 from steward.agents.planner import Planner, Task

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from steward.agents._thread_rows import Attachment, Thread
-from steward.agents.operator import READ_SKILL
+from steward.agents.equipment import READ_SKILL
 from steward.agents.roster import Roster
 from steward.broker.grants import Grant
 from steward.broker.tool import Risk

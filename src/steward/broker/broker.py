@@ -117,14 +117,16 @@ class Broker:
         provenance: Mapping[str, Labels] | None = None,
         *,
         asked_for: bool = False,
+        doubts: Sequence[str] = (),
     ) -> Labelled:
         """The value of a tool call, after everything that has to happen before and after it.
 
-        `asked_for` is the finding of who enforces a plan, never a model's word: a person named where this goes.
+        `asked_for` and `doubts` are findings of who enforces a plan, never a model's word: that a person named where
+        this goes, or what a person who is asked should look at.
         """
         labels = provenance or {}
         plan = await self._plan(
-            execution, key, "plan", tool_name, arguments, labels, asked_for=asked_for
+            execution, key, "plan", tool_name, arguments, labels, asked_for=asked_for, doubts=doubts
         )
         try:
             await self._spending.afford(execution, key, plan)
@@ -227,6 +229,7 @@ class Broker:
         *,
         ahead: bool = False,
         asked_for: bool = False,
+        doubts: Sequence[str] = (),
     ) -> Plan:
         """`ahead` looks at a call that comes later by itself: nothing is set aside for it yet."""
         key = f"{call_key}/{stage}"
@@ -234,9 +237,10 @@ class Broker:
 
         async def perform() -> Json:
             reserved_for = None if ahead else call_key
-            return await self._planned(
+            found = await self._planned(
                 execution, reserved_for, tool_name, arguments, provenance, asked_for=asked_for
             )
+            return {**found, "provenance": {**found["provenance"], "doubts": list(doubts)}}
 
         asked = {"tool": tool_name, "arguments": arguments, "provenance": labels}
         if asked_for:

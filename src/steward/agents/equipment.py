@@ -1,0 +1,97 @@
+"""What a step has to work with, as it was when the step began: its tools, a skill, a model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steward.agents.enforcement import is_left_open
+from steward.agents.job import Job
+from steward.agents.plan import PlanStep
+from steward.agents.skills import Skills
+from steward.agents.skills.prompts import skill_text, tools_for
+from steward.broker.plans import validated
+from steward.broker.tool import Risk, Tool
+from steward.broker.toolbox import Toolbox
+from steward.core.errors import Invalid, NotFound
+from steward.models import ToolSpec
+from steward.runs import Json
+from steward.store import Scope
+
+READ_SKILL: Final = "skill.read"
+"""Whoever follows a skill may read its files; it is no part of a plan."""
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """A record of it is in the journal, so that a replay has the same."""
+
+    tools: Mapping[str, Json]
+    skill: str
+    model: bool
+    nonce: str
+
+    def knows(self, tool: str) -> bool:
+        return "risk" in self.tools.get(tool, {})
+
+    def why_missing(self, tool: str) -> str:
+        named: str | None = self.tools.get(tool, {}).get("missing")
+        return named or f"{tool[:100]!r} is not a tool of this step."
+
+    def risk(self, tool: str) -> Risk:
+        return Risk(self.tools[tool]["risk"])
+
+    def spends(self, tool: str) -> bool:
+        return bool(self.tools[tool].get("spends", False))
+
+    def schema(self, tool: str) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.tools[tool]["schema"]
+        return found
+
+    def optional(self, tool: str) -> frozenset[str]:
+        """Arguments that the tool works without."""
+        schema = self.schema(tool)
+        return frozenset(schema.get("properties", {})) - frozenset(schema.get("required", ()))
+
+    def spec(self, tool: str) -> ToolSpec:
+        return ToolSpec(tool, self.tools[tool]["description"], self.tools[tool]["schema"])
+
+    def is_ready(self, step: PlanStep, tool: str) -> bool:
+        """Whether the plan says all that the tool needs."""
+        if not self.tools.get(tool, {}).get("ready"):
+            return False
+        takes = self.schema(tool).get("properties", {})
+        return not is_left_open(step, self.risk(tool), takes, has_model=self.model)
+
+
+def tools_and_skill(scope: Scope, tools: Toolbox, skills: Skills | None, job: Job) -> Json:
+    """The step's tools by name, each with its facts or why it is missing, and the skill's text."""
+    found: dict[str, Json] = {}
+    for name in job.step.allowed:
+        try:
+            found[name] = _facts(tools.get(scope, name), job.step.arguments)
+        except NotFound as missing:
+            found[name] = {"missing": missing.message}
+    told = ""
+    if job.step.skill is not None and skills is not None:
+        skill = skills.open(scope, job.step.skill)
+        told = skill_text(skill)
+        for name in set(found) - set(tools_for(skill, found)):
+            found[name] = {"missing": f"The skill {skill.name} does not use {name}."}
+        found[READ_SKILL] = {**_facts(tools.get(scope, READ_SKILL), {}), "ready": False}
+    return {"tools": found, "skill": told}
+
+
+def _facts(tool: Tool[Any], arguments: Json) -> Json:
+    try:
+        validated(tool, arguments)
+    except Invalid:
+        ready = False
+    else:
+        ready = True
+    return {
+        "description": tool.description,
+        "risk": tool.risk.value,
+        "spends": tool.effects.spends,
+        "schema": tool.schema(),
+        "ready": ready,
+    }

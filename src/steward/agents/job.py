@@ -1,0 +1,60 @@
+"""A step of a plan as work: everything its agent is told, and what came of it."""
+
+from dataclasses import dataclass, field
+
+from steward.agents.plan import PlanStep
+from steward.agents.roster import Agent
+from steward.agents.showing import Shown
+from steward.agents.wanted import Made
+from steward.broker.labels import NONE, Labels
+from steward.broker.plans import Labelled
+from steward.runs import Json
+
+
+@dataclass(frozen=True)
+class Job:
+    """A step with everything its agent is told."""
+
+    step: PlanStep
+    agent: Agent
+    task: str
+    given: tuple[Shown, ...] = ()
+    """What earlier steps found, or data that the task is about."""
+    trusted: tuple[str, ...] = ()
+    """Texts that people of the project wrote or approved."""
+    names: tuple[str, ...] = ()
+    """What the project's data is called."""
+    arguments_trusted: bool = False
+    """Whether the plan's arguments were written or approved by a person, or follow from rules."""
+    suspect: tuple[tuple[str, Labels], ...] = ()
+    """What whoever made the plan had seen."""
+    earlier: tuple[Made, ...] = ()
+    """What other steps of the plan did."""
+    allow_rows: bool = True
+    output: Json = None
+
+
+@dataclass
+class Done:
+    """What came of a step."""
+
+    text: str = ""
+    value: Json = None
+    labels: Labels = NONE
+    results: list[tuple[str, str, Labelled]] = field(default_factory=list)
+    """Key, tool and result of each call that worked."""
+    deviations: list[Json] = field(default_factory=list)
+    made: list[Made] = field(default_factory=list)
+    """Calls that worked and changed or sent something."""
+    adhered: bool | None = None
+    """Whether a primary tool did it; None for a step without tools."""
+
+    def to_json(self) -> Json:
+        return {
+            "text": self.text,
+            "calls": [key for key, _, _ in self.results],
+            "tools": [tool for _, tool, _ in self.results],
+            "summary": self.results[-1][2].summary if self.results else self.text[:200],
+            "deviations": len(self.deviations),
+            "adhered": self.adhered,
+        }

@@ -1,0 +1,132 @@
+"""Weighs each call of a step before it is made: where its values come from, whether it is refused, what is doubtful."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from steward.agents.doubts import doubts, is_asked_for
+from steward.agents.enforcement import refusal
+from steward.agents.equipment import READ_SKILL, Equipment
+from steward.agents.job import Job
+from steward.agents.links import without_links
+from steward.agents.provenance import STEP, label_arguments, trusted_for
+from steward.agents.showing import Shown
+from steward.agents.wanted import Known, Made, Wanted
+from steward.broker.labels import NONE, Labels
+from steward.broker.tool import Risk
+from steward.runs import Json
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What was found about a call."""
+
+    labels: Mapping[str, Labels]
+    refused: str | None = None
+    """Why it is not made, whoever wants it."""
+    doubts: tuple[str, ...] = ()
+    """What a person should look at, if one is asked."""
+    asked_for: bool = False
+    """Whether it does what a person asked for and no more."""
+
+
+class Weighing:
+    """All that a step has seen and done so far, against which its next call is held."""
+
+    def __init__(self, job: Job, equipment: Equipment) -> None:
+        self._job = job
+        self._has = equipment
+        self._seen: list[tuple[str, Labels]] = [
+            *job.suspect,
+            *((each.searched, each.labels) for each in job.given),
+        ]
+        self.made: list[Made] = []
+        """Calls of this step, those that were refused included."""
+        self.labels = NONE.joined(*(each.labels for each in job.given))
+        """Where everything that was read so far comes from."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What the agent can have read."""
+        return tuple(text for text, _ in self._seen)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a planned tool was tried in vain; what was refused was not tried: asking for nonsense opens nothing."""
+        return any(
+            made.failed and made.was_tried and made.tool in self._job.step.tools
+            for made in self.made
+        )
+
+    def see(self, shown: Shown) -> None:
+        self._seen.append((shown.searched, shown.labels))
+        self.labels = self.labels.joined(shown.labels)
+
+    def weigh(self, tool: str, arguments: Mapping[str, Json], *, planned: bool) -> Weighed:
+        """`planned`: the plan's own arguments, as they stand."""
+        if not self._has.knows(tool):
+            return Weighed({}, refused=self._has.why_missing(tool))
+        labels = self._provenance(tool, arguments, planned=planned)
+        wanted = Wanted(
+            self._job.step,
+            tool,
+            self._has.risk(tool),
+            arguments,
+            labels,
+            spends=self._has.spends(tool),
+            optional=self._has.optional(tool),
+            earlier=self._job.earlier,
+            known=self._known() if labels else None,
+        )
+        why = self._refused(wanted)
+        if why is not None:
+            return Weighed(labels, refused=why)
+        found = doubts(self._as_called(wanted), plan_is_trusted=self._job.arguments_trusted)
+        return Weighed(labels, None, found, is_asked_for(wanted.risk, found))
+
+    def disarmed(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """What is written inside from foreign text, with links that nobody can follow by accident."""
+        if not self._has.knows(tool) or self._has.risk(tool) is not Risk.write:
+            return arguments
+        planned = self._job.step.arguments
+        told = [*self._job.trusted, *map(str, planned.values())]
+        return {
+            name: value if name in planned else without_links(name, value, told)
+            for name, value in arguments.items()
+        }
+
+    def _refused(self, wanted: Wanted) -> str | None:
+        step, agent = wanted.step, self._job.agent
+        if wanted.tool == READ_SKILL and wanted.tool not in step.allowed:
+            more = {"tools": [*step.tools, wanted.tool]}
+            agent = agent.model_copy(update={"tools": [*agent.tools, wanted.tool]})
+            wanted = wanted.within(step.model_copy(update=more))
+        return refusal(wanted, agent, self.made)
+
+    def _provenance(
+        self, tool: str, arguments: Mapping[str, Json], *, planned: bool
+    ) -> dict[str, Labels]:
+        if planned and self._job.arguments_trusted:
+            return {}
+        told = trusted_for(self._has.risk(tool), self._job.trusted, self._job.names)
+        return label_arguments(arguments, told, self._seen, schema=self._has.schema(tool))
+
+    def _as_called(self, wanted: Wanted) -> Wanted:
+        """With the method that the tool uses where none is given: it says whether something is only fetched."""
+        properties = self._has.schema(wanted.tool).get("properties", {})
+        usual = properties.get("method", {}).get("default")
+        return wanted if usual is None else wanted.with_usual({"method": usual})
+
+    def _known(self) -> Known:
+        """What open arguments are held against."""
+        given = {
+            source.removeprefix(STEP): each
+            for each in self._job.given
+            for source in each.labels.sources
+            if source.startswith(STEP)
+        }
+        return Known(
+            self._job.trusted,
+            {name: each.value for name, each in given.items()},
+            {name: each.searched for name, each in given.items()},
+        )
