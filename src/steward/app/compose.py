@@ -25,6 +25,7 @@ from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
 from steward.models import ConfiguredModels, Lineup, ModelDesk
 from steward.playbooks import Playbooks
+from steward.playbooks.unattended import Unattended
 from steward.runs import Runs
 from steward.runs.doorbell import Doorbell
 from steward.sandbox import Sandbox
@@ -198,6 +199,9 @@ def open_steward(
     ]
     playbooks.blueprints.bring = lambda access, name, csv: workbench.bringing.load_text(
         access.scope, access.user_id, f"{name}.csv", csv, name
+    )
+    governing.launcher.around = Unattended(
+        playbooks.library, playbooks.needs, identity.notifications
     )
     services["playbooks"] = playbooks
     threads = Threads(

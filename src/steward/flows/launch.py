@@ -1,7 +1,7 @@
 """Starts flows as runs: checked first, with a grant of the tools they name and nothing more."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -35,6 +35,11 @@ DEFAULT_BUDGET: Mapping[str, Any] = {"usd": "5", "seconds": 3600}
 ARTIFACTS = "run:artifacts"
 ON_BREACH = ("ask", "abort")
 _FOREIGN = Labels(("another run",), trusted=False)
+Around = Callable[[Program, Execution], Awaitable[Json]]
+
+
+async def _plainly(program: Program, execution: Execution) -> Json:
+    return await program(execution)
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,8 @@ class Launcher:
         self._runs = runs
         self._broker = broker
         self._tools = tools
+        self.around: Around = _plainly
+        """Who looks after a run as a whole: before it begins, and when it fails."""
         runs.programs[PROGRAM] = self._program(None)
 
     def employ(self, run_agent: RunAgent) -> None:
@@ -161,11 +168,14 @@ class Launcher:
             child_labels=_FOREIGN,
         )
 
-        async def run(execution: Execution) -> Json:
+        async def follow(execution: Execution) -> Json:
             await self._broker.begin(execution)
             output = await interpret(execution)
             await self._keep_promises(execution)
             return output
+
+        async def run(execution: Execution) -> Json:
+            return await self.around(follow, execution)
 
         return run
 

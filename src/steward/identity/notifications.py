@@ -50,7 +50,11 @@ class Notifications:
         body: str,
         *,
         link: str | None = None,
+        once: bool = False,
     ) -> None:
+        """With `once`, not while the same is unread: what happens every minute is told one time."""
+        if once and self._is_unread(tx, user_id, title[:200], body):
+            return
         notification_id = self._ids.new("ntf")
         tx.execute(
             sa.insert(notifications).values(
@@ -65,6 +69,16 @@ class Notifications:
         )
         # The event tells that there is one, not what it says: others see the project's events too.
         self._events.append(tx, "notification.created", notification_id, {"user": user_id})
+
+    def _is_unread(self, tx: Transaction, user_id: str, title: str, body: str) -> bool:
+        columns = notifications.c
+        same = sa.select(columns.id).where(
+            columns.user_id == user_id,
+            columns.read_at.is_(None),
+            columns.title == title,
+            columns.body == body,
+        )
+        return tx.first(same.limit(1)) is not None
 
     def page(
         self, access: Access, *, after: str | None = None, limit: int = 50

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from steward.core.errors import Invalid, Problem
 from steward.data.versions import Dataset
 from steward.flows import Flow
-from steward.identity import Access, Role
+from steward.identity import Role
 from steward.playbooks.model import ColumnKind, DataNeed, Playbook
 from steward.store import Scope
 
@@ -53,28 +53,49 @@ class Needs:
     """What there is on a branch; whoever wires the rooms says so."""
     connections: Names = field(default=lambda _scope: ())
 
-    def of(self, access: Access, playbook: Playbook, flow: Flow, branch: str) -> list[Need]:
+    def of(
+        self, scope: Scope, role: Role, playbook: Playbook, flow: Flow, branch: str
+    ) -> list[Need]:
         """What is needed; a runner is told what is missing, and not what else there is."""
-        tells = access.role is not Role.runner
+        tells = role is not Role.runner
         found: list[Need] = []
         if playbook.data:
-            there = {each.name: each for each in self.datasets(access.scope, branch)}
+            there = {each.name: each for each in self.datasets(scope, branch)}
             found += [_dataset(need, there, tells=tells) for need in playbook.data]
         wanted = list(dict.fromkeys(_connections(flow)))
         if wanted:
-            known = list(self.connections(access.scope))
+            known = list(self.connections(scope))
             found += [_connection(name, known, tells=tells) for name in wanted]
         return found
 
-    def require(self, access: Access, playbook: Playbook, flow: Flow, branch: str) -> None:
-        """Refuses to begin what would end in the middle, after people have answered its questions."""
-        needs = self.of(access, playbook, flow, branch)
-        problems = [
-            Problem(f"/{need.kind}s/{need.name}", need.problem) for need in needs if need.problem
+    def missing(
+        self, scope: Scope, playbook: Playbook, flow: Flow, branch: str, role: Role = Role.editor
+    ) -> list[Problem]:
+        """What keeps it from running to its end."""
+        return [
+            Problem(f"/{need.kind}s/{need.name}", need.problem)
+            for need in self.of(scope, role, playbook, flow, branch)
+            if need.problem
         ]
+
+    def require(
+        self, scope: Scope, role: Role, playbooks: Sequence[tuple[Playbook, Flow]], branch: str
+    ) -> None:
+        """Refuses to begin what would end in the middle, after people have answered its questions."""
+        found = [
+            problem
+            for playbook, flow in playbooks
+            for problem in self.missing(scope, playbook, flow, branch, role)
+        ]
+        # What several of them need is said once.
+        problems = list(dict.fromkeys(found))
         if problems:
-            said = " ".join(_sentence(each.message) for each in problems)
-            raise Invalid(said, code="not-ready", problems=problems)
+            raise Invalid(said_of(problems), code="not-ready", problems=problems)
+
+
+def said_of(problems: Sequence[Problem]) -> str:
+    """All of them in sentences."""
+    return " ".join(_sentence(each.message) for each in problems)
 
 
 def _dataset(need: DataNeed, there: Mapping[str, Dataset], *, tells: bool) -> Need:

@@ -18,11 +18,13 @@ from steward.identity import Access, Role
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.compiling import compiled, policy_text
 from steward.playbooks.library import Library
+from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Need, Needs
 from steward.playbooks.people import People, Viewer, subject_of
 from steward.runs import Json, Parked, Run, RunRequest, Runs, Status
 from steward.store import Scope
 
+Part = tuple[Playbook, Flow]
 DEEPEST: Final = 5
 """Playbooks that call one another."""
 
@@ -73,8 +75,11 @@ class Running:
                 )
             number = number or card.head
         chosen = self._library.revision_of(access.scope, card, number)
-        request = self.request(access.scope, viewer, card, chosen, inputs, branch=branch)
-        self._needs.require(access, chosen.playbook, compiled(chosen.playbook), branch)
+        parts: list[Part] = []
+        request = self.request(
+            access.scope, viewer, card, chosen, inputs, branch=branch, into=parts
+        )
+        self._needs.require(access.scope, access.role, parts, branch)
         return self._runs.start(access.scope, access.user_id, request)
 
     def needs(self, access: Access, named: str, *, branch: str = "main") -> list[Need]:
@@ -82,7 +87,7 @@ class Running:
         card = self._library.get(access, named)
         number = card.deployed or card.head
         playbook = self._library.revision_of(access.scope, card, number).playbook
-        return self._needs.of(access, playbook, compiled(playbook), branch)
+        return self._needs.of(access.scope, access.role, playbook, compiled(playbook), branch)
 
     def request(
         self,
@@ -93,18 +98,25 @@ class Running:
         inputs: Mapping[str, Json],
         *,
         branch: str = "main",
+        into: list[Part] | None = None,
     ) -> RunRequest:
-        """What a run of this revision is started with: everything is pinned, and no tool granted but those named."""
+        """What a run of this revision is started with: everything is pinned, and no tool granted but those named.
+
+        `into` is given the playbook and those that it takes in as parts, with the flow of each.
+        """
         playbook = revision.playbook
+        parts = [] if into is None else into
+        parts.append((playbook, compiled(playbook)))
         policies = [policy_text(playbook)]
 
         def find(name: str) -> Flow:
             inner = self._library.seen_by(scope, viewer, name)
             used = self._deployed(scope, inner)
             policies.append(policy_text(used.playbook))
-            return compiled(used.playbook)
+            parts.append((used.playbook, compiled(used.playbook)))
+            return parts[-1][1]
 
-        flow = pinned(compiled(playbook), find)
+        flow = pinned(parts[0][1], find)
         request = self._launcher.request(
             Start(
                 document=dump_flow(flow),
@@ -180,7 +192,11 @@ class Running:
         card = self._library.seen_by(context.scope, viewer, named)
         self._refuse_circle(parent, card)
         revision = self._deployed(context.scope, card)
-        request = self.request(context.scope, viewer, card, revision, inputs, branch=context.branch)
+        parts: list[Part] = []
+        request = self.request(
+            context.scope, viewer, card, revision, inputs, branch=context.branch, into=parts
+        )
+        self._needs.require(context.scope, viewer.role, parts, context.branch)
         mine = Grant.from_json(self._runs.request(context.scope, parent.id).grant)
         wanted = Grant.from_json(request.grant)
         missing = sorted(wanted.tools - mine.tools)

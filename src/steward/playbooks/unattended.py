@@ -1,0 +1,90 @@
+"""Runs that a schedule started: nobody is there, so what they need is looked at first, and who owns them hears of a failure."""
+
+import asyncio
+from typing import Final
+
+import sqlalchemy as sa
+
+from steward.broker.grants import Grant
+from steward.core.errors import NotFound, StewardError
+from steward.identity import Level
+from steward.identity.notifications import Notifications
+from steward.playbooks import _tables as tables
+from steward.playbooks.compiling import MOMENT, compiled
+from steward.playbooks.library import Library
+from steward.playbooks.needs import Needs, said_of
+from steward.playbooks.people import SUBJECT
+from steward.runs import Execution, Json, Program, Run, StepFailed
+from steward.store import Scope, Transaction
+
+NEEDS: Final = "run:needs"
+
+
+class Unattended:
+    """Goes around the program of flows."""
+
+    def __init__(self, library: Library, needs: Needs, notifications: Notifications) -> None:
+        self._library = library
+        self._needs = needs
+        self._notifications = notifications
+
+    async def __call__(self, program: Program, execution: Execution) -> Json:
+        if not _is_scheduled(execution):
+            return await program(execution)
+        try:
+            await self._look(execution)
+            return await program(execution)
+        except (StepFailed, StewardError) as problem:
+            if not execution.replaying:
+                said, run = problem.message, execution.run
+                # Told in the transaction in which the run fails: once, and never of one that did not.
+                execution.take_along(lambda tx: self._tell(tx, run, said))
+            raise
+
+    async def _look(self, execution: Execution) -> None:
+        """Whether what the playbook reads is there; whoever starts one by hand is told so when they do."""
+        run, subject = execution.run, execution.run.subject or ""
+        grant = Grant.from_json(execution.request.grant)
+        if not subject.startswith(SUBJECT) or grant.revision is None:
+            return
+        playbook_id, number = subject.removeprefix(SUBJECT), grant.revision
+
+        async def look() -> Json:
+            return await asyncio.to_thread(
+                self._missing, run.scope, playbook_id, number, grant.branch
+            )
+
+        asked: Json = {"revision": number, "branch": grant.branch}
+        if said := await execution.step(NEEDS, asked, look):
+            raise StepFailed(NEEDS, "not-ready", said)
+
+    def _missing(self, scope: Scope, playbook_id: str, number: int, branch: str) -> str | None:
+        try:
+            playbook = self._library.revision_by_id(scope, playbook_id, number).playbook
+        except NotFound:
+            # Deleted for good since it was put in the queue; its steps are pinned and say what they miss.
+            return None
+        found = self._needs.missing(scope, playbook, compiled(playbook), branch)
+        return said_of(found) if found else None
+
+    def _tell(self, tx: Transaction, run: Run, said: str) -> None:
+        playbook_id = (run.subject or "").removeprefix(SUBJECT)
+        columns = tables.playbooks.c
+        row = tx.first(sa.select(columns.owner).where(columns.id == playbook_id))
+        # Whoever deployed it set the schedule to work; whoever owns it answers for it.
+        for user_id in dict.fromkeys([run.created_by, *([row.owner] if row else [])]):
+            self._notifications.add_within(
+                tx,
+                user_id,
+                Level.error,
+                f"{run.title} failed",
+                f"A schedule started it. {said}",
+                link=f"runs/{run.id}",
+                once=True,
+            )
+
+
+def _is_scheduled(execution: Execution) -> bool:
+    run, inputs = execution.run, execution.request.inputs
+    is_first = run.parent_id is None and run.forked_from is None
+    return is_first and isinstance(inputs, dict) and MOMENT in inputs
