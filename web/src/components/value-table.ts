@@ -3,6 +3,8 @@
 export interface ValueTable {
   columns: string[];
   rows: (string | null)[][];
+  /** Types of the columns, where the value names them. */
+  types?: string[];
 }
 
 function textOf(value: unknown): string | null {
@@ -18,12 +20,18 @@ function nameOf(column: unknown): string {
   return String(column);
 }
 
+function typeOf(column: unknown): string {
+  return isRecord(column) && typeof column.type === 'string' ? column.type : '';
+}
+
 /** `{columns, rows}` with rows as lists or records, or a list of records that share their fields. */
 export function tableOf(value: unknown): ValueTable | null {
   if (isRecord(value) && Array.isArray(value.columns) && Array.isArray(value.rows)) {
     const columns = value.columns.map(nameOf);
     const rows = value.rows.map((row: unknown) => cellsOf(row, columns));
-    return rows.every((row) => row !== null) ? { columns, rows } : null;
+    const types = value.columns.map(typeOf);
+    const known = types.some((type) => type !== '') ? { types } : {};
+    return rows.every((row) => row !== null) ? { columns, rows, ...known } : null;
   }
   if (!Array.isArray(value) || value.length === 0 || !value.every(isRecord)) return null;
   const columns = Object.keys(value[0] ?? {});
