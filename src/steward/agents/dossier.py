@@ -190,6 +190,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     for plan in document["plans"]:
         yield from _plan_lines(plan)
     yield from _section("What was tried", [_tried_line(each) for each in document["tried"]])
+    yield from _section("Doubts", [*_doubt_lines(document["tried"])])
     yield from _section("Evidence", [_evidence_line(each) for each in document["evidence"]])
     yield from _section(
         "Approvals",
@@ -260,6 +261,13 @@ def _tried_line(tried: Mapping[str, Any]) -> str:
     error = f": {_inline(tried['error']['message'])}" if tried["error"] else ""
     undone = ", taken back" if tried["undone"] else ""
     return f"`{tried['call']}` {tried['tool']}: {decision or 'checked'}, {tried['state']}{undone}{error}"
+
+
+def _doubt_lines(tried: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """What whoever was asked was told to look at."""
+    for each in tried:
+        for doubt in (each["provenance"] or {}).get("doubts", ()):
+            yield f"`{each['call']}` {_inline(each['tool'])}: {_inline(doubt)}"
 
 
 def _evidence_line(item: Mapping[str, Any]) -> str:

@@ -90,6 +90,11 @@ class Approval:
     decision_reason: str | None
     used_by: str | None
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What whoever decides should look at, in words; rules alone may ask as well."""
+        return tuple((self.provenance or {}).get("doubts", ()))
+
 
 @dataclass(frozen=True)
 class Verdict:

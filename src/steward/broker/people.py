@@ -148,6 +148,9 @@ class People:
                 "untrusted_arguments": any(p.provenance["untrusted_arguments"] for p in plans),
                 "sources": sources,
                 "arguments": {},
+                "doubts": list(
+                    dict.fromkeys(d for p in plans for d in p.provenance.get("doubts", ()))
+                ),
             },
             rules=first.decision["rules"],
             approvers=sorted({name for plan in plans for name in plan.decision["approvers"]}),
