@@ -183,11 +183,19 @@ def test_folders_of_files_come_and_go(room: Room, tmp_path: Path) -> None:
     (first / "link.yaml").symlink_to("/etc/passwd")
     done = playbooks.exchange.read_folder(access, first)
     assert {each.name: each.change for each in done} == {
-        "monthly-costs": Change.unchanged,
-        "writer": Change.changed,
+        "Finance/Monthly/monthly-costs.yaml": Change.unchanged,
+        "writer.yaml": Change.changed,
         "bad.yaml": Change.refused,
         "link.yaml": Change.refused,
     }
+    assert playbooks.library.get(access, "writer").head == 1, "one that is refused holds up all"
+    (first / "bad.yaml").unlink()
+    (first / "link.yaml").unlink()
+    playbooks.exchange.read_folder(access, first, trial=True)
+    assert playbooks.library.get(access, "writer").head == 1
+    playbooks.exchange.read_folder(access, first)
+    assert playbooks.library.get(access, "writer").head == 2
+    (first / "link.yaml").symlink_to("/etc/passwd")
     with pytest.raises(Invalid):
         read_file(first / "link.yaml")
 

@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
+from steward.cli import playbooks_keeping
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object
-from steward.core.errors import Invalid
 from steward.playbooks import Change, State
-from steward.playbooks.exchange import read_bytes, read_file, write_private
+from steward.playbooks.exchange import Source, read_bytes, read_file, write_private
 from steward.playbooks.packing import LARGEST_ZIP, is_zip, packed, unpacked
 
 app = typer.Typer(no_args_is_help=True)
+app.add_typer(playbooks_keeping.app)
 blueprints = typer.Typer(no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]
 
@@ -27,11 +28,14 @@ def list_playbooks(
     *,
     query: Annotated[str, typer.Option("--search", help="Words in name, goal or folder.")] = "",
     archived: Annotated[bool, typer.Option("--archived", help="Archived ones instead.")] = False,
+    deleted: Annotated[
+        bool, typer.Option("--deleted", help="Deleted ones instead, that can be brought back.")
+    ] = False,
 ) -> None:
     """List the playbooks that the person may see."""
     states = (State.archived,) if archived else (State.draft, State.active)
     library = here.steward.playbooks.library
-    cards = library.listed(here.access, text=query, states=states, limit=10_000)
+    cards = library.listed(here.access, text=query, states=states, deleted=deleted, limit=10_000)
     here.show(
         [asdict(card) for card in cards],
         lambda: table(
@@ -90,31 +94,29 @@ def import_playbooks(
     ],
     *,
     trial: Annotated[
-        bool, typer.Option("--trial", help="Only tell what would become of a zip's files.")
+        bool, typer.Option("--trial", help="Only tell what would become of each file.")
     ] = False,
     mine: Annotated[
         bool, typer.Option("--mine", help="Leave out owner and sharing; they become yours.")
     ] = False,
 ) -> None:
-    """Take playbooks in; a second time changes nothing. Of a zip, all are taken in or none."""
+    """Take playbooks in, all of them or none; a second time changes nothing."""
     exchange = here.steward.playbooks.exchange
-    content = None if source.is_dir() else read_bytes(source, LARGEST_ZIP)
-    if trial and (content is None or not is_zip(content)):
-        raise Invalid("--trial is for zips.")
-    if content is not None and is_zip(content):
-        done = exchange.bring_in_all(here.access, unpacked(content), mine=mine, trial=trial)
-    elif source.is_dir():
-        done = exchange.read_folder(here.access, source, mine=mine)
+    if source.is_dir():
+        done = exchange.read_folder(here.access, source, mine=mine, trial=trial)
     else:
-        done = [exchange.bring_in(here.access, read_file(source), mine=mine)]
+        content = read_bytes(source, LARGEST_ZIP)
+        found = unpacked(content) if is_zip(content) else [Source(source.name, read_file(source))]
+        done = exchange.bring_in_all(here.access, found, mine=mine, trial=trial)
     rows = [(each.name, each.change.value, each.reason or "") for each in done]
     here.show(
         [{"name": name, "change": change, "reason": reason} for name, change, reason in rows],
-        lambda: table(["Playbook", "What", "Why"], rows, empty="There are no YAML files."),
+        lambda: table(["File", "What", "Why"], rows, empty="There are no YAML files."),
     )
-    if any(each.change is Change.refused for each in done):
-        if content is not None and is_zip(content):
-            typer.echo("Nothing was imported: one file of the zip is refused.", err=True)
+    refused = sum(each.change is Change.refused for each in done)
+    if refused:
+        files = "a file is" if refused == 1 else f"{refused} files are"
+        typer.echo(f"Nothing was imported: {files} refused.", err=True)
         raise typer.Exit(1)
 
 

@@ -50,6 +50,8 @@ class Source:
 
     name: str
     text: str
+    unreadable: str | None = None
+    """Why there is no text."""
 
 
 class _NothingWritten(Exception):
@@ -131,6 +133,8 @@ class Exchange:
 
     def _understood(self, access: Access, source: Source, *, mine: bool) -> Playbook | Imported:
         """The playbook of a file, or why it is refused; lines are those of the file in any case."""
+        if source.unreadable is not None:
+            return Imported(source.name, Change.refused, reason=source.unreadable)
         try:
             playbook, _ = read(source.text)
         except Invalid as problem:
@@ -180,18 +184,14 @@ class Exchange:
             written.append(path)
         return written
 
-    def read_folder(self, access: Access, folder: Path, *, mine: bool = False) -> list[Imported]:
-        """Takes in every file of a folder; what is refused says why and holds up no other."""
+    def read_folder(
+        self, access: Access, folder: Path, *, mine: bool = False, trial: bool = False
+    ) -> list[Imported]:
+        """Takes in every file of a folder, all of them or none, as `bring_in_all` does."""
         if not folder.is_dir():
             raise NotFound(f"There is no folder {folder}.")
-        done = []
-        for path in _files(folder):
-            name = str(path.relative_to(folder))
-            try:
-                done.append(self.bring_in(access, read_file(path), mine=mine))
-            except StewardError as problem:
-                done.append(Imported(name, Change.refused, reason=problem.message))
-        return done
+        sources = [_source(folder, path) for path in _files(folder)]
+        return self.bring_in_all(access, sources, mine=mine, trial=trial)
 
     def _everything(self, access: Access) -> Iterator[Card]:
         after: str | None = None
@@ -203,6 +203,14 @@ class Exchange:
 
 def _refused(source: Source, problem: Invalid) -> Imported:
     return Imported(source.name, Change.refused, reason=problem.message, problems=problem.problems)
+
+
+def _source(folder: Path, path: Path) -> Source:
+    name = str(path.relative_to(folder))
+    try:
+        return Source(name, read_file(path))
+    except StewardError as problem:
+        return Source(name, "", problem.message)
 
 
 def read_file(path: Path) -> str:
