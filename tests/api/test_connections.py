@@ -104,6 +104,8 @@ def test_kinds_bring_their_forms(installation: Installation, kind: str) -> None:
     known = {each["kind"]: each for each in found}
     assert known[kind]["settings_schema"]["type"] == "object"
     assert all(each["title"] for each in known.values())
+    certificate = known["postgresql"]["settings_schema"]["properties"]["root_certificate"]
+    assert certificate["format"] == "multiline", "the form offers several lines"
 
 
 def test_a_callback_is_for_the_person_who_started(installation: Installation) -> None:

@@ -10,6 +10,7 @@ import {
   Stack,
   Switch,
   TagsInput,
+  Textarea,
   TextInput,
 } from '@mantine/core';
 import { Plus, X } from 'lucide-react';
@@ -104,6 +105,18 @@ function FieldInput({ field, value, columns, error, onChange }: FieldProps) {
     return (
       <TextInput
         {...about}
+        value={text}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+    );
+  }
+  if (kind === 'lines') {
+    return (
+      <Textarea
+        {...about}
+        rows={6}
+        resize="vertical"
+        spellCheck={false}
         value={text}
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />

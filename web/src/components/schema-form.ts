@@ -2,6 +2,8 @@
 
 type FieldKind =
   | 'text'
+  /** A text of several lines: `format: multiline` in the schema. */
+  | 'lines'
   | 'number'
   | 'switch'
   | 'choice'
@@ -31,6 +33,7 @@ export type FormValues = Record<string, FieldValue>;
 
 interface Schema {
   type?: string;
+  format?: string;
   anyOf?: Schema[];
   enum?: unknown[];
   items?: Schema;
@@ -60,6 +63,7 @@ function kindOf(name: string, schema: Schema): FieldKind {
     return name === 'columns' ? 'columns' : 'texts';
   }
   if (schema.type === 'object') return 'map';
+  if (schema.format === 'multiline') return 'lines';
   if (name === 'type') return 'type';
   return COLUMN_NAMES.test(name) ? 'column' : 'text';
 }

@@ -22,6 +22,7 @@ const schema = {
     on: { type: 'array', items: { type: 'array', prefixItems: [{}, {}] } },
     country_column: { anyOf: [{ type: 'string' }, { type: 'null' }], default: null },
     separator: { type: 'string', default: ' ' },
+    certificate: { type: 'string', default: '', format: 'multiline' },
   },
   required: ['column', 'names'],
 };
@@ -40,6 +41,7 @@ describe('a form from a schema', () => {
       on: 'pairs',
       country_column: 'column',
       separator: 'text',
+      certificate: 'lines',
     });
   });
 
@@ -96,7 +98,13 @@ describe('a form from a schema', () => {
     await userEvent.click(screen.getByRole('combobox', { name: /^Column( \*)?$/ }));
     await userEvent.click(await screen.findByRole('option', { name: 'street' }));
     await userEvent.click(screen.getByRole('switch', { name: 'Keep' }));
+    await userEvent.click(screen.getByRole('textbox', { name: 'Certificate' }));
+    await userEvent.paste('-----BEGIN\nMIIB\n-----END');
     const sent = JSON.parse(screen.getByRole('status').textContent) as unknown;
-    expect(sent).toMatchObject({ column: 'street', keep: true });
+    expect(sent).toMatchObject({
+      column: 'street',
+      keep: true,
+      certificate: '-----BEGIN\nMIIB\n-----END',
+    });
   });
 });

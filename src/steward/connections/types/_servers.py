@@ -37,6 +37,7 @@ class ServerSettings(ConnectorSettings):
         "",
         max_length=100_000,
         title="Root certificate",
+        json_schema_extra={"format": "multiline"},
         description="For “verify-ca” and “verify-full”: whom to trust, as PEM text. Empty: whom this machine trusts.",
     )
 
