@@ -30,6 +30,16 @@ def expect_status(page: Page, status: str) -> None:
     expect(shown.first).to_be_visible(timeout=LONG)
 
 
+def expect_steps_while_running(page: Page) -> None:
+    """A step that is done is told so at once, and not when the run rests."""
+    page.wait_for_function(
+        """() => [...document.querySelectorAll('[role=status]')].some(
+                 (each) => each.textContent.startsWith('Running'))
+             && /Done/.test(document.querySelector('[aria-label="Nodes of the flow"]')?.textContent)""",
+        timeout=LONG,
+    )
+
+
 def fork(page: Page, title: str) -> None:
     go(page, "Blueprints")
     page.get_by_role("button", name=f"Fork {title}").click()
@@ -87,6 +97,7 @@ def test_customers_are_cleaned_up(site: Site, open_desk: OpenDesk) -> None:
     picture(page, "home")
     fork(page, "Clean up customer data")
     page.get_by_role("button", name="Run", exact=True).click()
+    expect_steps_while_running(page)
     expect_status(page, "Reviewing")
     review_the_rules(page)
     promote(page)
