@@ -85,6 +85,8 @@ export interface Provenance {
   sources: string[];
   /** Where the value of each argument comes from. */
   arguments: Record<string, Labels>;
+  /** What whoever is asked should look at, in words. */
+  doubts?: string[];
 }
 
 export interface Artifact {

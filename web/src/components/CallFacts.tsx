@@ -91,9 +91,33 @@ export function RuleList({ rules }: { rules: Rule[] }) {
 
 const HASH = /@([0-9a-f]{12})[0-9a-f]{52}$/;
 
+/** What enforcement found out about a value, which is no place. */
+const FINDINGS: Record<string, string> = {
+  model: "a model's own words",
+  form: 'a form that was given',
+  elsewhere: 'what was read besides',
+  address: 'a text with an address that nobody named',
+};
+
 /** `dataset:orders@<hash>` as people say it; the whole of a hash tells them nothing. */
 function sourceText(source: string): string {
-  return source.replace(HASH, ' at $1').replace(/^(dataset|file|run|tool):/, '$1 ');
+  const found = FINDINGS[source];
+  if (found !== undefined) return found;
+  return source
+    .replace(HASH, ' at $1')
+    .replace(/^(?:from|step):/, 'step ')
+    .replace(/^(dataset|file|run|tool):/, '$1 ');
+}
+
+/** What is doubtful about a call, for whoever decides or looks at it afterwards. */
+export function DoubtList({ doubts }: { doubts: string[] }) {
+  return (
+    <ul className={classes.rules} aria-label="What is doubtful">
+      {doubts.map((doubt) => (
+        <li key={doubt}>{doubt}</li>
+      ))}
+    </ul>
+  );
 }
 
 /** Where the values of a call come from; what people outside wrote is marked. */

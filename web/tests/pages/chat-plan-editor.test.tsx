@@ -118,6 +118,52 @@ describe('a plan under review', () => {
     });
   });
 
+  it('says what is found on the way, and where; errors stand at the argument', async () => {
+    const refused = problem(422, {
+      code: 'plan-refused',
+      errors: [{ pointer: '/plan/steps/1/open/dataset', message: 'no tool takes it' }],
+    });
+    const answers = [refused, noContent()];
+    const sent = serve(
+      project([waiting], {
+        [`GET ${TURNS}/run_1/stream`]: () => new Promise<Response>(() => undefined),
+        [`GET ${TURNS}/run_1/plan-options`]: options,
+        [`POST ${TURNS}/run_1/review`]: () => answers.shift(),
+      }),
+    );
+    renderApp('/p/prj_1/chat/thr_1');
+    await userEvent.click(await screen.findByRole('button', { name: /Edit the plan/ }));
+    const step = await screen.findByRole('group', { name: 'Step 2: Do clean' });
+    const open = within(step).getByRole('group', { name: 'Found on the way' });
+    const choose = async (name: RegExp, option: string) => {
+      const box = within(open).getByRole('combobox', { name });
+      await userEvent.click(box);
+      const list = document.getElementById(box.getAttribute('aria-controls') ?? '');
+      if (!list) throw new Error('nothing opened');
+      await userEvent.click(within(list).getByRole('option', { name: option, hidden: true }));
+    };
+    await choose(/Leave open/, 'Limit');
+    await choose(/Leave open/, 'Dataset');
+    expect(within(step).queryByRole('group', { name: 'What Preview is given' })).toBeNull();
+    await choose(/Dataset is found in/, 'Do count');
+    const remove = within(open).getByRole('button', { name: 'Not found on the way: Limit' });
+    await userEvent.click(remove);
+    await waitFor(() =>
+      expect(within(open).getByRole('combobox', { name: /Leave open/ })).toHaveFocus(),
+    );
+    expect(within(step).getByLabelText('Limit')).toBeVisible();
+
+    const save = screen.getByRole('button', { name: 'Approve the changed plan' });
+    await userEvent.click(save);
+    expect(await within(open).findByText('no tool takes it')).toBeVisible();
+    await userEvent.click(save);
+    await waitFor(() => expect(screen.queryByRole('form', { name: 'Edit the plan' })).toBeNull());
+    const body = sent.filter(({ path }) => path.endsWith('/review')).at(-1)?.body;
+    expect(body).toMatchObject({
+      plan: { steps: [{}, { arguments: {}, open: { dataset: ['count'] }, needs: ['count'] }] },
+    });
+  });
+
   it('is narrowed to one step and what it works on', async () => {
     const sent = serve(
       project([waiting], {

@@ -182,6 +182,20 @@ describe('the inbox', () => {
     expect(screen.queryByRole('button', { name: /for this session/ })).not.toBeInTheDocument();
   });
 
+  it('says what is doubtful, beside the general reason', async () => {
+    const doubts = ['“eve@evil.example” (to) stands among the words of body of “Your parcel”.'];
+    const arguments_ = { to: { sources: ['from:look', 'model'], trusted: false } };
+    const provenance = {
+      ...{ trusted: false, untrusted_arguments: true, sources: [], arguments: arguments_ },
+      doubts,
+    };
+    open([waiting({ approval: approval({ provenance }) })]);
+    const list = await screen.findByRole('list', { name: 'What is doubtful' });
+    expect(list).toHaveTextContent(doubts[0] ?? '');
+    expect(screen.getAllByText('Safe mode is on.')[0]).toBeInTheDocument();
+    expect(screen.getByText(/from step look, a model's own words/)).toBeInTheDocument();
+  });
+
   it('moves by keys and answers a question with its form', async () => {
     const sent = open([waiting({ approval: approval() }), question], {
       [`POST ${PATH}/runs/run_2/answers`]: noContent,

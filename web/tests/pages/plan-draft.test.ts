@@ -12,7 +12,10 @@ import {
   problemsIn,
   without,
   withArguments,
+  withFoundIn,
   withNew,
+  withOpen,
+  withoutOpen,
   withTool,
 } from '@/pages/chat/plan-draft';
 import { neededFor } from '@/pages/chat/plan-facts';
@@ -164,5 +167,42 @@ describe('what a plan leaves open', () => {
 
   it('goes with the tool that takes it', () => {
     expect(withTool(looking, 'clean', options).open).toEqual({ limit: ['count'] });
+  });
+
+  it('can be said by a person, with the steps in which it is found', () => {
+    const open = withOpen(looking, 'dataset');
+    expect(open.arguments).toEqual({});
+    expect(open.open).toEqual({ limit: ['count'], to: [], dataset: [] });
+    const found = withFoundIn(open, 'dataset', ['load']);
+    expect(found.open?.dataset).toEqual(['load']);
+    expect(found.needs).toEqual(['load']);
+    expect(withoutOpen(found, 'dataset').open).toEqual(looking.open);
+  });
+
+  it('stays empty when the only step that finds it is taken out', () => {
+    const steps = [step('a'), step('b'), step('c', { open: { x: ['a'], y: ['a', 'b'], z: [] } })];
+    const left = without(draftOf({ ...plan, steps }).steps, 0);
+    expect(left.at(-1)?.open).toEqual({ y: ['b'], z: [] });
+  });
+
+  it('has its errors at the argument', () => {
+    const draft = draftOf({ ...plan, steps: [step('a'), step('b', { open: { x: ['a'] } })] });
+    const found = problemsIn(draft);
+    expect(found).toEqual([
+      {
+        pointer: '/plan/steps/1/open/x',
+        message: 'The step does not work on "Do a": add it below, or take it out here.',
+      },
+    ]);
+    expect(problemsAt(found).steps[1]?.open.x).toContain('does not work on');
+  });
+
+  it('is told when a person changed it', () => {
+    const before = { ...plan, steps: [step('look', { open: { to: ['a'] } })] };
+    const after = { ...plan, steps: [step('look', { open: { to: ['a', 'b'], cc: [] } })] };
+    expect(changesOf(before, after).changed.get('look')).toEqual([
+      { field: 'Found on the way', before: 'to in a', after: 'to in a, b; cc' },
+    ]);
+    expect(changesOf(before, before).changed.size).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useDecide, type Verdict } from '@/api/inbox';
 import type { Approval } from '@/api/run-types';
 import { useMay, useProject } from '@/app/project';
-import { CallPreviewView, ProvenanceView, RuleList } from '../CallFacts';
+import { CallPreviewView, DoubtList, ProvenanceView, RuleList } from '../CallFacts';
 import { FormError } from '../FormError';
 import { Hash } from '../Hash';
 import { JsonTree } from '../JsonTree';
@@ -89,8 +89,14 @@ export function ApprovalCard({ approval, hasKeys }: { approval: Approval; hasKey
 
 function ApprovalFacts({ approval }: { approval: Approval }) {
   const { body, preview, provenance, rules, reason, approvers, body_hash, batch } = approval;
+  const doubts = provenance?.doubts ?? [];
   return (
     <>
+      {doubts.length > 0 && (
+        <Alert color="orange" variant="light" title="Look at this before you decide">
+          <DoubtList doubts={doubts} />
+        </Alert>
+      )}
       {provenance && !provenance.trusted && (
         <Alert color="red" variant="light" title="Untrusted content">
           <ProvenanceView provenance={provenance} />

@@ -16,6 +16,7 @@ import { RiskChip } from '@/components/RiskChip';
 import type { FormValues } from '@/components/schema-form';
 import { toolFieldsOf, toolValues } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
+import { OpenArguments } from './OpenArguments';
 import {
   argumentsIn,
   type DraftStep,
@@ -115,13 +116,26 @@ export function StepEditor(props: Props) {
       </div>
       {tool && (
         <ToolArguments
-          // Another tool has other arguments.
-          key={tool.name}
+          // Another tool has other arguments, and what is found on the way is not given.
+          key={[tool.name, ...Object.keys(step.open ?? {})].join()}
           tool={tool}
           given={step.arguments}
+          open={step.open ?? {}}
           problems={problems?.arguments ?? {}}
           onChange={(next) => onChange(withArguments(step, next))}
           onUnreadable={onUnreadable}
+        />
+      )}
+      {tool && (
+        <OpenArguments
+          step={step}
+          tool={tool}
+          places={titledSteps(earlier)}
+          problems={problems?.open ?? {}}
+          onChange={(next) => {
+            onUnreadable(false);
+            onChange(next);
+          }}
         />
       )}
       <div className={classes.pair}>
@@ -216,9 +230,13 @@ function Act({ id, label, hint, isOff = false, onKeys, onClick, children }: ActP
   );
 }
 
+function titledSteps(steps: DraftStep[]) {
+  return steps.map(({ id, title }) => ({ value: id, label: title === '' ? id : title }));
+}
+
 /** Earlier steps, and those that it names already although they come later. */
 function needable(step: DraftStep, earlier: DraftStep[]) {
-  const known = earlier.map(({ id, title }) => ({ value: id, label: title === '' ? id : title }));
+  const known = titledSteps(earlier);
   const lost = step.needs.filter((id) => !known.some(({ value }) => value === id));
   return [...known, ...lost.map((id) => ({ value: id, label: `${id} (comes later)` }))];
 }
@@ -226,14 +244,17 @@ function needable(step: DraftStep, earlier: DraftStep[]) {
 interface ArgumentsProps {
   tool: PlanTool;
   given: Record<string, unknown>;
+  /** What is found on the way. */
+  open: Record<string, string[]>;
   problems: Record<string, string>;
   onChange: (given: Record<string, unknown>) => void;
   onUnreadable: (isUnreadable: boolean) => void;
 }
 
 /** What is left empty is decided by the agent, or by the tool itself. */
-function ToolArguments({ tool, given, problems, onChange, onUnreadable }: ArgumentsProps) {
-  const fields = toolFieldsOf(tool.arguments, true);
+function ToolArguments(props: ArgumentsProps) {
+  const { tool, given, open, problems, onChange, onUnreadable } = props;
+  const fields = toolFieldsOf(tool.arguments, true).filter(({ field }) => !(field.name in open));
   const [first] = useState(given);
   const [values, setValues] = useState<FormValues>(() => toolValues(fields, given));
   const [unreadable, setUnreadable] = useState<Record<string, string>>({});

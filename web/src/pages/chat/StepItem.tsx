@@ -8,6 +8,7 @@ import { JsonTree } from '@/components/JsonTree';
 import { ApplyStep, type OnStarted } from './ApplyStep';
 import { CallCard } from './CallCard';
 import type { PlanChanges } from './plan-changes';
+import { foundIn } from './plan-facts';
 import classes from './plan.module.css';
 import { StepChanges } from './PlanChanges';
 import { useRollback } from './use-rollback';
@@ -96,12 +97,6 @@ export function StepItem(props: Props) {
       )}
     </li>
   );
-}
-
-function foundIn(open: Record<string, string[]>): string {
-  return Object.entries(open)
-    .map(([name, steps]) => (steps.length > 0 ? `${name} in ${steps.join(', ')}` : name))
-    .join('; ');
 }
 
 function StepFacts({ step, planned }: { step: TurnStep; planned: PlanStep | undefined }) {

@@ -1,5 +1,6 @@
 /** What a person changed about a plan, step by step. */
 import type { Plan, PlanStep } from '@/api/chat-types';
+import { foundIn } from './plan-facts';
 
 export interface FieldChange {
   field: string;
@@ -30,6 +31,7 @@ const FIELDS = [
   ['tools', 'Tools'],
   ['fallback_tools', 'Fallback tools'],
   ['arguments', 'Arguments'],
+  ['open', 'Found on the way'],
   ['needs', 'Works on'],
   ['reason', 'Reason'],
 ] as const;
@@ -56,7 +58,8 @@ function fieldChanges(before: PlanStep | undefined, after: PlanStep): FieldChang
   if (!before) return [];
   return FIELDS.flatMap(([name, field]) => {
     if (name === 'arguments') return argumentChanges(before.arguments, after.arguments);
-    const [from, to] = [words(before[name]), words(after[name])];
+    const told = (step: PlanStep) => (name === 'open' ? foundIn(step.open) : words(step[name]));
+    const [from, to] = [told(before), told(after)];
     return from === to ? [] : [{ field, before: from, after: to }];
   });
 }

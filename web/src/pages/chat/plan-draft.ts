@@ -35,12 +35,18 @@ export function moved(steps: DraftStep[], from: number, by: -1 | 1): DraftStep[]
   return steps.toSpliced(from, 1).toSpliced(to, 0, step);
 }
 
-/** Without a step; others no longer work on its result. */
+/** Without a step; others no longer work on its result. What was to be found only there stays empty. */
 export function without(steps: DraftStep[], index: number): DraftStep[] {
   const gone = steps[index]?.id;
-  return steps
-    .toSpliced(index, 1)
-    .map((step) => ({ ...step, needs: step.needs.filter((id) => id !== gone) }));
+  return steps.toSpliced(index, 1).map((step) => {
+    const kept = { ...step, needs: step.needs.filter((id) => id !== gone) };
+    if (!step.open) return kept;
+    const open = Object.entries(step.open).flatMap(([name, sources]) => {
+      const left = sources.filter((id) => id !== gone);
+      return left.length > 0 || sources.length === 0 ? [[name, left] as const] : [];
+    });
+    return { ...kept, open: Object.fromEntries(open) };
+  });
 }
 
 /** With a new step at the end, for the agent of the last one. */
@@ -82,6 +88,26 @@ export function withArguments(step: DraftStep, given: Record<string, unknown>): 
   return { ...step, arguments: given, ...stillOpen(step, (name) => !(name in given)) };
 }
 
+/** The step with an argument that is found on the way; what it was given is dropped. */
+export function withOpen(step: DraftStep, name: string): DraftStep {
+  const kept = Object.entries(step.arguments).filter(([given]) => given !== name);
+  return {
+    ...step,
+    arguments: Object.fromEntries(kept),
+    open: { ...step.open, [name]: [] },
+  };
+}
+
+/** Where an open argument is found; it works on the results of those steps then. */
+export function withFoundIn(step: DraftStep, name: string, sources: string[]): DraftStep {
+  const needs = [...step.needs, ...sources.filter((id) => !step.needs.includes(id))];
+  return { ...step, needs, open: { ...step.open, [name]: sources } };
+}
+
+export function withoutOpen(step: DraftStep, name: string): DraftStep {
+  return { ...step, ...stillOpen(step, (each) => each !== name) };
+}
+
 function stillOpen(step: DraftStep, isOpen: (name: string) => boolean): Pick<DraftStep, 'open'> {
   if (!step.open) return {};
   return { open: Object.fromEntries(Object.entries(step.open).filter(([name]) => isOpen(name))) };
@@ -109,6 +135,8 @@ export function argumentsIn(
 export interface StepProblems {
   fields: Record<string, string>;
   arguments: Record<string, string>;
+  /** About what is found on the way, by argument. */
+  open: Record<string, string>;
   others: string[];
 }
 
@@ -131,10 +159,11 @@ export function problemsAt(errors: FieldError[]): PlanProblems {
       found.others.push(message);
       continue;
     }
-    const step = (found.steps[number] ??= { fields: {}, arguments: {}, others: [] });
+    const step = (found.steps[number] ??= { fields: {}, arguments: {}, open: {}, others: [] });
     if (field === 'arguments' && name !== '') {
       step.arguments[name] ??= deeper.length > 0 ? `${deeper.join('.')}: ${message}` : message;
-    } else if (FIELDS.has(field)) step.fields[field] ??= message;
+    } else if (field === 'open' && name !== '') step.open[name] ??= message;
+    else if (FIELDS.has(field)) step.fields[field] ??= message;
     else step.others.push(field === '' ? message : `${field}: ${message}`);
   }
   return found;
@@ -148,15 +177,21 @@ export function problemsIn({ goal, steps }: Draft): FieldError[] {
     found.push({ pointer: '/plan/steps', message: 'A plan has at least one step; or reject it.' });
   }
   const earlier = new Set<string>();
-  for (const [index, { id, title, needs }] of steps.entries()) {
+  const titleOf = (id: string) => steps.find((step) => step.id === id)?.title ?? id;
+  for (const [index, { id, title, needs, open = {} }] of steps.entries()) {
     if (title.trim() === '') {
       found.push({ pointer: `/plan/steps/${index}/title`, message: 'Say what is done.' });
     }
     const later = needs.find((need) => !earlier.has(need));
     if (later !== undefined) {
-      const title = steps.find((step) => step.id === later)?.title ?? later;
-      const message = `"${title}" comes later: move it up, or take it out here.`;
+      const message = `"${titleOf(later)}" comes later: move it up, or take it out here.`;
       found.push({ pointer: `/plan/steps/${index}/needs`, message });
+    }
+    for (const [name, sources] of Object.entries(open)) {
+      const other = sources.find((source) => !needs.includes(source));
+      if (other === undefined) continue;
+      const message = `The step does not work on "${titleOf(other)}": add it below, or take it out here.`;
+      found.push({ pointer: `/plan/steps/${index}/open/${name}`, message });
     }
     earlier.add(id);
   }

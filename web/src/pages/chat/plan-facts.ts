@@ -48,3 +48,10 @@ export function completionOf(steps: TurnStep[]): number {
   const ended = steps.filter(({ status }) => ENDED.has(status)).length;
   return Math.floor((ended / steps.length) * 100);
 }
+
+/** What a step finds on the way, each with the steps in whose results it is. */
+export function foundIn(open: Record<string, string[]> = {}): string {
+  return Object.entries(open)
+    .map(([name, steps]) => (steps.length > 0 ? `${name} in ${steps.join(', ')}` : name))
+    .join('; ');
+}

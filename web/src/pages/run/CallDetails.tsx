@@ -4,7 +4,7 @@ import { lazy, Suspense } from 'react';
 import { usePersonName } from '@/api/members';
 import type { Call, CallWait } from '@/api/run-types';
 import { useProject } from '@/app/project';
-import { CallPreviewView, ProvenanceView, RuleList } from '@/components/CallFacts';
+import { CallPreviewView, DoubtList, ProvenanceView, RuleList } from '@/components/CallFacts';
 import { useFormats } from '@/components/format';
 import { Hash } from '@/components/Hash';
 import { JsonTree } from '@/components/JsonTree';
@@ -55,6 +55,11 @@ export function CallDetails({ call, runId }: { call: Call; runId: string }) {
               {OUTCOMES[decision.outcome] ?? decision.outcome}
             </Text>
             <RuleList rules={decision.rules} />
+          </Fact>
+        )}
+        {provenance?.doubts && provenance.doubts.length > 0 && (
+          <Fact title="What was doubtful">
+            <DoubtList doubts={provenance.doubts} />
           </Fact>
         )}
         {provenance && (
