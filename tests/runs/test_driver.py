@@ -1,6 +1,7 @@
 """Runs go on exactly where they were: after answers, crashes, pauses, and whoever drives them."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -353,3 +354,37 @@ def test_what_an_entry_takes_along_is_written_with_it(room: Room) -> None:
     room.drive()
     assert room.status(run_id) == "done"
     assert written == [room.scope.project_id]
+
+
+def test_a_command_that_drives_hears_of_a_cancel_at_once_and_keeps_its_lease(room: Room) -> None:
+    """Without a worker: `steward chat` drives by itself, and a model may take longer than a lease."""
+    lease, began, kept = timedelta(seconds=0.3), threading.Event(), threading.Event()
+    renew = room.runs.records.renew
+
+    def renewed(*given: Any) -> Any:
+        found = renew(*given)
+        kept.set()
+        return found
+
+    async def slow(execution: Execution) -> Any:
+        async def hang() -> Any:
+            began.set()
+            await asyncio.Event().wait()
+
+        return await execution.step("hang", {}, hang, interruptible=True)
+
+    room.runs.programs["hanging"] = slow
+    for patience, name in ((lease, "kept"), (timedelta(hours=1), "cancelled")):
+        began.clear()
+        run_id = room.start("hanging")
+        room.runs.records.renew = renewed  # type: ignore[method-assign, assignment]
+        driving = threading.Thread(
+            target=room.runs.drive_until_idle, args=("here", patience), daemon=True
+        )
+        driving.start()
+        assert began.wait(20)
+        assert name != "kept" or kept.wait(20), "nobody takes it over while it is driven"
+        room.runs.records.control(room.scope, run_id, "cancel", "usr_me")
+        driving.join(20)
+        assert not driving.is_alive()
+        assert room.status(run_id) == "cancelled"

@@ -14,7 +14,8 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Message, Send
 
 from steward.agents.live import LiveText, live_topic
-from steward.api.chat_events import ALL, ENDS, Happening, Place, Teller, placed
+from steward.agents.telling import Teller
+from steward.api.chat_events import ALL, ENDS, Happening, Place, placed
 from steward.api.context import ApiContext
 from steward.api.routes.events import HEARTBEAT_SECONDS, still_allowed
 from steward.broker.inbox import BUDGET, GATE, QUESTION, UNCERTAIN

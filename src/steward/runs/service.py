@@ -23,7 +23,7 @@ from steward.runs.model import Run, RunRequest, Status
 from steward.runs.records import Records
 from steward.runs.replay import ReplayReport, replay
 from steward.runs.schedules import Schedules
-from steward.runs.topics import journal_topic, run_topic
+from steward.runs.topics import asked_topic, journal_topic, run_topic
 from steward.runs.worker import LEASE, QUEUES, Worker
 from steward.store import BlobStore, Bus, Database, EventLog, Scope
 
@@ -196,9 +196,43 @@ class Runs:
             if not claimed:
                 return count
             count += len(claimed)
-            await asyncio.gather(
-                *(Drive(self.parts, run, self.programs[run.program]).go() for run in claimed)
-            )
+            drives = [Drive(self.parts, run, self.programs[run.program]) for run in claimed]
+            keeping = asyncio.create_task(self._keep(drives, holder, lease))
+            try:
+                await asyncio.gather(*(self._drive(each) for each in drives))
+            finally:
+                keeping.cancel()
+
+    async def _drive(self, drive: Drive) -> None:
+        """Drives one run; whoever cancels it from this process is heard at once."""
+        loop = asyncio.get_running_loop()
+        run = drive.run
+        asked: set[asyncio.Task[None]] = set()
+
+        async def pass_on() -> None:
+            found = await asyncio.to_thread(self.records.get, run.scope, run.id)
+            drive.tell(found.control, found.control_by)
+
+        def look() -> None:
+            asked.add(asyncio.create_task(pass_on()))
+
+        def rung() -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(look)
+
+        with self._bus.listening(asked_topic(run.id), rung):
+            await drive.go()
+        await asyncio.gather(*asked)
+
+    async def _keep(self, drives: Sequence[Drive], holder: str, lease: timedelta) -> None:
+        """Prolongs leases: a slow model must not hand the run to the next process that looks."""
+        while True:
+            await asyncio.sleep(lease.total_seconds() / 3)
+            ids = [drive.run.id for drive in drives]
+            held = await asyncio.to_thread(self.records.renew, holder, ids, lease)
+            for drive in drives:
+                if (drive.run.id, drive.run.epoch) in held:
+                    drive.tell(*held[drive.run.id, drive.run.epoch])
 
     @contextmanager
     def listening(self, run_id: str, listener: Callable[[], None]) -> Iterator[None]:

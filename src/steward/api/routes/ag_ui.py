@@ -10,10 +10,11 @@ from fastapi.responses import StreamingResponse
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from steward.agents.telling import Teller
 from steward.agents.threads import Thread, thread_of
 from steward.api.ag_ui_events import AgUi, Event, interrupt_id
 from steward.api.chat_documents import chat_out
-from steward.api.chat_events import Happening, Place, Teller
+from steward.api.chat_events import Happening, Place
 from steward.api.context import ApiContext, context_of
 from steward.api.documents import Input
 from steward.api.following import BEAT, EventStream, Following, waits_for_people
