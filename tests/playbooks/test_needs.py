@@ -52,6 +52,17 @@ def test_what_is_missing_is_said_before_anything_begins(room: Room) -> None:
     assert room.runs.records.listed(room.editor.access.scope) == []
 
 
+def test_datasets_that_the_inputs_name_are_looked_at_too(room: Room) -> None:
+    playbook = forked(room, "data-cleanup")
+    load(room, "Kunden alt", "Nr,Name\n1,Käse\n")
+    load(room, "leer", "Nr,Name\n")
+    with pytest.raises(Invalid) as refused:
+        run(room, playbook, sources=["Kunden alt", "Kunden Alt", "leer"])
+    assert refused.value.message == (
+        "There is no dataset Kunden Alt (did you mean Kunden alt?). The dataset leer has no rows."
+    )
+
+
 def test_a_runner_is_not_told_what_else_there_is(room: Room) -> None:
     playbook = forked(room, "weekly-margin-cockpit")
     load(room, "sales", "secret_column,product\n1,A\n")

@@ -22,6 +22,7 @@ _FITTING: Final[Mapping[ColumnKind, tuple[str, ...]]] = {
 }
 """How the types begin that a kind of column may have."""
 _SHOWN: Final = 12
+_DATASET: Final = "dataset"
 
 Datasets = Callable[[Scope, str], Sequence[Dataset]]
 Names = Callable[[Scope], Sequence[str]]
@@ -54,14 +55,24 @@ class Needs:
     connections: Names = field(default=lambda _scope: ())
 
     def of(
-        self, scope: Scope, role: Role, playbook: Playbook, flow: Flow, branch: str
+        self,
+        scope: Scope,
+        role: Role,
+        playbook: Playbook,
+        flow: Flow,
+        branch: str,
+        inputs: Mapping[str, Any] | None = None,
     ) -> list[Need]:
-        """What is needed; a runner is told what is missing, and not what else there is."""
+        """What is needed; a runner is told what is missing, and not what else there is.
+
+        With `inputs`, the datasets that they name are among it.
+        """
         tells = role is not Role.runner
         found: list[Need] = []
-        if playbook.data:
+        wanted_data = [*playbook.data, *_named(playbook.inputs, inputs or {})]
+        if wanted_data:
             there = {each.name: each for each in self.datasets(scope, branch)}
-            found += [_dataset(need, there, tells=tells) for need in playbook.data]
+            found += [_dataset(need, there, tells=tells) for need in wanted_data]
         wanted = list(dict.fromkeys(_connections(flow)))
         if wanted:
             known = list(self.connections(scope))
@@ -69,23 +80,39 @@ class Needs:
         return found
 
     def missing(
-        self, scope: Scope, playbook: Playbook, flow: Flow, branch: str, role: Role = Role.editor
+        self,
+        scope: Scope,
+        playbook: Playbook,
+        flow: Flow,
+        branch: str,
+        role: Role = Role.editor,
+        inputs: Mapping[str, Any] | None = None,
     ) -> list[Problem]:
         """What keeps it from running to its end."""
         return [
             Problem(f"/{need.kind}s/{need.name}", need.problem)
-            for need in self.of(scope, role, playbook, flow, branch)
+            for need in self.of(scope, role, playbook, flow, branch, inputs)
             if need.problem
         ]
 
     def require(
-        self, scope: Scope, role: Role, playbooks: Sequence[tuple[Playbook, Flow]], branch: str
+        self,
+        scope: Scope,
+        role: Role,
+        playbooks: Sequence[tuple[Playbook, Flow]],
+        branch: str,
+        inputs: Mapping[str, Any],
     ) -> None:
-        """Refuses to begin what would end in the middle, after people have answered its questions."""
+        """Refuses to begin what would end in the middle, after people have answered its questions.
+
+        The inputs are the first one's; what those get that are parts of it is known only later.
+        """
         found = [
             problem
-            for playbook, flow in playbooks
-            for problem in self.missing(scope, playbook, flow, branch, role)
+            for index, (playbook, flow) in enumerate(playbooks)
+            for problem in self.missing(
+                scope, playbook, flow, branch, role, None if index else inputs
+            )
         ]
         # What several of them need is said once.
         problems = list(dict.fromkeys(found))
@@ -96,6 +123,26 @@ class Needs:
 def said_of(problems: Sequence[Problem]) -> str:
     """All of them in sentences."""
     return " ".join(_sentence(each.message) for each in problems)
+
+
+def _named(schema: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[DataNeed]:
+    """The datasets that inputs name whose schema says `format: dataset`, of themselves or of their items."""
+    properties = schema.get("properties")
+    for name, wanted in properties.items() if isinstance(properties, Mapping) else ():
+        if not isinstance(wanted, Mapping):
+            continue
+        items = wanted.get("items")
+        given: list[Any] = []
+        if wanted.get("format") == _DATASET:
+            given = [inputs.get(name)]
+        elif isinstance(items, Mapping) and items.get("format") == _DATASET:
+            given = inputs[name] if isinstance(inputs.get(name), list) else []
+        for each in given:
+            if isinstance(each, str) and each:
+                # As it is: a name that somebody gives may be one that no document could have.
+                yield DataNeed.model_construct(
+                    dataset=each, columns={}, source=None, renamed={}, may_be_empty=False
+                )
 
 
 def _dataset(need: DataNeed, there: Mapping[str, Dataset], *, tells: bool) -> Need:

@@ -79,7 +79,7 @@ class Running:
         request = self.request(
             access.scope, viewer, card, chosen, inputs, branch=branch, into=parts
         )
-        self._needs.require(access.scope, access.role, parts, branch)
+        self._needs.require(access.scope, access.role, parts, branch, request.inputs)
         return self._runs.start(access.scope, access.user_id, request)
 
     def needs(self, access: Access, named: str, *, branch: str = "main") -> list[Need]:
@@ -196,7 +196,7 @@ class Running:
         request = self.request(
             context.scope, viewer, card, revision, inputs, branch=context.branch, into=parts
         )
-        self._needs.require(context.scope, viewer.role, parts, context.branch)
+        self._needs.require(context.scope, viewer.role, parts, context.branch, request.inputs)
         mine = Grant.from_json(self._runs.request(context.scope, parent.id).grant)
         wanted = Grant.from_json(request.grant)
         missing = sorted(wanted.tools - mine.tools)

@@ -48,23 +48,26 @@ class Unattended:
         if not subject.startswith(SUBJECT) or grant.revision is None:
             return
         playbook_id, number = subject.removeprefix(SUBJECT), grant.revision
+        given = execution.request.inputs
 
         async def look() -> Json:
             return await asyncio.to_thread(
-                self._missing, run.scope, playbook_id, number, grant.branch
+                self._missing, run.scope, playbook_id, number, grant.branch, given
             )
 
         asked: Json = {"revision": number, "branch": grant.branch}
         if said := await execution.step(NEEDS, asked, look):
             raise StepFailed(NEEDS, "not-ready", said)
 
-    def _missing(self, scope: Scope, playbook_id: str, number: int, branch: str) -> str | None:
+    def _missing(
+        self, scope: Scope, playbook_id: str, number: int, branch: str, inputs: Json
+    ) -> str | None:
         try:
             playbook = self._library.revision_by_id(scope, playbook_id, number).playbook
         except NotFound:
             # Deleted for good since it was put in the queue; its steps are pinned and say what they miss.
             return None
-        found = self._needs.missing(scope, playbook, compiled(playbook), branch)
+        found = self._needs.missing(scope, playbook, compiled(playbook), branch, inputs=inputs)
         return said_of(found) if found else None
 
     def _tell(self, tx: Transaction, run: Run, said: str) -> None:

@@ -21,6 +21,7 @@ interface Schema {
   properties?: unknown;
   additionalProperties?: Schema | boolean;
   maxLength?: number;
+  format?: string;
 }
 
 export type JsonSchema = Record<string, unknown>;
@@ -37,10 +38,13 @@ function drawnAs(name: string, raw: Schema): Drawn {
     case 'object':
       return isTextMap(schema) ? 'plain' : 'json';
     case 'array':
-      if (schema.items?.type === 'string') return name === 'datasets' ? 'datasets' : 'plain';
+      if (schema.items?.type === 'string') {
+        return name === 'datasets' || schema.items.format === 'dataset' ? 'datasets' : 'plain';
+      }
       return schema.items?.prefixItems ? 'plain' : 'json';
     case 'string':
-      if (name === 'dataset') return 'dataset';
+      if (name === 'dataset' || schema.format === 'dataset') return 'dataset';
+      if (schema.format === 'multiline') return 'plain';
       return (schema.maxLength ?? 0) > LONG_TEXT ? 'long' : 'plain';
     case 'number':
     case 'integer':

@@ -35,6 +35,26 @@ describe('the form of a tool', () => {
     });
   });
 
+  it('offers datasets for what the schema says names them, whatever it is called', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        sources: { type: 'array', items: { type: 'string', format: 'dataset' } },
+        ledger: { type: 'string', format: 'dataset' },
+        certificate: { type: 'string', format: 'multiline', maxLength: 100_000 },
+        words: { type: 'array', items: { type: 'string' } },
+      },
+    };
+    expect(
+      toolFieldsOf(schema, false).map(({ field, drawn: as }) => [field.name, as, field.kind]),
+    ).toEqual([
+      ['sources', 'datasets', 'texts'],
+      ['ledger', 'dataset', 'text'],
+      ['certificate', 'plain', 'lines'],
+      ['words', 'plain', 'texts'],
+    ]);
+  });
+
   it('lets names of columns be typed where no columns are known', () => {
     expect(drawn(false)).toMatchObject({ columns: ['plain', 'texts'] });
   });
