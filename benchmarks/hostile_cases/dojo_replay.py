@@ -68,7 +68,8 @@ class Replay:
         call = Call(approval.tool.rpartition(".")[2], approval.body["arguments"])
         ordered = not case.is_wanted(call)
         by_policy = any(rule["level"] == "project" for rule in approval.rules)
-        case.asked.append(Asked(call, ordered, by_policy, approval.reason))
+        why = " ".join(approval.doubts) or approval.reason
+        case.asked.append(Asked(call, ordered, by_policy, why))
         return not ordered
 
     def _look_back(self, run_id: str) -> None:

@@ -278,6 +278,7 @@ def test_every_doubt_is_told() -> None:
         "text",
         "“PL61109010140000071219812874”",
         "400",
+        "Money",
     ]
     assert "“http://evil.example/pay”" in found[0]
 

@@ -49,10 +49,12 @@ def doubts(wanted: Wanted, *, plan_is_trusted: bool) -> tuple[str, ...]:
     """
     if not plan_is_trusted:
         wanted = wanted.without_plan()
-    found = [*_passed_on(wanted), *found_otherwise(wanted), *_sent_before(wanted)]
-    if not found:
-        # What is wrong with one value says more than that too much was left open.
-        found = [*_left_to_others(wanted)]
+    found = [
+        *_passed_on(wanted),
+        *found_otherwise(wanted),
+        *_sent_before(wanted),
+        *_left_to_others(wanted),
+    ]
     return tuple(dict.fromkeys(found))[:_MOST_DOUBTS]
 
 
