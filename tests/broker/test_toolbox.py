@@ -139,8 +139,8 @@ def test_arguments_declared_by_a_schema_are_checked_by_place(desk: Desk, echoes:
     with pytest.raises(Invalid) as wrong:
         validated(tool, {"times": "many", "more": 1})
     assert {(each.pointer, each.message) for each in wrong.value.problems} == {
-        ("/", "'text' is missing"),
-        ("/", "'more' is not known here"),
+        ("", "'text' is missing"),
+        ("", "'more' is not known here"),
         ("/times", "must be integer, not string"),
     }
     with pytest.raises(Invalid, match="must be of type object"):

@@ -210,13 +210,15 @@ def test_a_line_that_breaks_is_tried_again(serve: Serve, api: str) -> None:
     assert [a.code for a in answer.attempts] == ["model-unreachable"]
     assert answer.parts == (Text("Whole.", answer.parts[0].extra),)
     if api == "chat":
-        # What people saw of the first try is taken back before the second is shown.
-        assert watcher.deltas == [
-            Delta("text", "One"),
-            Delta("text", "two"),
-            Delta("restart"),
-            Delta("text", "Whole."),
+        # What people saw of the first try is taken back, and they are told why, before the second is shown.
+        assert [(each.kind, each.text) for each in watcher.deltas if each.kind != "trying"] == [
+            ("text", "One"),
+            ("text", "two"),
+            ("restart", ""),
+            ("text", "Whole."),
         ]
+        assert watcher.deltas[3].kind == "trying"
+        assert "try 2 of" in watcher.deltas[3].text
 
 
 @ways

@@ -100,7 +100,7 @@ def test_deductions_are_decided(room: Room) -> None:
     found = output(room, run_through(room, "cash-collection-and-deductions", decide))
     assert len(asked) == 1
     assert "Northwind deducted 30.00 from R-1" in asked[0]
-    assert found["decisions"] == ["P-1=dispute"]
+    assert found["decisions"] == [{"payment": "P-1", "decision": "dispute"}]
     assert {row[0]: row[2] for row in found["ages"]} == {
         "1 to 30 days": "30.00",
         "31 to 60 days": "50.00",
