@@ -21,6 +21,17 @@ LOOK = {
     "agent": "data-analyst",
     "tools": ["list_datasets"],
 }
+CLEAN = {
+    "id": "trim",
+    "title": "Trim the names",
+    "agent": "data-engineer",
+    "tools": ["clean"],
+    "arguments": {
+        "dataset": "crm_customers",
+        "operation": "trim",
+        "arguments": {"columns": ["company"]},
+    },
+}
 
 
 def test_a_question_is_planned_answered_and_replayed(chat: Chat) -> None:
@@ -41,6 +52,26 @@ def test_a_question_is_planned_answered_and_replayed(chat: Chat) -> None:
     )
     model.assert_finished()
     chat.replays(run)
+
+
+def test_a_plan_of_a_model_leads_on_by_statistics_too(chat: Chat) -> None:
+    sql = {"sql": "SELECT count(*) AS invoices FROM billing_invoices"}
+    count = plan_text({**COUNT, "arguments": sql})
+    profile = {**LOOK, "tools": ["profile"], "arguments": {"dataset": "billing_invoices"}}
+
+    def suggested(message: str, plan: str) -> list[str]:
+        chat.models.play(ScriptedModel([plan, "Done."]))
+        run = chat.say(message)
+        if run.waits:
+            run = chat.answer(run, "plan/1/review", {"decision": "approve", "by": "me"})
+        chat.replays(run)
+        return [each["message"] for each in chat.output(run)["suggestions"]]
+
+    assert suggested("how many invoices?", count) == ["profile billing_invoices"]
+    looked = suggested("look at the invoices", plan_text(profile))
+    assert "profile billing_invoices" not in looked, "what was just done is no news"
+    assert "clean the dates in billing_invoices" in suggested("how many invoices?", count)
+    assert suggested("trim the names", plan_text(CLEAN))[0] == "undo that"
 
 
 def test_an_invented_figure_is_flagged(chat: Chat) -> None:
@@ -65,18 +96,7 @@ def test_without_a_model_it_says_so_and_works(chat: Chat) -> None:
 
 
 def test_a_plan_that_changes_something_waits_for_a_person(chat: Chat) -> None:
-    clean = {
-        "id": "trim",
-        "title": "Trim the names",
-        "agent": "data-engineer",
-        "tools": ["clean"],
-        "arguments": {
-            "dataset": "crm_customers",
-            "operation": "trim",
-            "arguments": {"columns": ["company"]},
-        },
-    }
-    chat.models.play(ScriptedModel([plan_text(COUNT, clean), "Names are trimmed."]))
+    chat.models.play(ScriptedModel([plan_text(COUNT, CLEAN), "Names are trimmed."]))
 
     run = chat.say("Trim the names of customers")
     assert run.status.value == "waiting_for_approval"

@@ -1,5 +1,6 @@
 """What could be done next, from the statistics of the datasets; only what rules can carry out is suggested."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -27,6 +28,7 @@ _CHANGES: Final = (
 )
 _OF_ROWS: Final = ("how many are those?", "export that")
 _AFTER_A_CHANGE: Final = ("undo that", "what did you do?")
+_NAME: Final = re.compile(r"\w+")
 _PERSONS: Final = frozenset({"email", "phone", "person_name", "address"})
 _DERIVED: Final = (" resolved", " mapping", " pairs", " (rejects)")
 
@@ -76,6 +78,37 @@ def next_messages(task: Task, catalogue: Catalogue, plan: Plan) -> list[dict[str
     said = task.message.casefold()
     wanted = [each for each in _CHANGES if each not in said and _adds(each, document)]
     return _told(wanted, replace(task, last=last, acted=None), catalogue)
+
+
+def after_a_model(
+    task: Task, catalogue: Catalogue, plan: Plan, about: str, *, changed: bool
+) -> list[dict[str, str]]:
+    """The same after a plan of a model: changes of its query where it is one, then what the statistics suggest.
+
+    `about` is text in which the datasets that it worked on are named; where none is, all of them count.
+    """
+    if changed:
+        begun = _told(_AFTER_A_CHANGE, task, catalogue)
+    else:
+        query = next((step for step in plan if step.tools[:1] == ["execute_query_plan"]), None)
+        document = query.arguments.get("plan") if query is not None else None
+        begun = []
+        if query is not None and isinstance(document, Mapping):
+            wanted = [each for each in _CHANGES[:2] if _adds(each, document)]
+            last = Last(query.tools[0], query.arguments)
+            begun = _told(wanted, replace(task, last=last, acted=None), catalogue)
+    done = {tool for step in plan for tool in step.tools}
+    words = set(_NAME.findall(f"{task.message} {about}"))
+    named: list[str | None] = [name for name in catalogue.datasets if name in words]
+    found = [
+        each
+        for name in (named[:_MOST_OF_A_KIND] or [None])
+        for each in suggestions(catalogue, task.today, dataset=name)
+        # What was just done is no news.
+        if each.tool not in done or each.tool == "execute_query_plan"
+    ]
+    further = [{"title": each.title, "message": each.message} for each in found]
+    return [*begun, *further][:_MOST_NEXT]
 
 
 def _told(messages: Iterable[str], task: Task, catalogue: Catalogue) -> list[dict[str, str]]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from steward.agents.paying import PaidDesk
 from steward.agents.plan import Plan, Planned
 from steward.agents.planner import Planner, Task
 from steward.agents.showing import without_values
-from steward.agents.suggest import next_messages
+from steward.agents.suggest import after_a_model, next_messages
 from steward.agents.threads import PROGRAM
 from steward.agents.writing import Writing
 from steward.broker.broker import Broker
@@ -356,10 +356,28 @@ def _turned(turn: _Turn, output: Json) -> Turned:
 
 
 def _suggested(turn: _Turn) -> Json:
-    """What could be said next; rules know what rules understand, whoever planned this."""
-    if turn.failure is not None or turn.planned[-1].made_by == "model":
+    """What could be said next, from what was done and from the statistics of the datasets, whoever planned this."""
+    if turn.failure is not None:
         return []
-    return next_messages(turn.task, turn.catalogue, turn.plan)
+    if turn.planned[-1].made_by != "model":
+        return next_messages(turn.task, turn.catalogue, turn.plan)
+    return after_a_model(
+        turn.task,
+        turn.catalogue,
+        turn.plan,
+        " ".join(_worked_on(turn)),
+        changed=any(done.made for done in turn.done.values()),
+    )
+
+
+def _worked_on(turn: _Turn) -> Iterator[str]:
+    """Where the names of the datasets stand that a plan of a model worked on."""
+    yield from turn.document.get("mentions", ())
+    for step in turn.plan:
+        yield str(step.arguments)
+    for done in turn.done.values():
+        yield from (str(made.arguments) for made in done.made)
+        yield from (str(found.labels) for _, _, found in done.results)
 
 
 def _output(turn: _Turn, answer: Answer) -> Json:
