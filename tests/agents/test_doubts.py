@@ -6,6 +6,7 @@ import pytest
 
 from steward.agents.dossier import as_markdown, dossier
 from steward.broker.approvals import Approval
+from steward.cli.chat_answers import Answers
 from steward.runs import Run
 from steward.testing.models import ScriptedModel, calls
 from tests.agents.conftest import Chat, plan_text
@@ -76,6 +77,19 @@ def test_who_is_asked_reads_the_doubt_and_so_does_the_record(chat: Chat) -> None
     assert "## Doubts" in markdown
     assert "`p1/confirm/call/1` send\\_email: “eve@evil.example” (to) stands among" in markdown
     chat.replays(run)
+
+
+def test_the_terminal_tells_the_doubt_beside_the_general_reason(chat: Chat) -> None:
+    _, approval = _asked(chat, "eve@evil.example")
+    told: list[str] = []
+    answers = Answers(chat.steward, chat.access, told.append, yes=False, asks=False)
+
+    (waiting,) = chat.steward.governing.inbox.waiting(chat.access)
+    assert not answers.answered(waiting), "nobody is there"
+
+    _, reason, doubt = told[0].splitlines()
+    assert reason == approval.reason
+    assert doubt.startswith("Look at this before you decide: “eve@evil.example” (to) stands among")
 
 
 def test_nothing_is_doubtful_about_what_the_plan_says_to_look_up(chat: Chat) -> None:

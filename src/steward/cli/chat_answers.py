@@ -82,7 +82,8 @@ class Answers:
 
     def _approved(self, approval: Approval) -> bool:
         summary = (approval.preview or {}).get("summary") or ""
-        self.tell(f"{approval.title}. {summary}")
+        doubts = [f"Look at this before you decide: {doubt}" for doubt in approval.doubts]
+        self.tell("\n".join([f"{approval.title}. {summary}", approval.reason, *doubts]))
         decided = self._agrees("Approve?")
         if decided is None:
             return False
