@@ -169,6 +169,8 @@ def test_an_amount_stays_within_what_the_person_said() -> None:
     given = {"account": "DE02120300000000202051"}
     assert "at most 500" in _why(step, {**given, "amount": 501})
     assert _why(step, {**given, "amount": 400}) == ""
+    for unclear in (float("nan"), float("inf"), "1.000,50", "5,00", "501 EUR", "all of it"):
+        assert "at most 500" in _why(step, {**given, "amount": unclear}), "nobody knows how much"
     planned = _step(arguments={"amount": 501})
     assert _why(planned, {**given, "amount": 501}) == "", "a person approved the plan"
 

@@ -71,7 +71,7 @@ def above_limit(wanted: Wanted) -> str | None:
         number = as_number(value) if is_amount(name) and name not in wanted.step.arguments else None
         limit = limit_said(wanted.known.said) if number is not None else None
         if number is not None and limit is not None and number > limit:
-            return f"The person said at most {limit}, and {name} is {number}."
+            return f"The person said at most {limit}, and {name} is {value}."
     return None
 
 

@@ -20,6 +20,7 @@ _LEAST_NAME: Final = 4
 _LONGEST_NAME: Final = 80
 _TITLES: Final = frozenset({"title", "subject", "name", "topic", "filename", "label", "summary"})
 _NUMBERS: Final = frozenset({"id", "number", "no", "key", "code", "document"})
+_PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _ON_TOP: Final = Decimal("1.25")
 _DEEPEST: Final = 12
 _LIMIT: Final = re.compile(
@@ -149,13 +150,17 @@ def limit_said(texts: Iterable[str]) -> Decimal | None:
 
 
 def as_number(value: Any) -> Decimal | None:
-    return None if isinstance(value, bool) else _number(str(value))
+    """How much an argument is; what could be read as several numbers, or as none, is more than anything."""
+    if isinstance(value, bool) or not any(map(str.isalnum, str(value))):
+        return None
+    return Decimal(str(value)) if _PLAIN_NUMBER.fullmatch(str(value)) else Decimal("Infinity")
 
 
 def _figures(record: Record) -> Iterator[Decimal]:
     for name, value in record.fields:
-        if not isinstance(value, str) and not name_words(name) & _NO_AMOUNT:
-            yield Decimal(str(value))
+        figure = Decimal(str(value)) if not isinstance(value, str) else None
+        if figure is not None and figure.is_finite() and not name_words(name) & _NO_AMOUNT:
+            yield figure
 
 
 def _number(text: str) -> Decimal | None:
