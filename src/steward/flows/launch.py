@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from steward.agents.compile import literal
-from steward.agents.operator import READ_SKILL
+from steward.agents.equipment import READ_SKILL
 from steward.broker.broker import Broker
 from steward.broker.grants import Grant
 from steward.broker.labels import Labels
