@@ -30,8 +30,9 @@ SYSTEM_CERTIFICATES = {"NODE_USE_SYSTEM_CA": "1", "UV_SYSTEM_CERTS": "1"}
 # Tests start hundreds of processes; where bytecode is not kept, each of them compiles what it imports.
 KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 
-# Tests wait for servers, browsers and processes a quarter of their time: one more than there are cores.
-WORKERS = ("-n", str((os.cpu_count() or 1) + 1))
+# Tests wait for servers, browsers and processes a quarter of their time: one more than there are cores, up to a
+# number whose databases and browsers any machine holds.
+WORKERS = ("-n", str(min((os.cpu_count() or 1) + 1, 6)))
 # Whoever is done takes from another what it has left at the end.
 SHARED = (*WORKERS, "--dist", "worksteal")
 # The journeys of some files share a server.
