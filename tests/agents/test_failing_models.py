@@ -131,3 +131,4 @@ def test_a_price_that_nobody_knows_is_not_nothing(chat: Chat, price: Decimal | N
     )
     assert told["cost"]["tokens"] > 0
     assert told["cost"]["usd"] == (None if price is None else "0")
+    assert told["cost"]["is_priced"] is (price is not None)

@@ -165,10 +165,12 @@ class _Told:
     def cost(self, calls: Iterable[Call]) -> dict[str, Any]:
         costs = [*self._spent, *(call.cost for call in calls if call.cost)]
         known = [Decimal(cost["usd"]) for cost in costs if cost["usd"] is not None]
+        total, is_priced = sum(known, Decimal(0)), len(known) == len(costs)
         took = (self._moments[-1] - self._moments[0]).total_seconds() if self._moments else 0.0
         return {
-            # A sum without one of its parts would look like all of it.
-            "usd": format(sum(known, Decimal(0)), "f") if len(known) == len(costs) else None,
+            # Nothing but unknown prices is not nothing.
+            "usd": format(total, "f") if is_priced or total else None,
+            "is_priced": is_priced,
             "tokens": sum(cost["tokens"] for cost in costs),
             "seconds": round(max(took - self._waited, 0.0), 3),
         }

@@ -98,7 +98,8 @@ class TurnStepOut(Output):
 
 
 class TurnCostOut(Output):
-    usd: str | None
+    usd: str | None = Field(description="As far as prices are known; null where none is.")
+    is_priced: bool = Field(description="Whether the amount is all of it.")
     tokens: int
     seconds: float = Field(description="Without the time in which it waited for a person.")
 

@@ -246,6 +246,7 @@ def _end(screen: Screen, turn: dict[str, Any], left: list[Waiting], thread_id: s
 def _cost(cost: dict[str, Any]) -> str:
     parts = [f"{cost['seconds']:.1f} s"]
     if cost["tokens"]:
-        price = "price unknown" if cost["usd"] is None else f"${cost['usd']}"
+        more = "" if cost["is_priced"] else "more than "
+        price = "price unknown" if cost["usd"] is None else f"{more}${cost['usd']}"
         parts += [f"{cost['tokens']:,} tokens", price]
     return ", ".join(parts)

@@ -7898,13 +7898,21 @@ export interface components {
         /** TurnCostOut */
         TurnCostOut: {
             /**
+             * Is Priced
+             * @description Whether the amount is all of it.
+             */
+            is_priced: boolean;
+            /**
              * Seconds
              * @description Without the time in which it waited for a person.
              */
             seconds: number;
             /** Tokens */
             tokens: number;
-            /** Usd */
+            /**
+             * Usd
+             * @description As far as prices are known; null where none is.
+             */
             usd: string | null;
         };
         /** TurnOut */

@@ -213,12 +213,15 @@ describe('what a turn shows', () => {
   });
 
   it('costs what it used', () => {
-    expect(costText({ usd: '0.00213', tokens: 1234, seconds: 2.5 })).toBe(
+    const cost = { usd: null, is_priced: true, tokens: 0, seconds: 0 };
+    expect(costText({ ...cost, usd: '0.00213', tokens: 1234, seconds: 2.5 })).toBe(
       '2.5 s · 1,234 tokens · $0.0021',
     );
-    expect(costText({ usd: null, tokens: 0, seconds: 0 })).toBe('');
-    expect(costText({ usd: null, tokens: 12, seconds: 0 })).toBe('12 tokens · price unknown');
-    expect(costText({ usd: '0', tokens: 12, seconds: 0 })).toBe('12 tokens');
+    expect(costText(cost)).toBe('');
+    expect(costText({ ...cost, usd: '0', tokens: 12 })).toBe('12 tokens');
+    const unknown = { ...cost, is_priced: false, tokens: 12 };
+    expect(costText(unknown)).toBe('12 tokens · price unknown');
+    expect(costText({ ...unknown, usd: '12.3' })).toBe('12 tokens · more than $12.30');
   });
 });
 

@@ -8,7 +8,7 @@ export function turnOf(change: Partial<Turn>): Turn {
     ...{ message: 'How many orders?', mentions: [], attachments: [], query_type: null },
     ...{ status: 'done', waits: [], plans: [], steps: [], answer: null, figures: [] },
     ...{ deviations: [], suggestions: [], error: null, undoable: false },
-    cost: { usd: null, tokens: 0, seconds: 1 },
+    cost: { usd: null, is_priced: true, tokens: 0, seconds: 1 },
     ...{ created_by: 'usr_1', created_at: '2026-01-01T00:00:00Z' },
     ended_at: '2026-01-01T00:00:01Z',
     ...change,

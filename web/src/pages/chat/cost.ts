@@ -10,12 +10,12 @@ export function usdText(usd: string): string {
   return `$${amount.toFixed(amount < 1 ? 4 : 2)}`;
 }
 
-/** A model without a known price has no amount, which is not to look like nothing; work without a model has no tokens. */
-export function costText({ usd, tokens, seconds }: TurnCost): string {
+/** What has no known price is not to look like nothing; work without a model has no tokens. */
+export function costText({ usd, is_priced: isPriced, tokens, seconds }: TurnCost): string {
   const parts = [];
   if (seconds > 0) parts.push(durationText(seconds * 1000));
   if (tokens > 0) parts.push(`${tokens.toLocaleString('en')} tokens`);
   if (usd === null && tokens > 0) parts.push('price unknown');
-  if (usd !== null && Number(usd) > 0) parts.push(usdText(usd));
+  if (usd !== null && Number(usd) > 0) parts.push(`${isPriced ? '' : 'more than '}${usdText(usd)}`);
   return parts.join(' · ');
 }
