@@ -30,13 +30,8 @@ SYSTEM_CERTIFICATES = {"NODE_USE_SYSTEM_CA": "1", "UV_SYSTEM_CERTS": "1"}
 # Tests start hundreds of processes; where bytecode is not kept, each of them compiles what it imports.
 KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 
-# Tests wait for servers, browsers and processes a quarter of their time: one more than there are cores, up to a
-# number whose databases and browsers any machine holds.
-WORKERS = ("-n", str(min((os.cpu_count() or 1) + 1, 6)))
-# Whoever is done takes from another what it has left at the end.
-SHARED = (*WORKERS, "--dist", "worksteal")
-# The journeys of some files share a server.
-BY_FILE = (*WORKERS, "--dist", "loadfile")
+# Two processes, each of which takes from the other what it has left at the end.
+ON_TWO_CORES = ("-n", "2", "--dist", "worksteal")
 
 Step = tuple[str, Callable[[], None]]
 
@@ -268,7 +263,7 @@ def pytest(*arguments: str) -> None:
 
 
 def python_tests() -> None:
-    pytest("--ignore=tests/journeys", *SHARED)
+    pytest("--ignore=tests/journeys", *ON_TWO_CORES)
 
 
 def run_tests(_: argparse.Namespace) -> None:
@@ -280,7 +275,9 @@ def run_tests(_: argparse.Namespace) -> None:
         say("  SKIPPED: browser journeys; no Chromium here and no root to install one.")
     browser_step: list[Step] = []
     if browser is not None:
-        journeys = partial(pytest, "tests/journeys", *BY_FILE, f"--chromium={browser}")
+        # By file: the journeys of some files share a server.
+        by_file = ("-n", "2", "--dist", "loadfile")
+        journeys = partial(pytest, "tests/journeys", *by_file, f"--chromium={browser}")
         browser_step = [("Browser journeys", journeys)]
     with ThreadPoolExecutor(1) as beside:
         # Types take one core for a while; the checks of the web app have the other meanwhile.
@@ -309,7 +306,7 @@ def _run_steps(typed: "Future[None]", browser_step: list[Step]) -> None:
 def run_fast_tests(_: argparse.Namespace) -> None:
     set_up(groups=["dev", "web"], extras=EXTRAS)
     quick = [f"tests/{room}" for room in ("core", "store", "identity", "trace", "api", "rules")]
-    fast = ("-m", "not soak", *SHARED, "-q", "--steward-databases", "sqlite", *quick)
+    fast = ("-m", "not soak", *ON_TWO_CORES, "-q", "--steward-databases", "sqlite", *quick)
     steps(
         [
             ("Lint", lint),
