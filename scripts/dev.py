@@ -30,8 +30,9 @@ SYSTEM_CERTIFICATES = {"NODE_USE_SYSTEM_CA": "1", "UV_SYSTEM_CERTS": "1"}
 # Tests start hundreds of processes; where bytecode is not kept, each of them compiles what it imports.
 KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 
-# Two processes, each of which takes from the other what it has left at the end.
-ON_TWO_CORES = ("-n", "2", "--dist", "worksteal")
+# Tests wait for databases and processes a part of their time, so two cores carry three of them; whoever is done takes
+# from another what it has left at the end.
+ON_TWO_CORES = ("-n", "3", "--dist", "worksteal")
 
 Step = tuple[str, Callable[[], None]]
 
