@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from steward.core import errors
+from steward.flows.direct_calls import NotDoneYet
 from steward.trace import Metrics, get_logger, redact_text
 
 MEDIA_TYPE = "application/problem+json"
@@ -61,6 +62,9 @@ class ProblemDocument(BaseModel):
     instance: str = Field(description="The request's id, as in the X-Request-ID header.")
     code: str = Field(description="Stable name of the error, for programs.")
     errors: list[ProblemItem] | None = None
+    run_id: str | None = Field(
+        None, description="The run that waits for approval, where that is why nothing happened yet."
+    )
 
 
 def status_of(error: errors.StewardError) -> int:
@@ -75,6 +79,7 @@ def problem(
     detail: str,
     items: list[dict[str, str]] | None = None,
     headers: dict[str, str] | None = None,
+    run_id: str | None = None,
 ) -> JSONResponse:
     body: dict[str, Any] = {
         "type": TYPE_PREFIX + code,
@@ -86,6 +91,8 @@ def problem(
     }
     if items:
         body["errors"] = items
+    if run_id is not None:
+        body["run_id"] = run_id
     return JSONResponse(body, status, media_type=MEDIA_TYPE, headers=headers)
 
 
@@ -99,8 +106,9 @@ def problem_of(request_id: str, error: errors.StewardError) -> JSONResponse:
     items = None
     if isinstance(error, errors.Invalid):
         items = [{"pointer": p.pointer, "message": p.message} for p in error.problems]
+    run_id = error.run_id if isinstance(error, NotDoneYet) else None
     return problem(
-        request_id, status, error.specific_code, error.title, error.message, items, headers
+        request_id, status, error.specific_code, error.title, error.message, items, headers, run_id
     )
 
 

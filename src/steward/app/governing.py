@@ -23,6 +23,7 @@ from steward.broker.toolbox import Toolbox
 from steward.broker.undo import Undoing
 from steward.core import Clock, Ids
 from steward.data.workbench import Workbench
+from steward.flows.direct_calls import DirectCalls
 from steward.flows.launch import Launcher
 from steward.identity import Identity
 from steward.runs import Json, Runs
@@ -49,6 +50,7 @@ class Governing:
     forking: Forking
     measures: Measures
     launcher: Launcher
+    direct_calls: DirectCalls
 
 
 def govern(
@@ -85,6 +87,7 @@ def govern(
         judging=Judging(runs, rulebook, groups, tools),
         forking=Forking(runs, workbench.versions, ids),
         launcher=Launcher(runs, broker, tools),
+        direct_calls=DirectCalls(runs, broker, tools),
     )
 
 

@@ -14,7 +14,7 @@ So a replay takes the same way through the same record, and nothing is decided t
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -118,15 +118,25 @@ class Broker:
         *,
         asked_for: bool = False,
         doubts: Sequence[str] = (),
+        seen: bool = False,
     ) -> Labelled:
         """The value of a tool call, after everything that has to happen before and after it.
 
         `asked_for` and `doubts` are findings of who enforces a plan, never a model's word: that a person named where
-        this goes, or what a person who is asked should look at.
+        this goes, or what a person who is asked should look at. `seen` says that the person who makes the call has
+        looked at a preview of exactly this: it is made again only for somebody else who must approve it.
         """
         labels = provenance or {}
         plan = await self._plan(
-            execution, key, "plan", tool_name, arguments, labels, asked_for=asked_for, doubts=doubts
+            execution,
+            key,
+            "plan",
+            tool_name,
+            arguments,
+            labels,
+            asked_for=asked_for,
+            doubts=doubts,
+            seen=seen,
         )
         try:
             await self._spending.afford(execution, key, plan)
@@ -154,7 +164,7 @@ class Broker:
         """Tools that policy refuses this run whatever the arguments; a plan need not name them."""
         given = Grant.from_json(grant)
         with self._database.read(run.scope) as tx:
-            asker, settings = self._asker(tx, run), self._rulebook.settings_within(tx)
+            asker, settings = self._asker(tx, run, given), self._rulebook.settings_within(tx)
             policies = self._rulebook.in_force_within(tx, given.playbook, given.policies)
         refused = set()
         for tool in self.tools.listed(run.scope):
@@ -230,6 +240,7 @@ class Broker:
         ahead: bool = False,
         asked_for: bool = False,
         doubts: Sequence[str] = (),
+        seen: bool = False,
     ) -> Plan:
         """`ahead` looks at a call that comes later by itself: nothing is set aside for it yet."""
         key = f"{call_key}/{stage}"
@@ -238,13 +249,21 @@ class Broker:
         async def perform() -> Json:
             reserved_for = None if ahead else call_key
             found = await self._planned(
-                execution, reserved_for, tool_name, arguments, provenance, asked_for=asked_for
+                execution,
+                reserved_for,
+                tool_name,
+                arguments,
+                provenance,
+                asked_for=asked_for,
+                seen=seen,
             )
             return {**found, "provenance": {**found["provenance"], "doubts": list(doubts)}}
 
         asked = {"tool": tool_name, "arguments": arguments, "provenance": labels}
         if asked_for:
             asked["asked_for"] = True
+        if seen:
+            asked["seen"] = True
         found = await execution.step(key, asked, perform, interruptible=True)
         plan = Plan(**found)
         if plan.decision["outcome"] == Verdict.deny.value:
@@ -260,6 +279,7 @@ class Broker:
         provenance: Mapping[str, Labels],
         *,
         asked_for: bool,
+        seen: bool,
     ) -> Json:
         origin = _origin(provenance, UNTRUSTED in execution.marks, asked_for)
         claims, tool, checked, context, estimate, decision = await asyncio.to_thread(
@@ -267,7 +287,8 @@ class Broker:
         )
         preview = None
         harmless = decision.verdict is Verdict.allow and tool.risk.at_most(Risk.compute)
-        if decision.verdict is not Verdict.deny and tool.dry_run is not None and not harmless:
+        known = harmless or (seen and decision.verdict is not Verdict.ask)
+        if decision.verdict is not Verdict.deny and tool.dry_run is not None and not known:
             preview = await self._within(tool, tool.dry_run(context, checked))
         over = None
         if decision.verdict is not Verdict.deny and call_key is not None:
@@ -302,24 +323,23 @@ class Broker:
         tool = self.tools.get(run.scope, tool_name)
         claims.refuse_unless_covered(tool_name, tool.risk)
         checked = validated(tool, arguments)
-        pinned = Grant.from_json(execution.request.grant).policies
+        grant = Grant.from_json(execution.request.grant)
         with self._database.read(run.scope) as tx:
-            asker = self._asker(tx, run)
+            asker = self._asker(tx, run, grant)
             settings = self._rulebook.settings_within(tx)
-            policies = self._rulebook.in_force_within(tx, claims.playbook, pinned)
+            policies = self._rulebook.in_force_within(tx, claims.playbook, grant.policies)
         context = self._context(execution, claims, settings)
         estimate = tool.estimate(context, checked) if tool.estimate else Cost()
         question = _question(asker, run, claims, tool, checked, settings, origin, estimate)
+        question = replace(question, direct=grant.direct)
         return claims, tool, checked, context, estimate, decide(policies, question)
 
-    def _asker(self, tx: Transaction, run: Run) -> Asker:
-        role = self._groups.role_within(tx, run.created_by)
-        return Asker(
-            run.created_by,
-            # Somebody who left the project may look at what they started, and no more.
-            role if role is not None else Role.viewer,
-            self._groups.of_within(tx, run.created_by),
-        )
+    def _asker(self, tx: Transaction, run: Run, grant: Grant) -> Asker:
+        # Somebody who left the project may look at what they started, and no more.
+        role = self._groups.role_within(tx, run.created_by) or Role.viewer
+        if grant.role is not None and grant.role < role:
+            role = grant.role
+        return Asker(run.created_by, role, self._groups.of_within(tx, run.created_by))
 
     def _context(
         self,
@@ -339,6 +359,7 @@ class Broker:
             settings=settings.tools,
             ticket=ticket,
             key=key,
+            direct=Grant.from_json(execution.request.grant).direct,
         )
 
     async def _standing(self, execution: Execution) -> tuple[Claims, ProjectSettings]:

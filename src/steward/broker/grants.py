@@ -10,6 +10,7 @@ from steward.broker.tokens import LONGEST, Claims, RunTokens, Wanted, narrow
 from steward.broker.tool import Risk
 from steward.core.clock import Clock
 from steward.core.errors import Denied
+from steward.identity import Access, Role
 from steward.runs import Execution, Json, Run
 
 _KEPT: Final = 2_000
@@ -28,6 +29,10 @@ class Grant:
     """Which revision of the playbook it runs."""
     policies: tuple[str, ...] = ()
     """Policies that came with what is run: each must permit a call, beside those in force."""
+    role: Role | None = None
+    """The role of whoever started it, where that was less than the person's own: a token's."""
+    direct: bool = False
+    """Whether a person, or a token of theirs, makes this one call themselves."""
 
     def to_json(self) -> Json:
         return {
@@ -38,6 +43,8 @@ class Grant:
             "parent": self.parent_run,
             **({"revision": self.revision} if self.revision is not None else {}),
             **({"policies": list(self.policies)} if self.policies else {}),
+            **({"role": self.role.name} if self.role is not None else {}),
+            **({"direct": True} if self.direct else {}),
         }
 
     @classmethod
@@ -51,7 +58,14 @@ class Grant:
             parent_run=data.get("parent"),
             revision=data.get("revision"),
             policies=tuple(data.get("policies", ())),
+            role=Role[data["role"]] if "role" in data else None,
+            direct=data.get("direct") is True,
         )
+
+
+def token_role(access: Access) -> Role | None:
+    """The role to which a run that an API token starts is bound; None for a person, whose own role counts."""
+    return access.role if access.principal.limits is not None else None
 
 
 class TokenDesk:
@@ -98,6 +112,7 @@ class TokenDesk:
             execution.run.id,
             mine.revision,
             mine.policies,
+            mine.role,
         )
 
     def _claims(self, run: Run, grant: Json) -> Claims:

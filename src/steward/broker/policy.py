@@ -108,6 +108,8 @@ class Question:
     safe_mode: bool = False
     origin: Origin = Origin()
     amounts: Amounts = Amounts()
+    direct: bool = False
+    """Whether a person, or a token of theirs, makes the call themselves: no agent, flow or playbook."""
 
     def __post_init__(self) -> None:
         if self.resource.kind not in _RESOURCES:
@@ -301,6 +303,7 @@ def _context(question: Question) -> dict[str, Any]:
             "spends": effects.spends,
         },
         "safe_mode": question.safe_mode,
+        "direct": question.direct,
         "provenance": {
             "untrusted_arguments": origin.untrusted_arguments,
             "read_untrusted": origin.read_untrusted,

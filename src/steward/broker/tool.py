@@ -121,6 +121,8 @@ class ToolContext:
     """The approval that allowed it, when one was needed."""
     key: str = ""
     """The name of the call in its run's journal, while it is being made."""
+    direct: bool = False
+    """Whether a person makes this call themselves, so that what it reaches is theirs to choose."""
 
 
 A = TypeVar("A", bound=Arguments)

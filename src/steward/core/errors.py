@@ -19,9 +19,9 @@ where, and what to do. Messages never contain secret values or rows of data.
 Suspension and cancellation of runs are not errors: they derive from BaseException.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Final
 
 
 @dataclass(frozen=True)
@@ -110,3 +110,41 @@ class Misconfigured(StewardError):
 class Bug(StewardError):
     code = "bug"
     title = "An unexpected error"
+
+
+_CAUSES: Final = (
+    Invalid,
+    TooLarge,
+    Unauthenticated,
+    Denied,
+    NotFound,
+    Conflict,
+    Stale,
+    RevisionRequired,
+    Unavailable,
+    Misconfigured,
+    Bug,
+)
+_BY_CODE: Final[Mapping[str, type[StewardError]]] = {kind.code: kind for kind in _CAUSES}
+
+
+def error_to_json(error: StewardError) -> dict[str, Any]:
+    """An error as data that a journal keeps; `error_from_json` raises the same again."""
+    found: dict[str, Any] = {"code": error.specific_code, "message": error.message}
+    cause = next((kind.code for kind in type(error).__mro__ if kind in _CAUSES), None)
+    if cause is not None and cause != error.specific_code:
+        found["cause"] = cause
+    problems = [asdict(each) for each in getattr(error, "problems", ())]
+    if problems:
+        found["problems"] = problems
+    return found
+
+
+def error_from_json(data: Mapping[str, Any]) -> StewardError:
+    """The error that `error_to_json` described; one of unknown cause is a conflict with the state of things."""
+    code, message = str(data["code"]), str(data["message"])
+    kind = _BY_CODE.get(str(data.get("cause", code)), Conflict)
+    if issubclass(kind, Invalid):
+        problems = [Problem(**each) for each in data.get("problems", ())]
+        return kind(message, code=code, problems=problems)
+    return kind(message, code=code)

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from steward.agents.compile import literal
 from steward.agents.equipment import READ_SKILL
 from steward.broker.broker import Broker
-from steward.broker.grants import Grant
+from steward.broker.grants import Grant, token_role
 from steward.broker.labels import Labels
 from steward.broker.limits import Budget
 from steward.broker.plans import Labelled
@@ -60,6 +60,8 @@ class Start:
     """Policies that come with the flow: each must permit a call, beside those in force."""
     queue: str = "cpu"
     priority: int = 0
+    role: Role | None = None
+    """The role of the API token that starts it; unset: the person's own."""
 
 
 class Launcher:
@@ -78,7 +80,8 @@ class Launcher:
     def start(self, access: Access, start: Start) -> Run:
         """Puts a checked flow in the queue."""
         access.require(Role.operator)
-        return self._runs.start(access.scope, access.user_id, self.request(start, access.scope))
+        limited = replace(start, role=token_role(access))
+        return self._runs.start(access.scope, access.user_id, self.request(limited, access.scope))
 
     def request(self, start: Start, scope: Scope | None = None) -> RunRequest:
         """What would be recorded as the run's first entry; Invalid says everything wrong with the flow."""
@@ -97,6 +100,7 @@ class Launcher:
             start.playbook,
             revision=start.revision,
             policies=start.policies,
+            role=start.role,
         )
         return RunRequest(
             title=start.title or flow.name or flow.id,

@@ -1,7 +1,7 @@
 """How runs begin: put in the queue, under another run, with the past of another one, or brought in from a file."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -29,12 +29,15 @@ class New:
 
     run: Run
     entry: Entry
+    lease_until: datetime | None = None
+    """Set where the run is driven by the one who starts it, so that no worker is called."""
 
     @property
     def row(self) -> dict[str, Any]:
         run = self.run
         row = {name: getattr(run, name) for name in _STORED}
-        row |= {"status": run.status.value, "wake_at": run.created_at}
+        wake_at = None if self.lease_until is not None else run.created_at
+        row |= {"status": run.status.value, "wake_at": wake_at, "lease_until": self.lease_until}
         return row | {"org_id": run.scope.org_id, "project_id": run.scope.project_id}
 
     @property
@@ -44,7 +47,8 @@ class New:
 
     @property
     def news(self) -> News:
-        return News(self.run.scope, "run.queued", self.run.id, {"title": self.run.title})
+        status = self.run.status
+        return News(self.run.scope, f"run.{status.value}", self.run.id, {"title": self.run.title})
 
 
 class Starts(Rows):
@@ -90,7 +94,7 @@ class Starts(Rows):
 
     def unit(self, new: "New") -> Unit:
         """The start as part of a transaction that many share."""
-        run = new.run
+        run, waits = new.run, new.lease_until is None
 
         def call(tx: Transaction) -> None:
             self._ring_for(tx, run, run.created_at)
@@ -100,10 +104,10 @@ class Starts(Rows):
             run.epoch,
             run.scope,
             [new.entry],
-            call if self._doorbell is not None else None,
+            call if waits and self._doorbell is not None else None,
             begin=new.row,
             news=new.news,
-            rings=[queue_topic(run.queue)],
+            rings=[queue_topic(run.queue)] if waits else [],
         )
 
     def prepared(
@@ -116,8 +120,10 @@ class Starts(Rows):
         parent: Run | None = None,
         parent_key: str | None = None,
         forked_from: str | None = None,
+        holder: str | None = None,
+        lease: timedelta | None = None,
     ) -> "New":
-        """Everything that a start writes."""
+        """Everything that a start writes; with a holder, the run is theirs from the beginning."""
         run_id = run_id or self._ids.new("run")
         now = self._clock.now()
         data: dict[str, Json] = {"request": dict(vars(request)), "author": author}
@@ -132,7 +138,7 @@ class Starts(Rows):
             title=request.title[:200],
             program=request.program,
             subject=request.subject,
-            status=Status.queued,
+            status=Status.queued if holder is None else Status.running,
             reason=None,
             queue=request.queue,
             priority=request.priority,
@@ -140,20 +146,20 @@ class Starts(Rows):
             control_by=None,
             created_by=author,
             created_at=now,
-            started_at=None,
+            started_at=None if holder is None else now,
             ended_at=None,
             parent_id=parent.id if parent else None,
             parent_key=parent_key,
             root_id=parent.root_id if parent else run_id,
             forked_from=forked_from,
-            epoch=0,
-            holder=None,
+            epoch=0 if holder is None else 1,
+            holder=holder,
             head_seq=entry.seq,
             head_hash=entry.hash,
             progress=None,
             waits=None,
         )
-        return New(run, entry)
+        return New(run, entry, now + lease if holder is not None and lease is not None else None)
 
     def start_child(self, parent: Run, key: str, request: RunRequest) -> Run:
         """Starts a run under another one; asked again after a crash, it finds the one it started."""

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 import structlog
 
 from steward.core.clock import Clock
-from steward.core.errors import StewardError
+from steward.core.errors import StewardError, error_to_json
 from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs._commit import Change, Fenced, GroupCommit, Unit
@@ -239,10 +239,10 @@ class Drive:
             by = {"by": self._asked_by}
             await self._finish(scribe, Status.cancelled, Kind.cancelled, by)
         except StepFailed as failure:
-            described = {"code": failure.code, "message": failure.message, "at": failure.key}
+            described = {**failure.to_json(), "at": failure.key}
             await self._finish(scribe, Status.failed, Kind.failed, {"error": described})
         except StewardError as problem:
-            described = {"code": problem.specific_code, "message": problem.message}
+            described = error_to_json(problem)
             await self._finish(scribe, Status.failed, Kind.failed, {"error": described})
         except Exception:  # noqa: BLE001
             # A program that breaks is our bug: the run says so, the log says where.

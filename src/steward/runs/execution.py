@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from steward.core.errors import StewardError, Unavailable
+from steward.core.errors import StewardError, Unavailable, error_to_json
 from steward.core.faults import fault
 from steward.runs.canonical import Json, digest, plain
 from steward.runs.entries import Entry, Kind, is_reference
@@ -425,7 +425,7 @@ class Execution:
     async def _outcome(self, key: str, recorded: dict[str, Any]) -> Json:
         error = recorded.get("error")
         if error is not None:
-            raise StepFailed(key, error["code"], error["message"])
+            raise StepFailed.from_json(key, error)
         result = recorded["result"]
         return await self._scribe.loaded(result) if is_reference(result) else result
 
@@ -443,10 +443,9 @@ async def _outcome_of(work: Awaitable[Json], retries: Retries) -> tuple[dict[str
         message = f"It took longer than {allowed}."
         return {"error": {"code": "timeout", "message": message}}, True
     except StepFailed as failure:
-        return {"error": {"code": failure.code, "message": failure.message}}, False
+        return {"error": failure.to_json()}, False
     except StewardError as problem:
         if isinstance(problem.__cause__, SQLAlchemyError):
             # Our own database is away, which says nothing about the step: it is tried again on the next drive.
             raise Abandoned from problem
-        described = {"code": problem.specific_code, "message": problem.message}
-        return {"error": described}, isinstance(problem, Unavailable)
+        return {"error": error_to_json(problem)}, isinstance(problem, Unavailable)

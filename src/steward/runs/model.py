@@ -1,5 +1,6 @@
 """What a run is: its request, its state, and the words for both."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -99,11 +100,23 @@ ONCE: Final = Retries()
 class StepFailed(Exception):
     """A step ended with an error, now or when it was first run; programs may catch it."""
 
-    def __init__(self, key: str, code: str, message: str) -> None:
+    def __init__(
+        self, key: str, code: str, message: str, details: Mapping[str, Any] | None = None
+    ) -> None:
+        """`details` is what the record knows beside code and message: the cause, the places in the input."""
         super().__init__(message)
         self.key = key
         self.code = code
         self.message = message
+        self.details: Mapping[str, Any] = details or {}
+
+    @classmethod
+    def from_json(cls, key: str, error: Mapping[str, Any]) -> "StepFailed":
+        details = {name: error[name] for name in ("cause", "problems") if name in error}
+        return cls(key, error["code"], error["message"], details)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"code": self.code, "message": self.message, **self.details}
 
 
 class Suspension(BaseException):

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import secrets
+import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -49,12 +52,32 @@ class Runs:
         self.parts = Parts(database, blobs, clock, self.records, self.journal, self._commit, scrub)
         self.programs: dict[str, Program] = {}
         self._bus = bus
+        self._process = f"{socket.gethostname()[:40]}/{os.getpid()}"
 
     def start(self, scope: Scope, author: str, request: RunRequest) -> Run:
         """Puts a run in the queue; it is durable when this returns."""
         new = self.records.prepared(scope, author, request)
         self._commit.write_now(self.records.unit(new))
         return new.run
+
+    async def start_and_drive(
+        self, scope: Scope, author: str, request: RunRequest, lease: timedelta = LEASE
+    ) -> Run:
+        """Starts a run and drives it here until it is over or parked: for what somebody waits for.
+
+        No worker is called. If this process dies, the lease runs out and any worker goes on.
+        """
+        program = self._program(request.program)
+        holder = f"{self._process}/{secrets.token_hex(4)}"
+        new = self.records.prepared(scope, author, request, holder=holder, lease=lease)
+        await self._commit.write(self.records.unit(new))
+        drive = Drive(self.parts, new.run, program)
+        keeping = asyncio.create_task(self._keep([drive], holder, lease))
+        try:
+            await self._drive(drive)
+        finally:
+            keeping.cancel()
+        return await asyncio.to_thread(self.records.get, scope, new.run.id)
 
     def get(self, scope: Scope, run_id: str) -> Run:
         return self.records.get(scope, run_id)

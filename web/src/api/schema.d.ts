@@ -6395,6 +6395,12 @@ export interface components {
              * @description The request's id, as in the X-Request-ID header.
              */
             instance: string;
+            /**
+             * Run Id
+             * @description The run that waits for approval, where that is why nothing happened yet.
+             * @default null
+             */
+            run_id?: string | null;
             /** Status */
             status: number;
             /** Title */

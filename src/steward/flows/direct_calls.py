@@ -1,0 +1,153 @@
+"""What a person does by hand: a run of one call through the broker, the same for a click, a command and a token.
+
+Policy may let such a call pass unasked; it is journaled, audited and undoable like any other.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steward.broker.broker import Broker
+from steward.broker.grants import Grant, token_role
+from steward.broker.plans import validated
+from steward.broker.toolbox import Toolbox
+from steward.core.errors import Bug, Conflict, StewardError, error_from_json
+from steward.identity import Access
+from steward.runs import Execution, Json, Run, RunRequest, Runs, Status
+
+PROGRAM: Final = "call"
+KEY: Final = "call"
+"""The name of the one call in its run's journal."""
+BUDGET: Final[Mapping[str, Any]] = {"usd": "5"}
+"""Somebody waits for it and can cancel it, so time sets no limit."""
+
+
+@dataclass(frozen=True)
+class DirectCall:
+    tool: str
+    arguments: Mapping[str, Json]
+    title: str = ""
+    branch: str = "main"
+    seen: bool = False
+    """Whether the person has looked at a preview of exactly this."""
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call that is done."""
+
+    run: Run
+    value: Json
+    summary: str
+    commits: tuple[str, ...]
+    artifacts: tuple[Json, ...]
+
+
+class NotDoneYet(Conflict):
+    """The call is governed like any other, and something has to happen before it is made."""
+
+    code = "waits"
+    title = "Nothing has changed yet"
+
+    def __init__(self, message: str, run_id: str, *, code: str) -> None:
+        super().__init__(message, code=code)
+        self.run_id = run_id
+
+
+class DirectCalls:
+    def __init__(self, runs: Runs, broker: Broker, tools: Toolbox) -> None:
+        self._runs = runs
+        self._broker = broker
+        self._tools = tools
+        runs.programs[PROGRAM] = self._drive
+
+    async def run(self, access: Access, call: DirectCall) -> Called:
+        """Makes the call and returns what it did; raises what stopped it, or NotDoneYet while somebody must approve."""
+        request = self.request(access, call)
+        run = await self._runs.start_and_drive(access.scope, access.user_id, request)
+        return await self.outcome(run)
+
+    def start(self, access: Access, call: DirectCall) -> Run:
+        """Puts the call in the queue, for work that takes longer than a request; any worker makes it."""
+        request = self.request(access, call)
+        return self._runs.start(access.scope, access.user_id, request)
+
+    async def outcome(self, run: Run) -> Called:
+        """What a direct call did, from its journal; raises what stopped it."""
+        match run.status:
+            case Status.done:
+                found = (await self._ended(run))["output"]
+                return Called(
+                    run,
+                    found["value"],
+                    found["summary"],
+                    tuple(found["commits"]),
+                    tuple(found["artifacts"]),
+                )
+            case Status.failed:
+                raise error_from_json((await self._ended(run))["error"])
+            case Status.cancelled:
+                raise Conflict("This was cancelled. Nothing was changed.", code="cancelled")
+            case _:
+                raise _not_done_yet(run)
+
+    def request(self, access: Access, call: DirectCall) -> RunRequest:
+        """The call as a run; Invalid where the arguments do not fit, before anything is started."""
+        tool = self._tools.get(access.scope, call.tool)
+        checked = validated(tool, dict(call.arguments))
+        access.require_acting()
+        grant = Grant(
+            frozenset({tool.name}),
+            tool.risk,
+            call.branch,
+            role=token_role(access),
+            direct=True,
+        )
+        return RunRequest(
+            title=call.title or tool.title,
+            program=PROGRAM,
+            document={
+                "tool": tool.name,
+                "arguments": checked.model_dump(mode="json", exclude_unset=True),
+                "seen": call.seen,
+            },
+            grant=grant.to_json(),
+            budget=dict(BUDGET),
+        )
+
+    async def _drive(self, execution: Execution) -> Json:
+        await self._broker.begin(execution)
+        asked = execution.request.document
+        done = await self._broker.call(
+            execution, KEY, asked["tool"], asked["arguments"], seen=asked["seen"]
+        )
+        return {
+            "value": done.value,
+            "summary": done.summary,
+            "commits": list(done.commits),
+            "artifacts": list(done.artifacts),
+        }
+
+    async def _ended(self, run: Run) -> dict[str, Any]:
+        found: dict[str, Any] | None = await asyncio.to_thread(
+            self._runs.outcome, run.scope, run.id
+        )
+        if found is None:
+            raise Bug(f"The journal of {run.id} does not say how it ended.")
+        return found
+
+
+def _not_done_yet(run: Run) -> StewardError:
+    if run.status is Status.waiting_for_approval:
+        return NotDoneYet(
+            "This needs approval, so nothing has changed yet. It waits in the inbox.",
+            run.id,
+            code="waits-for-approval",
+        )
+    reason = f": {run.reason}" if run.reason else ""
+    return NotDoneYet(
+        f"This is not done yet{reason}. Open the run to see what it waits for.",
+        run.id,
+        code="waits",
+    )
