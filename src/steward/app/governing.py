@@ -8,6 +8,7 @@ from typing import Any
 from steward.broker.approvals import Approvals
 from steward.broker.broker import Broker
 from steward.broker.budgets import Budgets
+from steward.broker.call_planning import CallPlanner
 from steward.broker.deciding import Deciding
 from steward.broker.forking import Forking
 from steward.broker.grants import TokenDesk
@@ -70,7 +71,8 @@ def govern(
     approvals = Approvals(database, runs, events, clock, ids, groups)
     budgets = Budgets(database, clock)
     tokens = TokenDesk(RunTokens(keyring.derived(TOKEN_PURPOSE), clock), clock)
-    broker = Broker(database, tools, rulebook, groups, approvals, budgets, tokens, clock, services)
+    planner = CallPlanner(database, tools, rulebook, groups, services)
+    broker = Broker(tools, planner, rulebook, approvals, budgets, tokens, clock, services)
     return Governing(
         rulebook=rulebook,
         groups=groups,

@@ -16,47 +16,25 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
-from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Final
 
 from steward.broker.approvals import UNDO_WINDOW, Approvals
 from steward.broker.budgets import Budgets
+from steward.broker.call_planning import CallPlanner, within_time
 from steward.broker.grants import Grant, TokenDesk
-from steward.broker.groups import Groups
 from steward.broker.labels import Labels
 from steward.broker.people import People
-from steward.broker.plans import (
-    Labelled,
-    Plan,
-    body_of,
-    cost_from_json,
-    cost_to_json,
-    validated,
-)
-from steward.broker.policy import (
-    Amounts,
-    Asker,
-    Decision,
-    Origin,
-    PolicySet,
-    Question,
-    Resource,
-    decide,
-)
+from steward.broker.plans import Labelled, Plan, cost_from_json, cost_to_json, validated
 from steward.broker.policy_text import Verdict
 from steward.broker.rulebook import ProjectSettings, Rulebook
 from steward.broker.spending import Spending
 from steward.broker.tokens import Claims
-from steward.broker.tool import Arguments, Cost, Outcome, Risk, Tool, ToolContext
-from steward.broker.toolbox import Toolbox, remembered
+from steward.broker.tool import Cost, Outcome, Risk, Tool
+from steward.broker.toolbox import Toolbox
 from steward.core.clock import Clock
-from steward.core.errors import Unavailable
 from steward.core.faults import fault
 from steward.data.versions import on_ticket
-from steward.identity import Role
 from steward.runs import (
-    UNCERTAIN,
     Effect,
     Execution,
     Found,
@@ -71,7 +49,6 @@ from steward.runs import (
     digest,
 )
 from steward.runs.execution import OpenWait
-from steward.store import Database, Transaction
 
 ASK_HUMAN: Final = "ask_human"
 """The one tool that is a wait and not a function: the broker answers it with what a person says."""
@@ -81,10 +58,9 @@ UNTRUSTED: Final = "read untrusted content"
 class Broker:
     def __init__(
         self,
-        database: Database,
         tools: Toolbox,
+        planner: CallPlanner,
         rulebook: Rulebook,
-        groups: Groups,
         approvals: Approvals,
         budgets: Budgets,
         tokens: TokenDesk,
@@ -92,10 +68,9 @@ class Broker:
         services: Mapping[str, Any],
         undo_window: timedelta = UNDO_WINDOW,
     ) -> None:
-        self._database = database
         self.tools = tools
+        self._planner = planner
         self._rulebook = rulebook
-        self._groups = groups
         self._approvals = approvals
         self._tokens = tokens
         self._clock = clock
@@ -162,29 +137,7 @@ class Broker:
 
     def forbidden(self, run: Run, grant: Json) -> frozenset[str]:
         """Tools that policy refuses this run whatever the arguments; a plan need not name them."""
-        given = Grant.from_json(grant)
-        with self._database.read(run.scope) as tx:
-            asker, settings = self._asker(tx, run, given), self._rulebook.settings_within(tx)
-            policies = self._rulebook.in_force_within(tx, given.playbook, given.policies)
-        refused = set()
-        for tool in self.tools.listed(run.scope):
-            question = Question(
-                asker=asker,
-                scope=run.scope,
-                tool=tool.name,
-                risk=tool.risk,
-                resource=Resource(),
-                effects=tool.effects,
-                playbook=given.playbook,
-                branch=given.branch,
-                destination=None,
-                safe_mode=settings.safe_mode,
-                origin=Origin(False, False, ()),
-                amounts=Amounts(0, 0, Decimal(0)),
-            )
-            if _verdict(policies, question) is Verdict.deny:
-                refused.add(tool.name)
-        return frozenset(refused)
+        return self._planner.forbidden(run, Grant.from_json(grant))
 
     async def afford(self, execution: Execution, key: str, what: str, estimate: Cost) -> None:
         """Sets budget aside for something that is no tool, such as a request to a model; asks where it lacks."""
@@ -247,17 +200,18 @@ class Broker:
         labels = {name: label.to_json() for name, label in sorted(provenance.items())}
 
         async def perform() -> Json:
-            reserved_for = None if ahead else call_key
-            found = await self._planned(
-                execution,
-                reserved_for,
-                tool_name,
-                arguments,
-                provenance,
-                asked_for=asked_for,
-                seen=seen,
+            return asdict(
+                await self._planned(
+                    execution,
+                    None if ahead else call_key,
+                    tool_name,
+                    arguments,
+                    provenance,
+                    asked_for=asked_for,
+                    doubts=doubts,
+                    seen=seen,
+                )
             )
-            return {**found, "provenance": {**found["provenance"], "doubts": list(doubts)}}
 
         asked = {"tool": tool_name, "arguments": arguments, "provenance": labels}
         if asked_for:
@@ -279,88 +233,34 @@ class Broker:
         provenance: Mapping[str, Labels],
         *,
         asked_for: bool,
+        doubts: Sequence[str],
         seen: bool,
-    ) -> Json:
-        origin = _origin(provenance, UNTRUSTED in execution.marks, asked_for)
-        claims, tool, checked, context, estimate, decision = await asyncio.to_thread(
-            self._weighed, execution, tool_name, arguments, origin
+    ) -> Plan:
+        tool = await asyncio.to_thread(self._granted, execution, tool_name)
+        plan = await self._planner.plan(
+            execution.run,
+            _grant(execution),
+            tool,
+            arguments,
+            provenance,
+            read_untrusted=UNTRUSTED in execution.marks,
+            asked_for=asked_for,
+            doubts=doubts,
+            seen=seen,
         )
-        preview = None
-        harmless = decision.verdict is Verdict.allow and tool.risk.at_most(Risk.compute)
-        known = harmless or (seen and decision.verdict is not Verdict.ask)
-        if decision.verdict is not Verdict.deny and tool.dry_run is not None and not known:
-            preview = await self._within(tool, tool.dry_run(context, checked))
-        over = None
-        if decision.verdict is not Verdict.deny and call_key is not None:
-            waits = decision.verdict is Verdict.ask or tool_name == ASK_HUMAN
-            over = await self._spending.reserve(execution, call_key, estimate, waits=waits)
-        return asdict(
-            Plan(
-                tool=tool_name,
-                arguments=checked.model_dump(mode="json"),
-                body=body_of(execution.run.id, claims.branch, tool, checked, preview),
-                decision=decision.to_json(),
-                preview=asdict(preview) if preview else None,
-                provenance={
-                    "trusted": not (origin.untrusted_arguments or origin.read_untrusted),
-                    "untrusted_arguments": origin.untrusted_arguments,
-                    "sources": list(origin.sources),
-                    "asked_for": origin.asked_for,
-                    "arguments": {name: label.to_json() for name, label in provenance.items()},
-                },
-                estimate=cost_to_json(estimate),
-                over_budget=over,
-                pinned=remembered(tool),
-            )
-        )
+        outcome = plan.decision["outcome"]
+        if outcome == Verdict.deny.value or call_key is None:
+            return plan
+        waits = outcome == Verdict.ask.value or tool_name == ASK_HUMAN
+        estimate = cost_from_json(plan.estimate)
+        over = await self._spending.reserve(execution, call_key, estimate, waits=waits)
+        return replace(plan, over_budget=over)
 
-    def _weighed(
-        self, execution: Execution, tool_name: str, arguments: Json, origin: Origin
-    ) -> tuple[Claims, Tool[Any], Arguments, ToolContext, Cost, Decision]:
-        """What policy says to a call, as the project is at this moment; reads, so it has a thread."""
-        run = execution.run
+    def _granted(self, execution: Execution, tool_name: str) -> Tool[Any]:
         claims = self._tokens.current(execution)
-        tool = self.tools.get(run.scope, tool_name)
+        tool = self.tools.get(execution.run.scope, tool_name)
         claims.refuse_unless_covered(tool_name, tool.risk)
-        checked = validated(tool, arguments)
-        grant = Grant.from_json(execution.request.grant)
-        with self._database.read(run.scope) as tx:
-            asker = self._asker(tx, run, grant)
-            settings = self._rulebook.settings_within(tx)
-            policies = self._rulebook.in_force_within(tx, claims.playbook, grant.policies)
-        context = self._context(execution, claims, settings)
-        estimate = tool.estimate(context, checked) if tool.estimate else Cost()
-        question = _question(asker, run, claims, tool, checked, settings, origin, estimate)
-        question = replace(question, direct=grant.direct)
-        return claims, tool, checked, context, estimate, decide(policies, question)
-
-    def _asker(self, tx: Transaction, run: Run, grant: Grant) -> Asker:
-        # Somebody who left the project may look at what they started, and no more.
-        role = self._groups.role_within(tx, run.created_by) or Role.viewer
-        if grant.role is not None and grant.role < role:
-            role = grant.role
-        return Asker(run.created_by, role, self._groups.of_within(tx, run.created_by))
-
-    def _context(
-        self,
-        execution: Execution,
-        claims: Claims,
-        settings: ProjectSettings,
-        ticket: Ticket | None = None,
-        key: str = "",
-    ) -> ToolContext:
-        run = execution.run
-        return ToolContext(
-            scope=run.scope,
-            run_id=run.id,
-            author=run.created_by,
-            branch=claims.branch,
-            services=self._services,
-            settings=settings.tools,
-            ticket=ticket,
-            key=key,
-            direct=Grant.from_json(execution.request.grant).direct,
-        )
+        return tool
 
     async def _standing(self, execution: Execution) -> tuple[Claims, ProjectSettings]:
         """What holds at this moment, looked up where it blocks nobody."""
@@ -370,18 +270,6 @@ class Broker:
             return claims, self._rulebook.settings(execution.run.scope)
 
         return await asyncio.to_thread(look)
-
-    async def _within(self, tool: Tool[Any], work: Any, *, is_effect: bool = False) -> Any:
-        try:
-            async with asyncio.timeout(tool.timeout.total_seconds()):
-                return await work
-        except TimeoutError:
-            seconds = tool.timeout.total_seconds()
-            # What was begun in a thread goes on there: of an effect nobody knows yet.
-            code = UNCERTAIN if is_effect else "timeout"
-            raise Unavailable(
-                f"{tool.title} took longer than the allowed {seconds:g} seconds.", code=code
-            ) from None
 
     # Steps 8 to 12
 
@@ -409,11 +297,11 @@ class Broker:
                     ticket.idempotency_key if ticket else digest([execution.run.id, key]),
                 )
             started = self._clock.monotonic()
-            context = self._context(execution, claims, settings, ticket, key)
+            context = self._planner.context(execution.run, _grant(execution), settings, ticket, key)
             with on_ticket(ticket.idempotency_key if ticket else None, execution.run.id):
                 work = tool.run(context, arguments)
                 try:
-                    outcome: Outcome = await self._within(tool, work, is_effect=ticket is not None)
+                    outcome: Outcome = await within_time(tool, work, is_effect=ticket is not None)
                 except Parked as parked:
                     # A tool that waits for another run says so; it is called again once that is over.
                     waiting = OpenWait(Status.blocked, parked.reason, None, parked.request)
@@ -432,8 +320,8 @@ class Broker:
         async def reconcile(ticket: Ticket) -> Reconciled:
             if tool.reconcile is None:
                 raise StepFailed(key, "bug", "This tool cannot look what happened.")
-            claims, settings = await self._standing(execution)
-            context = self._context(execution, claims, settings, ticket)
+            _, settings = await self._standing(execution)
+            context = self._planner.context(execution.run, _grant(execution), settings, ticket)
             found = await tool.reconcile(context, arguments, ticket)
             if found.found is Found.happened:
                 cost = cost_from_json(found.result["cost"])
@@ -497,47 +385,8 @@ class Broker:
         self._services["workbench"].versions.pin(run.scope, "run", run.id, commits=commits)
 
 
-def _question(
-    asker: Asker,
-    run: Run,
-    claims: Claims,
-    tool: Tool[Any],
-    arguments: Arguments,
-    settings: ProjectSettings,
-    origin: Origin,
-    estimate: Cost,
-) -> Question:
-    destination = tool.destination(arguments) if tool.destination else None
-    return Question(
-        asker=asker,
-        scope=run.scope,
-        tool=tool.name,
-        risk=tool.risk,
-        resource=Resource("destination", destination) if destination else Resource(),
-        effects=tool.effects,
-        playbook=claims.playbook,
-        branch=claims.branch,
-        destination=destination,
-        safe_mode=settings.safe_mode,
-        origin=origin,
-        amounts=Amounts(estimate.rows, estimate.bytes, estimate.usd),
-    )
-
-
-def _origin(
-    provenance: Mapping[str, Labels],
-    read_untrusted: bool,
-    asked_for: bool,
-) -> Origin:
-    sources = sorted({source for label in provenance.values() for source in label.sources})
-    untrusted = any(not label.trusted for label in provenance.values())
-    return Origin(untrusted, read_untrusted, tuple(sources), asked_for)
-
-
-@lru_cache(maxsize=4_096)
-def _verdict(policies: PolicySet, question: Question) -> Verdict:
-    """The same question about the same texts has the same answer; planning asks for every tool, every time."""
-    return decide(policies, question).verdict
+def _grant(execution: Execution) -> Grant:
+    return Grant.from_json(execution.request.grant)
 
 
 def _as_told(value: Json) -> Json:

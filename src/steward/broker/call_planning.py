@@ -1,0 +1,239 @@
+"""Plans calls: what policy says of one as the project is at this moment, what it would cost and what it would do.
+
+The same questions are asked three times: when a call is planned, when a person edits it, and just before it happens.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+from steward.broker.grants import Grant
+from steward.broker.groups import Groups
+from steward.broker.labels import Labels
+from steward.broker.plans import Plan, body_of, cost_from_json, cost_to_json, validated
+from steward.broker.policy import (
+    Amounts,
+    Asker,
+    Decision,
+    Origin,
+    PolicySet,
+    Question,
+    Resource,
+    decide,
+)
+from steward.broker.policy_text import Verdict
+from steward.broker.rulebook import ProjectSettings, Rulebook
+from steward.broker.tool import Arguments, Cost, Risk, Tool, ToolContext
+from steward.broker.toolbox import Toolbox, remembered
+from steward.core.errors import Unavailable
+from steward.identity import Role
+from steward.runs import UNCERTAIN, Json, Run, Ticket
+from steward.store import Database
+
+T = TypeVar("T")
+_NOTHING: Final = Amounts(0, 0, Decimal(0))
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What holds in a project at this moment for a run: its author, the settings, the policies in force."""
+
+    asker: Asker
+    settings: ProjectSettings
+    policies: PolicySet
+
+    def decide(
+        self,
+        run: Run,
+        grant: Grant,
+        tool: Tool[Any],
+        destination: str | None,
+        origin: Origin,
+        amounts: Amounts,
+    ) -> Decision:
+        question = Question(
+            asker=self.asker,
+            scope=run.scope,
+            tool=tool.name,
+            risk=tool.risk,
+            resource=Resource("destination", destination) if destination else Resource(),
+            effects=tool.effects,
+            playbook=grant.playbook,
+            branch=grant.branch,
+            destination=destination,
+            safe_mode=self.settings.safe_mode,
+            origin=origin,
+            amounts=amounts,
+            direct=grant.direct,
+        )
+        return _decided(self.policies, question)
+
+
+class CallPlanner:
+    def __init__(
+        self,
+        database: Database,
+        tools: Toolbox,
+        rulebook: Rulebook,
+        groups: Groups,
+        services: Mapping[str, Any],
+    ) -> None:
+        self._database = database
+        self._tools = tools
+        self._rulebook = rulebook
+        self._groups = groups
+        self._services = services
+
+    def situation(self, run: Run, grant: Grant) -> Situation:
+        """Read in one transaction."""
+        with self._database.read(run.scope) as tx:
+            # Somebody who left the project may look at what they started, and no more.
+            role = self._groups.role_within(tx, run.created_by) or Role.viewer
+            if grant.role is not None and grant.role < role:
+                role = grant.role
+            return Situation(
+                Asker(run.created_by, role, self._groups.of_within(tx, run.created_by)),
+                self._rulebook.settings_within(tx),
+                self._rulebook.in_force_within(tx, grant.playbook, grant.policies),
+            )
+
+    async def plan(
+        self,
+        run: Run,
+        grant: Grant,
+        tool: Tool[Any],
+        arguments: Json,
+        provenance: Mapping[str, Labels],
+        *,
+        read_untrusted: bool,
+        asked_for: bool = False,
+        doubts: Sequence[str] = (),
+        seen: bool = False,
+    ) -> Plan:
+        """The call checked, decided and previewed. Nothing is set aside for it and nobody is asked.
+
+        `seen`: the person who makes the call knows its preview; only somebody else who must approve needs one.
+        """
+        origin = _origin(provenance, read_untrusted, asked_for)
+        checked, context, estimate, decision = await asyncio.to_thread(
+            self._weighed, run, grant, tool, arguments, origin
+        )
+        preview = None
+        harmless = decision.verdict is Verdict.allow and tool.risk.at_most(Risk.compute)
+        known = harmless or (seen and decision.verdict is not Verdict.ask)
+        if decision.verdict is not Verdict.deny and tool.dry_run is not None and not known:
+            preview = await within_time(tool, tool.dry_run(context, checked))
+        return Plan(
+            tool=tool.name,
+            arguments=checked.model_dump(mode="json"),
+            body=body_of(run.id, grant.branch, tool, checked, preview),
+            decision=decision.to_json(),
+            preview=asdict(preview) if preview else None,
+            provenance={
+                "trusted": not (origin.untrusted_arguments or origin.read_untrusted),
+                "untrusted_arguments": origin.untrusted_arguments,
+                "read_untrusted": origin.read_untrusted,
+                "sources": list(origin.sources),
+                "asked_for": origin.asked_for,
+                "arguments": {name: label.to_json() for name, label in provenance.items()},
+                "doubts": list(doubts),
+            },
+            estimate=cost_to_json(estimate),
+            over_budget=None,
+            pinned=remembered(tool),
+        )
+
+    def _weighed(
+        self, run: Run, grant: Grant, tool: Tool[Any], arguments: Json, origin: Origin
+    ) -> tuple[Arguments, ToolContext, Cost, Decision]:
+        """Reads, so it has a thread."""
+        checked = validated(tool, arguments)
+        situation = self.situation(run, grant)
+        context = self.context(run, grant, situation.settings)
+        estimate = tool.estimate(context, checked) if tool.estimate else Cost()
+        destination = tool.destination(checked) if tool.destination else None
+        decision = situation.decide(run, grant, tool, destination, origin, _amounts(estimate))
+        return checked, context, estimate, decision
+
+    def decide_again(self, run: Run, grant: Grant, plan: Plan) -> tuple[ProjectSettings, Decision]:
+        """What policy says now of a call that was planned before, and the settings of this moment."""
+        situation = self.situation(run, grant)
+        known = plan.provenance
+        origin = Origin(
+            known["untrusted_arguments"],
+            known.get("read_untrusted", not known["trusted"]),
+            tuple(known["sources"]),
+            known.get("asked_for", False),
+        )
+        decision = situation.decide(
+            run,
+            grant,
+            self._tools.planned(plan),
+            plan.body["destination"],
+            origin,
+            _amounts(cost_from_json(plan.estimate)),
+        )
+        return situation.settings, decision
+
+    def forbidden(self, run: Run, grant: Grant) -> frozenset[str]:
+        """Tools that policy refuses this run whatever the arguments."""
+        situation = self.situation(run, grant)
+        origin = Origin(False, False, ())
+        return frozenset(
+            tool.name
+            for tool in self._tools.listed(run.scope)
+            if situation.decide(run, grant, tool, None, origin, _NOTHING).verdict is Verdict.deny
+        )
+
+    def context(
+        self,
+        run: Run,
+        grant: Grant,
+        settings: ProjectSettings,
+        ticket: Ticket | None = None,
+        key: str = "",
+    ) -> ToolContext:
+        return ToolContext(
+            scope=run.scope,
+            run_id=run.id,
+            author=run.created_by,
+            branch=grant.branch,
+            services=self._services,
+            settings=settings.tools,
+            ticket=ticket,
+            key=key,
+            direct=grant.direct,
+        )
+
+
+async def within_time(tool: Tool[Any], work: Awaitable[T], *, is_effect: bool = False) -> T:
+    """What a tool gives within its own time limit."""
+    try:
+        async with asyncio.timeout(tool.timeout.total_seconds()):
+            return await work
+    except TimeoutError:
+        seconds = tool.timeout.total_seconds()
+        # What was begun in a thread goes on there: of an effect nobody knows yet.
+        code = UNCERTAIN if is_effect else "timeout"
+        raise Unavailable(
+            f"{tool.title} took longer than the allowed {seconds:g} seconds.", code=code
+        ) from None
+
+
+@lru_cache(maxsize=4_096)
+def _decided(policies: PolicySet, question: Question) -> Decision:
+    """The same question about the same texts has the same answer, and each call asks it more than once."""
+    return decide(policies, question)
+
+
+def _amounts(cost: Cost) -> Amounts:
+    return Amounts(cost.rows, cost.bytes, cost.usd)
+
+
+def _origin(provenance: Mapping[str, Labels], read_untrusted: bool, asked_for: bool) -> Origin:
+    sources = sorted({source for label in provenance.values() for source in label.sources})
+    untrusted = any(not label.trusted for label in provenance.values())
+    return Origin(untrusted, read_untrusted, tuple(sources), asked_for)
