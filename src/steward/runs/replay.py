@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from steward.core.errors import Bug, StewardError
+from steward.core.errors import Bug, StewardError, error_to_json
 from steward.runs.canonical import Json, canonical
 from steward.runs.driver import Program
 from steward.runs.entries import Entry, Kind, is_reference
@@ -23,6 +23,7 @@ from steward.runs.model import (
 from steward.store import Transaction
 
 T = TypeVar("T")
+_DETAILS = frozenset({"cause", "problems"})
 ReadPayload = Callable[[str], Json]
 """The payload of a blob by its digest."""
 
@@ -127,9 +128,9 @@ async def _end_of(execution: Execution, program: Program) -> tuple[str, Any]:
     except (Paused, Cancelled):
         return "stopped", None
     except StepFailed as failure:
-        return "failed", {"code": failure.code, "message": failure.message, "at": failure.key}
+        return "failed", {**failure.to_json(), "at": failure.key}
     except StewardError as problem:
-        return "failed", {"code": problem.specific_code, "message": problem.message}
+        return "failed", error_to_json(problem)
 
 
 async def _compare_end(
@@ -146,6 +147,9 @@ async def _compare_end(
         outcome = await reader.loaded(last.data["output"])
     else:
         outcome = last.data["error"]
+        if ended == expected:
+            # Records made before errors kept their cause say less.
+            seen = {name: seen[name] for name in seen if name in outcome or name not in _DETAILS}
     if ended != expected or canonical(outcome) != canonical(seen):
         return [Divergence("run", f"ended {ended}, was {expected}", outcome, seen)]
     return []
