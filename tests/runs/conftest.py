@@ -47,8 +47,10 @@ class Room:
     world: World
 
     def start(self, program: str, title: str = "A run", **inputs: Any) -> str:
-        request = RunRequest(title, program, {}, inputs)
-        return self.runs.start(self.scope, "usr_test", request).id
+        return self.start_as("usr_test", program, title, **inputs)
+
+    def start_as(self, author: str, program: str, title: str = "A run", **inputs: Any) -> str:
+        return self.runs.start(self.scope, author, RunRequest(title, program, {}, inputs)).id
 
     def drive(self) -> int:
         return self.runs.drive_until_idle()
@@ -106,6 +108,10 @@ def programs(world: World) -> dict[str, Any]:  # noqa: C901
         limit = Retries(timeout=timedelta(milliseconds=20))
         return await execution.step("hang", {}, hang, limit)
 
+    async def held(execution: Execution) -> Any:
+        """Goes on until its worker stops."""
+        return await execution.step("held", {}, asyncio.Event().wait)
+
     async def parent(execution: Execution) -> Any:
         request = RunRequest(
             "The child", execution.request.inputs.get("child", "steps"), {}, {"n": 2}
@@ -136,6 +142,7 @@ def programs(world: World) -> dict[str, Any]:  # noqa: C901
         "branches": branches,
         "retried": retried,
         "slow": slow,
+        "held": held,
         "parent": parent,
         "wrong": wrong,
         "bug": bug,

@@ -18,7 +18,7 @@ from steward.runs.doorbell import Call
 from steward.runs.driver import Drive
 from steward.runs.nats import NatsDoorbell, NatsLine
 from steward.runs.worker import Worker
-from steward.store import EVERYWHERE
+from steward.store import EVERYWHERE, Scope
 from steward.testing import Installation, NatsServer
 from tests.runs.conftest import Room, World, programs
 
@@ -157,6 +157,83 @@ def test_the_longest_due_of_the_highest_priority_is_claimed_first(
     order = [room.runs.records.claim("h", ["cpu"], 1, LEASE)[0].id for _ in started]
     assert order == [started[1], started[3], started[0], started[2]]
     assert room.runs.records.claim("h", ["cpu"], 1, LEASE) == []
+
+
+def test_projects_and_people_are_claimed_by_turns(room: Room, installation: Installation) -> None:
+    request, records = RunRequest("A run", "steps", {}), room.runs.records
+    other = Scope(room.scope.org_id, installation.project("Second"))
+    for scope, author, count in (
+        (room.scope, "ann", 6),
+        (room.scope, "bob", 2),
+        (other, "carl", 2),
+        (other, "ann", 1),
+    ):
+        for _ in range(count):
+            room.runs.start(scope, author, request)
+
+    def claimed(limit: int) -> list[str]:
+        runs = records.claim("h", ["cpu"], limit, LEASE)
+        return [
+            f"{run.created_by}{'' if run.scope == room.scope else ' elsewhere'}" for run in runs
+        ]
+
+    turns = ["ann", "carl elsewhere", "bob", "ann elsewhere", "ann", "carl elsewhere", "bob"]
+    assert sorted(claimed(2)) == sorted(turns[:2])
+    # What is being driven counts as well.
+    assert sorted(claimed(2)) == sorted(turns[2:4])
+    assert sorted(claimed(3)) == sorted(turns[4:])
+    assert claimed(9) == ["ann"] * 4
+
+
+def test_only_people_without_a_driven_run_may_use_the_reserve(
+    room: Room, installation: Installation
+) -> None:
+    for author in ("ann", "ann", "ann", "bob", "bob"):
+        room.start_as(author, "steps")
+
+    def claimed(*, newcomers: bool) -> list[str]:
+        with installation.steward.database.write(EVERYWHERE) as tx:
+            runs = room.runs.records.claim_within(
+                tx, "h", ["cpu"], 1 if not newcomers else 9, LEASE, newcomers=newcomers
+            )
+        return [run.created_by for run in runs]
+
+    assert claimed(newcomers=False) == ["ann"]
+    assert claimed(newcomers=True) == ["bob"]
+    assert claimed(newcomers=True) == []
+
+
+def test_a_run_is_driven_though_somebody_else_fills_the_worker(room: Room) -> None:
+    for _ in range(5):
+        room.start_as("ann", "held")
+    worker = room.runs.worker(concurrency=2)
+
+    async def work() -> None:
+        async with serving(worker):
+            await until(lambda: len(worker._drives) == 2)
+            quick = await asyncio.to_thread(room.start_as, "bob", "steps")
+            await until(lambda: room.status(quick) == "done")
+            assert len(worker._drives) == 2
+
+    asyncio.run(work())
+
+
+def test_nats_does_not_make_anybody_wait_for_somebody_who_fills_the_worker(
+    installation: Installation, bell: NatsDoorbell
+) -> None:
+    room = rung(installation, bell)
+    worker = room.runs.worker(lease=LEASE, concurrency=2)
+
+    async def work() -> None:
+        async with serving(worker):
+            await until(lambda: worker._on_line, "the line")
+            for _ in range(5):
+                await asyncio.to_thread(room.start_as, "ann", "held")
+            await until(lambda: len(worker._drives) == 2)
+            quick = await asyncio.to_thread(room.start_as, "bob", "steps")
+            await until(lambda: room.status(quick) == "done")
+
+    asyncio.run(work())
 
 
 def test_a_called_run_is_claimed_once_and_a_held_one_comes_again(

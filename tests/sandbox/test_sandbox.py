@@ -3,11 +3,13 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import psutil
 import pytest
 
 from steward.core.errors import Misconfigured
+from steward.core.shares import Share, sharing
 from steward.sandbox import Dataset, Request, Response, Sandbox, Walls
 from steward.sandbox.contract import Envelope
 from steward.sandbox.providers.embedded import Embedded
@@ -254,6 +256,46 @@ def test_a_client_that_hangs_up_ends_its_execution(provider: Embedded) -> None:
             await sandbox.close()
 
     assert asyncio.run(hang_up()) < 5
+
+
+def test_a_small_query_does_not_wait_for_the_endless_ones_of_somebody_else(
+    provider: Embedded,
+) -> None:
+    async def beside() -> None:
+        sandbox = Sandbox(_Lent(provider), concurrency=1)
+        endless = Request(kind="python", code="while True:\n    pass")
+        try:
+            with sharing(Share("project", "ann")):
+                tasks = [asyncio.create_task(sandbox.execute(endless)) for _ in range(5)]
+            await asyncio.wait(tasks, timeout=0.2)
+            with sharing(Share("project", "bob")):
+                small = await sandbox.execute(Request(kind="sql", code="SELECT 1"))
+            assert small.rows == [[1]]
+            assert not any(task.done() for task in tasks)
+            await asyncio.to_thread(_until_one_gives_way, provider)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=10)
+        finally:
+            await sandbox.close()
+
+    asyncio.run(beside())
+
+
+def _until_one_gives_way(provider: Embedded) -> None:
+    assert provider._zygote is not None
+    zygote = psutil.Process(provider._zygote._process.pid)
+    deadline = time.monotonic() + 20
+    while True:
+        left = zygote.children(recursive=True)
+        nice = set()
+        for process in left:
+            with suppress(psutil.NoSuchProcess):
+                nice.add(process.nice())
+        if 19 in nice:
+            return
+        assert time.monotonic() < deadline, "a long execution keeps its priority"
+        psutil.wait_procs(left, timeout=0.05)
 
 
 def test_many_at_once(

@@ -172,7 +172,12 @@ class SandboxSettings(_Section):
         "lsm",
         description="The weakest walls accepted; below them no code is run. `steward doctor` tells them.",
     )
-    concurrency: int = Field(4, gt=0, le=64, description="Executions at a time.")
+    concurrency: int = Field(
+        4,
+        gt=0,
+        le=64,
+        description="Executions at a time; people who have none running get up to as many beside them.",
+    )
     ready: int = Field(2, ge=1, le=32, description="Confined processes kept ready.")
     image: str = Field(
         "steward-runner",
@@ -200,7 +205,12 @@ class RunsSettings(_Section):
         True,
         description="Drive runs inside the server; off where `steward worker` processes do it.",
     )
-    concurrency: int = Field(64, gt=0, le=1000, description="Runs one process drives at a time.")
+    concurrency: int = Field(
+        64,
+        gt=0,
+        le=1000,
+        description="Runs one process drives at a time; people who have none under way get up to as many beside them.",
+    )
     lease: timedelta = Field(
         timedelta(seconds=6),
         description="How long a run stays with a worker that gives no sign of life.",

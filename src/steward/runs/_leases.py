@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from steward.core.errors import Conflict, NotFound
 from steward.runs import _tables as tables
 from steward.runs._rows import COLUMNS, LIVE, Rows, run_of
+from steward.runs._turns import turns
 from steward.runs.entries import Entry
 from steward.runs.model import Run, Status
 from steward.runs.topics import run_topic
@@ -41,7 +42,10 @@ class Leases(Rows):
         limit: int,
         lease: timedelta,
         overdue: timedelta = timedelta(0),
+        *,
+        newcomers: bool = False,
     ) -> list[Run]:
+        """The same in a shared transaction. With `newcomers`, only for people none of whose runs is being driven."""
         now = self._clock.now()
         served = COLUMNS.queue.in_(list(queues))
         # Two looks at two indexes: what is due and what was left stay few, however many runs there were.
@@ -53,7 +57,7 @@ class Leases(Rows):
             ),
         )
         wanted = sa.and_(COLUMNS.id.in_(due), _free(now))
-        return self._taken(tx, holder, wanted, limit, lease)
+        return self._taken(tx, holder, wanted, limit, lease, newcomers=newcomers)
 
     def claim_called(
         self,
@@ -83,15 +87,27 @@ class Leases(Rows):
         wanted: sa.ColumnElement[bool],
         limit: int,
         lease: timedelta,
+        *,
+        newcomers: bool = False,
     ) -> list[Run]:
         now = self._clock.now()
+        turn = turns(wanted, now)
         statement = (
             sa.select(tables.runs)
+            .join(turn, turn.c.id == COLUMNS.id)
             .where(COLUMNS.status.in_(LIVE), wanted)
-            .order_by(COLUMNS.priority.desc(), COLUMNS.wake_at, COLUMNS.id)
+            .order_by(
+                turn.c.project_turn,
+                turn.c.person_turn,
+                COLUMNS.priority.desc(),
+                COLUMNS.wake_at,
+                COLUMNS.id,
+            )
             .limit(limit)
-            .with_for_update(skip_locked=True)
+            .with_for_update(skip_locked=True, of=tables.runs)
         )
+        if newcomers:
+            statement = statement.where(turn.c.person_turn == 1)
         rows = tx.rows(statement)
         if not rows:
             return []

@@ -16,6 +16,9 @@ from typing import Final
 import structlog
 
 from steward.core.errors import StewardError, Unavailable
+from steward.core.fair_tasks import FairTurns
+from steward.core.fair_threads import FairThreads
+from steward.core.shares import Share, sharing
 from steward.runs.canonical import Json
 from steward.runs.doorbell import Delivery, Doorbell, Line
 from steward.runs.driver import Drive, Parts, Program
@@ -31,7 +34,14 @@ _SWEEP_SECONDS: Final = 1.0
 # With a doorbell, what is due for this long was not rung for: its ring was lost, or it woke by time.
 _GRACE: Final = timedelta(seconds=1)
 
+_THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
+"""Calls of steps that block, at a time; as many as an event loop has otherwise."""
+
 _log = structlog.get_logger("steward.worker")
+
+
+def share_of(run: Run) -> Share:
+    return Share(run.scope.project_id, run.created_by)
 
 
 class Worker:
@@ -68,6 +78,7 @@ class Worker:
         """Works until `stop`; runs that are under way then are left as they are for the next worker."""
         self._bell = asyncio.Event()
         loop = asyncio.get_running_loop()
+        _share_fairly(loop)
         with ExitStack() as listening:
             for queue in self._queues:
                 listening.enter_context(
@@ -106,6 +117,11 @@ class Worker:
     def _room(self) -> int:
         return self._concurrency - len(self._drives)
 
+    @property
+    def _reserve(self) -> int:
+        """Beside what one person may fill, for people none of whose runs is being driven."""
+        return 2 * self._concurrency - len(self._drives)
+
     async def _look(self) -> None:
         sweeping = time.monotonic() - self._swept_at >= _SWEEP_SECONDS
         on_line = self._on_line
@@ -113,18 +129,21 @@ class Worker:
             if sweeping:
                 self._swept_at = time.monotonic()
                 await asyncio.to_thread(self._schedules.fire_due)
+            # First what nobody came for in time, by turns: calls come in the order in which they were made.
+            if (sweeping or not on_line) and self._room > 0:
+                await self._claim(self._room, _GRACE if on_line else timedelta(0))
             if on_line:
                 await self._answer()
-            if (sweeping or not on_line) and self._room > 0:
-                await self._claim(_GRACE if on_line else timedelta(0))
+            if self._room <= 0 and self._reserve > 0:
+                await self._claim(self._reserve, timedelta(0), newcomers=True)
         except Unavailable as problem:
             _log.warning("claim_failed", error=problem.message)
 
-    async def _claim(self, overdue: timedelta) -> None:
-        records, room = self._parts.records, self._room
+    async def _claim(self, limit: int, overdue: timedelta, *, newcomers: bool = False) -> None:
+        records = self._parts.records
         runs = await self._parts.commit.share(
             lambda tx: records.claim_within(
-                tx, self.holder, self._queues, room, self._lease, overdue
+                tx, self.holder, self._queues, limit, self._lease, overdue, newcomers=newcomers
             )
         )
         for run in runs:
@@ -173,7 +192,8 @@ class Worker:
     def _begin(self, run: Run, call: Delivery | None) -> None:
         program = self._programs.get(run.program)
         drive = Drive(self._parts, run, program or _unknown)
-        task = asyncio.create_task(self._drive(drive, call), name=f"drive {run.id}")
+        with sharing(share_of(run)):
+            task = asyncio.create_task(self._drive(drive, call), name=f"drive {run.id}")
         self._drives[run.id] = _Underway(drive, task, call)
 
     async def _drive(self, drive: Drive, call: Delivery | None) -> None:
@@ -242,6 +262,13 @@ class Worker:
             await asyncio.to_thread(self._parts.records.release, self.holder)
         except Unavailable as problem:
             _log.warning("leases_not_released", error=problem.message)
+
+
+def _share_fairly(loop: asyncio.AbstractEventLoop) -> None:
+    """Nobody's runs hold up those of others: not by their number, and not by calls that block."""
+    if loop.get_task_factory() is None:
+        loop.set_default_executor(FairThreads(_THREADS, _THREADS, "worker"))
+        FairTurns(loop)
 
 
 @dataclass(frozen=True)

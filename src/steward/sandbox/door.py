@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 from steward.core.errors import Misconfigured
+from steward.core.fair_threads import FairThreads
 from steward.sandbox.contract import Envelope, Request, Response, Tier
 from steward.sandbox.providers import Provider
 from steward.sandbox.providers.unconfined import Unconfined
@@ -12,7 +12,10 @@ from steward.sandbox.walls import Walls
 
 
 class Sandbox:
-    """At most `concurrency` executions at once; the others wait their turn.
+    """At most `concurrency` executions at once; the others wait their turn, in fair shares.
+
+    A person who has none running gets one beside them, up to twice as many in all: a small query does not wait for
+    somebody else's long ones.
 
     Nothing runs below `minimum`, the weakest tier that the administrator accepts; with `none`, code
     runs even where no wall stands.
@@ -21,7 +24,7 @@ class Sandbox:
     def __init__(self, provider: Provider, *, minimum: Tier = "lsm", concurrency: int = 4) -> None:
         self._provider = provider
         self._minimum: Tier = minimum
-        self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="sandbox")
+        self._threads = FairThreads(concurrency, concurrency, "sandbox")
 
     async def walls(self) -> Walls:
         """What stands on this machine, proven now or before; starts the provider."""

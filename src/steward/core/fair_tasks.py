@@ -1,0 +1,119 @@
+"""Turns within one event loop: the tasks of one person, however many, do not hold up those of another.
+
+A loop runs what is ready in the order in which it became so: a task behind sixty others waits for all of them at each of
+its awaits. Here tasks of several people run one step at a time by turns. While only one person has tasks, they run as
+they always do.
+"""
+
+import asyncio
+import contextvars
+from collections import Counter
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, TypeVar
+
+from steward.core.shares import SYSTEM, FairQueue, Share, current_share
+
+T = TypeVar("T")
+
+
+class FairTurns:
+    """Makes an event loop's tasks take turns; of the shares that are current where the tasks are made."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._tasks: Counter[Share] = Counter()
+        self._waiting: FairQueue[asyncio.Future[None]] = FairQueue(slots=1)
+        self._pumping = False
+        loop.set_task_factory(self._made)
+
+    def _made(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        coro: Coroutine[Any, Any, T] | Generator[Any, None, T],
+        *,
+        context: contextvars.Context | None = None,
+    ) -> "asyncio.Future[T]":
+        share = current_share()
+        if share != SYSTEM and isinstance(coro, Coroutine):
+            coro = _Steps(self, share, coro)
+        return asyncio.Task(coro, loop=loop, context=context)
+
+    def begin(self, share: Share) -> None:
+        self._tasks[share] += 1
+
+    def end(self, share: Share) -> None:
+        self._tasks[share] -= 1
+        if not self._tasks[share]:
+            del self._tasks[share]
+
+    def turn(self, share: Share) -> "asyncio.Future[None] | None":
+        """Done when the share may run one step; None when nobody else could want to."""
+        if len(self._tasks) == 1 and not self._pumping:
+            return None
+        turn = self._loop.create_future()
+        self._waiting.put(share, turn)
+        if not self._pumping:
+            self._pumping = True
+            self._loop.call_soon(self._pump)
+        return turn
+
+    def give_up(self, share: Share, turn: "asyncio.Future[None]") -> None:
+        self._waiting.discard(share, turn)
+
+    def _pump(self) -> None:
+        """Lets one step run. The loop calls in order, so that it is called again after that step."""
+        taken = self._waiting.take()
+        if taken is None:
+            self._pumping = False
+            return
+        share, turn = taken
+        self._waiting.done(share)
+        if not turn.done():
+            turn.set_result(None)
+        self._loop.call_soon(self._pump)
+
+
+class _Steps(Coroutine[Any, Any, T]):
+    """A coroutine whose every step waits for its turn. What is thrown into it, such as a cancellation, does not wait."""
+
+    def __init__(self, turns: FairTurns, share: Share, coro: Coroutine[Any, Any, T]) -> None:
+        self._turns = turns
+        self._share = share
+        self._coro = coro
+        self._turn: asyncio.Future[None] | None = None
+        self._over = False
+        turns.begin(share)
+
+    def send(self, value: Any, /) -> Any:
+        if self._turn is None:
+            self._turn = self._turns.turn(self._share)
+            if self._turn is not None:
+                return next(self._turn.__await__())
+        self._turn = None
+        return self._stepped(lambda: self._coro.send(value))
+
+    def throw(self, *problem: Any) -> Any:
+        if self._turn is not None:
+            self._turns.give_up(self._share, self._turn)
+            self._turn = None
+        return self._stepped(lambda: self._coro.throw(*problem))
+
+    def close(self) -> None:
+        self._end()
+        self._coro.close()
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        raise TypeError("Only an event loop steps through it.")
+
+    def _stepped(self, step: Callable[[], Any]) -> Any:
+        try:
+            return step()
+        except BaseException:
+            # Also when it returned, which coroutines say by raising.
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        if not self._over:
+            self._over = True
+            self._turns.end(self._share)

@@ -1,0 +1,76 @@
+"""A pool of threads that people share fairly: a hundred calls of one person do not hold up the one of another."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+from steward.core.shares import FairQueue, Share, current_share
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class FairThreads(ThreadPoolExecutor):
+    """At most `slots` calls at once, and of people who have none running `reserve` more.
+
+    A call counts against the share that is current where it is submitted. An event loop takes it as its default pool.
+    """
+
+    def __init__(self, slots: int, reserve: int, thread_name_prefix: str = "") -> None:
+        super().__init__(slots + reserve, thread_name_prefix=thread_name_prefix)
+        self._queue: FairQueue[_Call] = FairQueue(slots, reserve)
+        self._queueing = threading.Lock()
+        self._closed = False
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        call = _Call(partial(fn, *args, **kwargs))
+        with self._queueing:
+            if self._closed:
+                raise RuntimeError("This pool of threads was closed; nothing new can start in it.")
+            self._queue.put(current_share(), call)
+        self._start()
+        return call.future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """What waits for its turn is cancelled; what runs may end."""
+        with self._queueing:
+            self._closed = True
+            left = self._queue.drain()
+        for call in left:
+            call.future.cancel()
+        super().shutdown(wait, cancel_futures=cancel_futures)
+
+    def _start(self) -> None:
+        while True:
+            with self._queueing:
+                taken = None if self._closed else self._queue.take()
+                if taken is None:
+                    return
+                share, call = taken
+                super().submit(self._run, share, call)
+
+    def _run(self, share: Share, call: "_Call") -> None:
+        try:
+            call.run()
+        finally:
+            with self._queueing:
+                self._queue.done(share)
+            self._start()
+
+
+class _Call:
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._work = work
+        self.future: Future[Any] = Future()
+
+    def run(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            result = self._work()
+        except BaseException as problem:  # noqa: BLE001 - whoever waits for the call gets it
+            self.future.set_exception(problem)
+        else:
+            self.future.set_result(result)
