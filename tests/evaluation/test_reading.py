@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from steward.core.documents import read_yaml
 from steward.core.errors import Invalid, NotFound
 from steward.evaluation import load_suites, shipped, suite_schema
 from steward.evaluation.suite import read_suite
-from steward.flows import load_document
 
 SUITE = """format: 1
 name: mine
@@ -74,7 +74,7 @@ def test_the_schema_fits_the_suites() -> None:
     Draft202012Validator.check_schema(schema)
     folder = Path(load_suites.__code__.co_filename).parent / "suites"
     for name in shipped():
-        value = load_document((folder / f"{name}.yaml").read_text()).value
+        value = read_yaml((folder / f"{name}.yaml").read_text())
         assert list(Draft202012Validator(schema).iter_errors(value)) == []
     assert list(Draft202012Validator(schema).iter_errors({"name": "a", "cases": [{"kind": "x"}]}))
 

@@ -278,7 +278,7 @@ WRONG = {
     "source: x": "no dataset 'x'",
     "{}": "source: Field required",
     "[1]": "object with at least",
-    "{": "not JSON",
+    "{": "neither JSON nor YAML: line 1",
     "source: [": "neither JSON nor YAML",
     "source: t\nextra: 1": "Extra inputs",
     "source: t\nselect: [z]": "no column 'z'",

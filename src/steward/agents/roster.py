@@ -6,11 +6,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from steward.agents.guardrails import Use
 from steward.broker.tool import Risk
+from steward.core.documents import Unreadable, read_yaml
 from steward.core.errors import Invalid, NotFound
 
 _PACKAGE = "steward.agents.builtin"
@@ -71,11 +71,9 @@ class Roster:
 
 def agent_from_yaml(text: str, where: str) -> Agent:
     try:
-        return Agent.model_validate(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" in line {mark.line + 1}" if mark is not None else ""
-        raise Invalid(f"{where} is not YAML{line}.") from None
+        return Agent.model_validate(read_yaml(text))
+    except Unreadable as error:
+        raise Invalid(f"{where} is not YAML in line {error.line}: {error.reason}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = "/".join(str(part) for part in first["loc"])

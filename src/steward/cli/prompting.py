@@ -1,11 +1,11 @@
 """Questions at a terminal: yes or no, a number, a text, or a form made from the schema of the answer."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from steward.broker.schemas import first_problem
+from steward.core.documents import Unreadable, read_json
 
 _YES: Final = frozenset({"y", "yes"})
 _NO: Final = frozenset({"n", "no"})
@@ -95,6 +95,6 @@ def _chosen(options: Sequence[Any], label: str) -> Any:
 
 def _read(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return read_json(text)
+    except Unreadable:
         return text

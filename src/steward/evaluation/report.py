@@ -1,7 +1,6 @@
 """Reports: what every case came to, as one document, for programs and for people."""
 
 import html
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from steward.agents.plan import Contract
+from steward.core.documents import Unreadable, read_json
 from steward.core.errors import Invalid
 from steward.core.mistakes import in_words, mistakes
 
@@ -74,7 +74,7 @@ def _counted(outcomes: Mapping[str, int]) -> dict[str, int]:
 def read_report(source: str | bytes | Mapping[str, Any]) -> Report:
     """A report that somebody hands in; its totals are counted again, not believed."""
     try:
-        value = json.loads(source) if isinstance(source, str | bytes) else dict(source)
+        value = read_json(source) if isinstance(source, str | bytes) else dict(source)
         if isinstance(value, dict):
             value.pop("totals", None)
         return Report.model_validate(value)
@@ -83,8 +83,9 @@ def read_report(source: str | bytes | Mapping[str, Any]) -> Report:
         raise Invalid(
             f"This is not a report of `steward eval`: {in_words(found)}.", problems=found
         ) from None
-    except (ValueError, RecursionError):
-        raise Invalid("This is not a report of `steward eval`: it is no JSON.") from None
+    except Unreadable as error:
+        said = error.problems[0].message
+        raise Invalid(f"This is not a report of `steward eval`: it is no JSON: {said}.") from None
 
 
 def as_markdown(report: Report) -> str:

@@ -1,8 +1,5 @@
 """Flows: the graph people draw, as a document; validated, compared, and run by one interpreter."""
 
-from steward.flows._yaml import Lined
-from steward.flows._yaml import dump as dump_document
-from steward.flows._yaml import load_lined as load_document
 from steward.flows.changes import diff, differences
 from steward.flows.expressions import ExpressionError
 from steward.flows.interpret import flow_program
@@ -22,18 +19,15 @@ __all__ = [
     "NODES",
     "ExpressionError",
     "Flow",
-    "Lined",
     "Node",
     "ToolSchema",
     "Valued",
     "diff",
     "differences",
-    "dump_document",
     "dump_flow",
     "dump_yaml",
     "flow_program",
     "flow_schema",
-    "load_document",
     "load_flow",
     "load_yaml",
     "pinned",

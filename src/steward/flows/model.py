@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from steward.core.errors import Invalid, NotFound, Problem, TooLarge
-from steward.flows import _yaml
+from steward.core import documents
+from steward.core.errors import Invalid, NotFound, Problem
 from steward.flows.artifacts import ArtifactSpec
 from steward.flows.expressions import escaped
 from steward.flows.node import NODES, Body, Document, Graph, Id, JsonSchema
@@ -17,8 +17,6 @@ from steward.flows.nodes.subflow import SubflowNode
 from steward.runs import Json
 
 FORMAT: Final = 1
-LARGEST: Final = 1_000_000
-"""Characters of a document."""
 DEEPEST: Final = 6
 """Graphs within graphs."""
 
@@ -78,13 +76,11 @@ def dump_flow(flow: Flow) -> dict[str, Any]:
 
 
 def load_yaml(text: str) -> Flow:
-    if len(text) > LARGEST:
-        raise TooLarge(f"A flow has at most {LARGEST:,} characters.")
-    return load_flow(_yaml.load(text))
+    return load_flow(documents.read_yaml(text))
 
 
 def dump_yaml(flow: Flow) -> str:
-    return _yaml.dump(dump_flow(flow))
+    return documents.dump_yaml(dump_flow(flow))
 
 
 def flow_schema() -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Between Steward's messages and those of the SDK; imported when a model is used, not before."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -11,6 +10,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
+from steward.core.documents import read_json
 from steward.core.errors import Invalid
 from steward.models.messages import (
     Asking,
@@ -179,14 +179,10 @@ def _arguments(given: str | Mapping[str, Any] | None) -> tuple[Mapping[str, Json
     if not isinstance(given, str):
         return dict(given), None
     try:
-        value = json.loads(given, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        value = read_json(given)
+    except Invalid:
         return {}, given
     return (value, None) if isinstance(value, dict) else ({}, given)
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
 
 
 def _extra(part: Any) -> dict[str, Json]:

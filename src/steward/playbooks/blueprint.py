@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
+from steward.core.documents import dump_yaml
 from steward.core.errors import Invalid, NotFound, Problem, StewardError
-from steward.flows import dump_document
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card
 from steward.playbooks.documents import as_json, decoded, lined, refusal
@@ -47,7 +47,7 @@ class Blueprint(Document):
 
     @property
     def yaml(self) -> str:
-        return dump_document(as_json(self.playbook))
+        return dump_yaml(as_json(self.playbook))
 
 
 @dataclass(frozen=True)

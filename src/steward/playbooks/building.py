@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from steward.broker.tool import Outcome, ToolContext
+from steward.core.documents import dump_yaml
 from steward.core.errors import Conflict, Invalid, NotFound
-from steward.flows import dump_document
 from steward.identity import Access, Principal, Role, Via
 from steward.playbooks.cards import Card
 from steward.playbooks.documents import as_json
@@ -144,7 +144,7 @@ def playbook_of(choices: Choices) -> dict[str, Any]:
 
 
 def yaml_of(choices: Choices) -> str:
-    return dump_document(as_json(Playbook.model_validate(playbook_of(choices))))
+    return dump_yaml(as_json(Playbook.model_validate(playbook_of(choices))))
 
 
 def _steps(choices: Choices) -> list[dict[str, Any]]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from steward.core.documents import Lined
 from steward.core.errors import Conflict, NotFound, Problem, StewardError
-from steward.flows import Lined
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.documents import as_json, refusal

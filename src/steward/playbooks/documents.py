@@ -1,13 +1,14 @@
 """Reads and writes playbooks: YAML in, problems by place and line out; one text for one document."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from steward.core.documents import Lined, dump_yaml, read_lined, require_shallow
 from steward.core.errors import Invalid, Problem, TooLarge
-from steward.flows import Lined, dump_document, load_document
 from steward.playbooks.model import ORDER, Playbook
 from steward.playbooks.trigger import TRIGGERS
 
@@ -36,10 +37,11 @@ def read(source: str | Mapping[str, Any]) -> tuple[Playbook, Lined]:
 
 def _as_text(source: Mapping[str, Any]) -> Lined:
     """JSON by the same way as YAML, so that what is taken in can be written out; it has no lines."""
-    try:
-        return Lined(lined(dump_document(dict(source))).value, {})
-    except RecursionError:
-        raise Invalid("The document is nested too deeply.") from None
+    text = json.dumps(source)
+    if len(text) > LARGEST:
+        raise TooLarge(f"The document is too long: a playbook has at most {LARGEST:,} characters.")
+    require_shallow(text)
+    return Lined(lined(dump_yaml(dict(source))).value, {})
 
 
 def lined(text: str, what: str = "playbook") -> Lined:
@@ -48,7 +50,7 @@ def lined(text: str, what: str = "playbook") -> Lined:
         raise TooLarge(
             f"The text is too long at line {line}: a {what} has at most {LARGEST:,} characters."
         )
-    return load_document(text)
+    return read_lined(text)
 
 
 def decoded(content: bytes, what: str = "playbook") -> str:
@@ -90,7 +92,7 @@ def as_json(playbook: Playbook) -> dict[str, Any]:
 
 
 def as_yaml(playbook: Playbook) -> str:
-    return dump_document(as_json(playbook))
+    return dump_yaml(as_json(playbook))
 
 
 def _pointer(error: ErrorDetails) -> str:

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from steward.core.clock import Clock
+from steward.core.documents import Lined
 from steward.core.errors import Conflict, NotFound, Problem, Stale
 from steward.core.ids import Ids
-from steward.flows import Lined
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.cards import (

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from steward.core.documents import read_json
 from steward.core.errors import Invalid, NotFound, TooLarge
 from steward.runs.canonical import Json, canonical
 from steward.runs.entries import (
@@ -82,16 +83,16 @@ def unpack(content: bytes) -> Capsule:
     if sum(info.file_size for info in file.infolist()) > MAX_BYTES:
         raise TooLarge("The capsule is larger than 2 GiB when unpacked.")
     try:
-        run = json.loads(_member(file, "run.json"))
+        run = read_json(_member(file, "run.json"))
         lines = _member(file, "journal.jsonl").decode("utf-8", "surrogatepass").splitlines()
         rows = [_row(str(run["id"]), line) for line in lines]
         expect = (
-            json.loads(_member(file, "expect.json")) if "expect.json" in file.namelist() else None
+            read_json(_member(file, "expect.json")) if "expect.json" in file.namelist() else None
         )
         if run["format"] != FORMAT:
             raise Invalid(f"The capsule has the unknown format {run['format']!r}.")
         head = Link(int(run["entries"]), str(run["head"]))
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise Invalid(f"The capsule cannot be read ({error}).", code="not-a-capsule") from None
     damage = first_damage(str(run["id"]), rows, head)
     if damage is not None or len(rows) != head.seq:
@@ -105,7 +106,7 @@ def unpack(content: bytes) -> Capsule:
 
     try:
         digests = tuple(sorted(set(references(entries, payload))))
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, RecursionError):
         raise Invalid("The capsule is damaged: a payload cannot be read.", code="damaged") from None
     _check_payloads(payload, digests)
     return Capsule(run, entries, expect, payload, digests)

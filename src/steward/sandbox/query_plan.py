@@ -5,13 +5,12 @@ checked against the schema of the datasets with errors that say what to write in
 the same bytes of SQL every time, and written back as readable text that reads as the same plan.
 """
 
+import contextlib
 import datetime as dt
 import json
 import math
-import re
 from typing import Annotated, Any, Literal, Self
 
-import yaml  # type: ignore[import-untyped]
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -28,6 +27,7 @@ from pydantic import (
     model_validator,
 )
 
+from steward.core.documents import Unreadable, dump_yaml, parse_yaml, read_json
 from steward.core.errors import Invalid
 from steward.core.mistakes import in_words, mistakes
 
@@ -76,6 +76,7 @@ Function = Literal[
 ]
 Type = Literal["text", "integer", "number", "decimal", "boolean", "date", "timestamp"]
 _LARGEST = 1 << 63
+_LARGEST_TEXT = 200_000
 
 
 class _Part(BaseModel):
@@ -371,58 +372,24 @@ class QueryPlan(_Part):
     def text(self) -> str:
         """The plan as people read it; `parse` makes the same plan of it."""
         document = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        text: str = yaml.safe_dump(
-            _quoted(document),
-            sort_keys=False,
-            allow_unicode=True,
-            default_flow_style=None,
-            width=100,
-        )
-        return text
+        return dump_yaml(json.loads(json.dumps(document)), flow=None)
 
 
 def _load(text: str) -> Any:
+    """JSON or YAML; in YAML, days and moments may be written without quotes."""
     if text.lstrip().startswith("{"):
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            flow = _yaml(text)
-            if flow is not None:
-                return flow
-            message = (
-                f"The plan is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-            )
-            raise Invalid(message, code="plan-invalid") from None
-        except RecursionError:
-            raise Invalid("The plan is nested too deeply.", code="plan-invalid") from None
-    document = _yaml(text)
-    if document is None:
-        raise Invalid("The plan is neither JSON nor YAML.", code="plan-invalid")
-    return document
-
-
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """YAML in which only true and false are truth values: `on` is a key, `NO` a country."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in pairs if tag != "tag:yaml.org,2002:bool"]
-    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|false|False)$"), list("tTfF")
-)
-
-
-def _yaml(text: str) -> Any:
-    # Anchors can make a small text a huge document.
+        # The escapes of JSON are not all known to YAML; what is no JSON may still be YAML.
+        with contextlib.suppress(Unreadable):
+            return read_json(text, largest=_LARGEST_TEXT)
     try:
-        for event in yaml.parse(text, Loader=_Loader):
-            if isinstance(event, yaml.AliasEvent):
-                return None
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader, with fewer words
-    except (yaml.YAMLError, RecursionError, ValueError):
-        return None
+        found = parse_yaml(text, largest=_LARGEST_TEXT)
+    except Unreadable as problem:
+        raise Invalid(
+            f"The plan is neither JSON nor YAML: {problem.problems[0].message}.",
+            code="plan-invalid",
+            problems=problem.problems,
+        ) from None
+    return None if found is None else found.data(dates=True)
 
 
 def _as_document(value: Any) -> Any:
@@ -432,10 +399,6 @@ def _as_document(value: Any) -> Any:
     if isinstance(value, dt.date):
         return {"date": value}
     return value
-
-
-def _quoted(value: Any) -> Any:
-    return json.loads(json.dumps(value))
 
 
 _MODELS: tuple[type[_Part], ...] = (

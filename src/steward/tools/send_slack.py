@@ -21,6 +21,7 @@ from steward.broker.tool import (
     ToolContext,
 )
 from steward.connections import Connection, HostPatterns, Http, HttpAnswer
+from steward.core.documents import read_json
 from steward.core.errors import Denied, Invalid, Misconfigured, Unavailable
 from steward.runs import Json
 from steward.tools._calls import ToolSettings, secret, service, settings_of
@@ -177,8 +178,8 @@ async def _api(
     if answer.status != 200:
         raise _refused(answer.status)
     try:
-        said = json.loads(answer.body)
-    except ValueError:
+        said = read_json(answer.body)
+    except Invalid:
         said = None
     if not isinstance(said, dict):
         raise Unavailable("Slack's answer could not be read.", code="uncertain")

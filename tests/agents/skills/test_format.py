@@ -49,10 +49,10 @@ def test_a_skill_is_read_whole() -> None:
         ("---\nname: a\ndescription: &x b\n---\n", "SKILL.md:3: anchors (&, *)"),
         ("---\nname: a\ndescription: !!str b\n---\n", "SKILL.md:3: tags (!)"),
         ("---\nname: a\ndescription: b\nmetadata: {a: b}\n---\n", "SKILL.md:4: lists and mappings"),
-        ("---\nname: a\n\tdescription: b\n---\n", "SKILL.md:3: found character '\\t'"),
+        ("---\nname: a\n\tdescription: b\n---\n", "SKILL.md:3: found a tab character"),
         (
             "---\nname: a\ndescription: b\nx: \x07\n---\n",
-            "SKILL.md:4: a character that has no place",
+            "SKILL.md:4: this character is not allowed",
         ),
         ("---\nname: a\n---\n", "SKILL.md:1: the field 'description' is missing"),
         ("---\nname: a\ndescription: ' '\n---\n", "SKILL.md:3: description is empty"),
@@ -95,7 +95,7 @@ def test_text_that_is_no_text() -> None:
         ("description: Greets by name.", "descr: x", "SKILL.md:10: greet.py: there is no field"),
         ("type: object\n", "type: thing\n", "SKILL.md:11: greet.py: not a JSON Schema"),
         ("type: object\n", "type: string\n", "SKILL.md:11: greet.py: the arguments must be of"),
-        ("name: {type: string}", "name: {type: string", "SKILL.md:16: expected"),
+        ("name: {type: string}", "name: {type: string", "SKILL.md:16: did not find expected"),
     ],
 )
 def test_declarations_of_scripts_are_checked(before: str, after: str, fault: str) -> None:

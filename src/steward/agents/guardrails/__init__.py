@@ -14,7 +14,6 @@ A guardrail says what is wrong, in words that help whoever wrote the text to do 
 settings: `guardrails: [no-links, {use: max-length, characters: 400}]`.
 """
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from steward.broker.schemas import first_problem
+from steward.core.documents import read_json
 from steward.core.errors import Invalid
 from steward.core.plugins import Registry
 from steward.runs import Json
@@ -107,8 +107,8 @@ def checked_output(
     if problem is not None or schema is None:
         return Output(text, None, problem)
     try:
-        value = json.loads(_bare(text))
-    except (ValueError, RecursionError):
+        value = read_json(_bare(text))
+    except Invalid:
         return Output(
             text, None, "It is not JSON; the answer is one JSON document and nothing else."
         )

@@ -4,6 +4,9 @@ import json
 import re
 from typing import Any, Final
 
+from steward.core.documents import read_json, require_shallow
+from steward.core.errors import Invalid
+
 _LONGEST: Final = 400_000
 _TRIES: Final = 50
 _FENCE: Final = re.compile(r"```[a-zA-Z0-9]*\s*\n(.*?)```", re.DOTALL)
@@ -26,8 +29,8 @@ def _document(text: str) -> Any:
 def _loaded(text: str) -> Any:
     for written in (text, _TRAILING.sub(r"\1", text)):
         try:
-            return json.loads(written)
-        except (ValueError, RecursionError):
+            return read_json(written)
+        except Invalid:
             continue
     return None
 
@@ -40,7 +43,8 @@ def _embedded(text: str) -> Any:
         tries += 1
         try:
             found, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
+            require_shallow(text[position:end])
+        except (ValueError, RecursionError, Invalid):
             end = position + 1
         else:
             if end - position > size:

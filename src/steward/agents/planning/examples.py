@@ -8,9 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
-
 from steward.agents.planning.words import words_of
+from steward.core.documents import read_yaml
 
 
 @dataclass(frozen=True)
@@ -24,9 +23,7 @@ class Example:
 @cache
 def shipped_examples() -> tuple[Example, ...]:
     text = (files("steward.agents.planning") / "examples.yaml").read_text("utf-8")
-    return tuple(
-        Example(each["message"], each["tables"], each["plan"]) for each in yaml.safe_load(text)
-    )
+    return tuple(Example(each["message"], each["tables"], each["plan"]) for each in read_yaml(text))
 
 
 def worked_examples(

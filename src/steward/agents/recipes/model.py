@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from steward.broker.schemas import schema_problem
+from steward.core.documents import Unreadable, read_yaml
 from steward.core.errors import Invalid
 
 Stage = Literal["ingest", "profile", "correlate", "consolidate", "report", "whole"]
@@ -113,11 +113,9 @@ class Recipe(_Part):
 
 def recipe_from_yaml(text: str, where: str) -> Recipe:
     try:
-        return Recipe.model_validate(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" in line {mark.line + 1}" if mark is not None else ""
-        raise Invalid(f"{where} is not YAML{line}.") from None
+        return Recipe.model_validate(read_yaml(text))
+    except Unreadable as error:
+        raise Invalid(f"{where} is not YAML in line {error.line}: {error.reason}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = "/".join(str(part) for part in first["loc"])

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-import yaml  # type: ignore[import-untyped]
+from steward.core.documents import read_yaml
 
 _LONGEST: Final = 4
 """Words of the longest phrase."""
@@ -60,7 +60,7 @@ def languages() -> tuple[Language, ...]:
 
 
 def _read(name: str, text: str) -> Language:
-    document = yaml.safe_load(text)
+    document = read_yaml(text)
     words = {
         tuple(str(phrase).casefold().split()): tuple(str(english).casefold().split())
         for phrase, english in document["words"].items()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from steward.agents.skills.frontmatter import Head, Unreadable, Value, decoded, read_yaml, split
+from steward.agents.skills.frontmatter import Head, Unreadable, decoded, parse_part, split
 from steward.agents.skills.model import (
     SCRIPTS_KEY,
     SKILL_FILE,
@@ -17,6 +17,7 @@ from steward.agents.skills.model import (
 )
 from steward.broker.schemas import schema_problem
 from steward.broker.tool import Risk
+from steward.core.documents import Part
 from steward.sandbox.guard_python import check as check_python
 from steward.sandbox.refused import Refused
 
@@ -104,7 +105,7 @@ class _Reader:
             scripts=scripts,
         )
 
-    def _fault(self, at: Value | None, message: str, path: str = SKILL_FILE) -> None:
+    def _fault(self, at: Part | None, message: str, path: str = SKILL_FILE) -> None:
         self.faults.append(Fault(path, at.key_line if at else 1, message))
 
     def _warn(self, line: int | None, message: str, path: str = SKILL_FILE) -> None:
@@ -186,14 +187,14 @@ class _Reader:
             if script is not None:
                 yield script
 
-    def _declared(self, value: Value) -> dict[str, Value] | None:
+    def _declared(self, value: Part) -> dict[str, Part] | None:
         """The declarations, written as nested fields or as a text of YAML or JSON."""
         text = value.text()
-        inner: Value | None = value
+        inner: Part | None = value
         if text is not None:
             try:
                 # The lines of a block of text follow the line of its name.
-                inner = read_yaml(text, first_line=value.line + 1, flow=True)
+                inner = parse_part(text, first_line=value.line + 1, flow=True)
             except Unreadable as problem:
                 self.faults.append(problem.at(SKILL_FILE))
                 return None
@@ -202,7 +203,7 @@ class _Reader:
             self._fault(value, f"{SCRIPTS_KEY} must say for each file what it does")
         return found
 
-    def _script(self, skill: str, file: str, said: Value) -> Script | None:
+    def _script(self, skill: str, file: str, said: Part) -> Script | None:
         fields = said.mapping()
         if not _SCRIPT_FILE.fullmatch(file):
             self._fault(said, f"{file!r} is not the name of a script, such as count_keys.py")
@@ -226,14 +227,14 @@ class _Reader:
         self._look_at_code(script)
         return script
 
-    def _described(self, file: str, said: Value, value: Value | None) -> str:
+    def _described(self, file: str, said: Part, value: Part | None) -> str:
         text = ((value.text() if value else None) or "").strip()
         if not text or len(text) > LONGEST_DESCRIPTION:
             wanted = f"a description of at most {LONGEST_DESCRIPTION:,} characters"
             self._fault(value or said, f"{file} needs {wanted}")
         return text
 
-    def _arguments(self, file: str, value: Value | None) -> dict[str, Any] | None:
+    def _arguments(self, file: str, value: Part | None) -> dict[str, Any] | None:
         if value is None:
             return {"type": "object"}
         found = value.data()
@@ -246,7 +247,7 @@ class _Reader:
         arguments: dict[str, Any] = found
         return arguments
 
-    def _risk(self, file: str, value: Value | None) -> Risk | None:
+    def _risk(self, file: str, value: Part | None) -> Risk | None:
         if value is None:
             return Risk.compute
         text = value.text() or ""

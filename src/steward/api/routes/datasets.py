@@ -1,6 +1,5 @@
 """Datasets of a project: list, schema, rows, profile and other insights, charts, export."""
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -14,6 +13,7 @@ from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsViewer
 from steward.api.routes.tasks import TaskOut, task_out
 from steward.api.types import BranchName, DatasetName, Reference, VersionId
+from steward.core.documents import read_json
 from steward.core.errors import Invalid, Problem
 from steward.core.mistakes import in_words, mistakes
 from steward.data.workbench import DatasetCard, Filter, Sort, Task
@@ -272,8 +272,8 @@ def _sort(text: str | None) -> list[Sort]:
     if text is None:
         return []
     try:
-        names = json.loads(text)
-    except (ValueError, RecursionError):
+        names = read_json(text)
+    except Invalid:
         names = None
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
         raise Invalid(

@@ -1,6 +1,5 @@
 """A local Ollama: asked on this machine only, and not for long."""
 
-import json
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
@@ -10,6 +9,7 @@ from steward.connections.discovery.environment import model
 from steward.connections.discovery.proposal import Proposal
 from steward.connections.hosts import place_of
 from steward.connections.http import Http, HttpLimits
+from steward.core.documents import read_json
 from steward.core.errors import StewardError
 
 _LOOPBACK: Final = ("127.0.0.1", "::1")
@@ -23,8 +23,8 @@ async def find(variables: Mapping[str, str], http: Http | None = None) -> list[P
     asking = http or Http(allow_private=_LOOPBACK)
     try:
         answer = await asking.request("GET", f"{address}/api/tags", limits=_LIMITS)
-        said = json.loads(answer.body) if answer.status == 200 else None
-    except (StewardError, ValueError):
+        said = read_json(answer.body) if answer.status == 200 else None
+    except StewardError:
         return []
     models = said.get("models") if isinstance(said, dict) else None
     if not isinstance(models, list):

@@ -1,12 +1,12 @@
 """Reads other programs' configuration files: small regular files of the user's own, and YAML without surprises."""
 
-import json
 import os
 import stat
 from pathlib import Path
 from typing import Any, Final
 
-import yaml  # type: ignore[import-untyped]
+from steward.core.documents import read_json, read_yaml
+from steward.core.errors import Invalid
 
 LARGEST: Final = 1 << 20
 
@@ -39,18 +39,9 @@ def json_of(path: Path) -> Any:
     if text is None:
         return None
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text, largest=LARGEST)
+    except Invalid:
         return None
-
-
-class _Plain(yaml.SafeLoader):  # type: ignore[misc]
-    """YAML of plain values: an alias could make a small file large, so there are none."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not read")
-        return super().compose_node(parent, index)
 
 
 def yaml_of(path: Path) -> Any:
@@ -58,7 +49,6 @@ def yaml_of(path: Path) -> Any:
     if text is None:
         return None
     try:
-        # _Plain derives from SafeLoader: it makes plain values and no objects.
-        return yaml.load(text, Loader=_Plain)  # noqa: S506
-    except (yaml.YAMLError, ValueError, RecursionError):
+        return read_yaml(text, largest=LARGEST)
+    except Invalid:
         return None

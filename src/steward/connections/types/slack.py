@@ -1,7 +1,5 @@
 """Slack by a bot's token: allowed channels, and messages that can be deleted again."""
 
-import json
-
 from pydantic import Field
 
 from steward.connections.connector import (
@@ -12,7 +10,8 @@ from steward.connections.connector import (
     Secrets,
     Surroundings,
 )
-from steward.core.errors import Misconfigured, Unavailable
+from steward.core.documents import read_json
+from steward.core.errors import Invalid, Misconfigured, Unavailable
 
 
 class SlackSettings(ConnectorSettings):
@@ -32,8 +31,8 @@ async def check(around: Surroundings, settings: SlackSettings, secrets: Secrets)
         follow=False,
     )
     try:
-        said = json.loads(answer.body)
-    except ValueError:
+        said = read_json(answer.body)
+    except Invalid:
         said = None
     if answer.status != 200 or not isinstance(said, dict):
         raise Unavailable(f"Slack answered {answer.status}; try again later.")

@@ -4,6 +4,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
+from steward.core.documents import Unreadable, read_yaml
 from steward.core.errors import Invalid, Problem, TooLarge
 from steward.data.resolve.levels import weight
 from steward.data.resolve.rules import Rules, parse_rules
@@ -73,23 +74,15 @@ def to_yaml(rules: Rules) -> str:
 
 def from_yaml(text: str) -> Rules:
     """Rules from YAML; mistakes come with their line, or their place in the document."""
-    if len(text.encode()) > MAX_BYTES:
+    if len(text.encode(errors="replace")) > MAX_BYTES:
         raise TooLarge(f"The rules document is larger than {MAX_BYTES // 1000} kB.")
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-            raise Invalid(
-                "The rules document uses YAML aliases (*name), which are not allowed. "
-                "Write the value out instead.",
-                code="invalid-rules",
-            )
-        document = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark is not None else 1
+        document = read_yaml(text, largest=MAX_BYTES)
+    except Unreadable as error:
         raise Invalid(
-            f"The rules document is not YAML: line {line}: {getattr(error, 'problem', error)}.",
+            f"The rules document is not YAML: line {error.line}: {error.reason}.",
             code="invalid-rules",
-            problems=[Problem(f"line {line}", str(getattr(error, "problem", error)))],
+            problems=[Problem(f"line {error.line}", error.reason)],
         ) from None
     return parse_rules(document)
 
