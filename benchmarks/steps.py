@@ -39,9 +39,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from steward.core import Ids, SystemClock
-from steward.runs import Execution, Json, Kind, RunRequest, Runs, _tables
+from steward.runs import Execution, HeadLog, Json, Kind, RunRequest, Runs, _tables
 from steward.runs.entries import Link, made
-from steward.store import Bus, Database, EventLog, FileBlobs, PostgresBus, Scope, migrate
+from steward.store import Bus, Database, EventLog, FileBlobs, PostgresBus, Scope, Signer, migrate
 from steward.testing.servers import PostgresServer
 
 SCOPE = Scope("org_bench", "prj_bench")
@@ -112,7 +112,8 @@ def opened(folder: Path, url: str | None = None) -> Iterator[tuple[Runs, Databas
     ids = Ids(clock)
     bus = Bus() if database.is_sqlite else PostgresBus(database)
     events = EventLog(database, bus, clock, ids)
-    runs = Runs(database, FileBlobs(folder / "blobs"), bus, events, clock, ids)
+    heads = HeadLog(Signer([bytes(32)]))
+    runs = Runs(database, FileBlobs(folder / "blobs"), bus, events, clock, ids, heads)
     runs.programs["ten"] = ten_steps
     try:
         yield runs, database

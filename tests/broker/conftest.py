@@ -13,6 +13,7 @@ from steward.broker.approvals import Approval, Extent, Verdict
 from steward.broker.tool import (
     TOOLS,
     Arguments,
+    Artifact,
     Cost,
     Effects,
     Outcome,
@@ -64,6 +65,12 @@ async def _spend(_: ToolContext, words: Words) -> Outcome:
     return Outcome({"spent": words.cost}, cost=Cost(tokens=words.cost))
 
 
+async def _file(context: ToolContext, words: Words) -> Outcome:
+    content = words.text.encode()
+    blob = context.services["blobs"].put([content])
+    return Outcome("made", artifacts=(Artifact("a.txt", "text/plain", blob.digest, blob.size),))
+
+
 async def _lose(_: ToolContext, words: Words) -> Outcome:
     raise Unavailable("The line broke.", code=UNCERTAIN)
 
@@ -100,6 +107,14 @@ _TEST_TOOLS = (
         run=_read,
     ),
     Tool(
+        name="test_file",
+        title="Write a file",
+        description="Makes a small file.",
+        arguments=Words,
+        risk=Risk.compute,
+        run=_file,
+    ),
+    Tool(
         name="test_spend",
         title="Spend tokens",
         description="Uses up a budget.",
@@ -117,6 +132,8 @@ class Desk:
     access: Access
     clock: MovableClock
     installation: Installation
+    altered: bool = False
+    """Whether a test wrote past the broker, which verification may find."""
 
     def start(self, *nodes: Mapping[str, Any], access: Access | None = None, **more: Any) -> Run:
         document = {"format": 1, "id": "a_flow", "nodes": list(nodes)}
@@ -129,6 +146,7 @@ class Desk:
 
     def drive(self) -> None:
         self.steward.runs.drive_until_idle()
+        self.verify_everything()
 
     def passed_window(self) -> None:
         """Drives, and once more after the seconds in which a message can be taken back."""
@@ -158,20 +176,31 @@ class Desk:
         body_hash: str | None = None,
     ) -> Approval:
         verdict = Verdict(approve, body_hash or approval.body_hash, reason, extent)
-        return asyncio.run(
+        decided = asyncio.run(
             self.steward.governing.deciding.decide(
                 access or self.access, approval.id, verdict, arguments
             )
         )
+        self.verify_everything()
+        return decided
 
     def replay_everything(self) -> None:
-        """Every run of a test replays without a difference and without a network."""
+        """Every run of a test replays without a difference and without a network, and is verified."""
         sent = list(WORLD.sent)
         with patch("socket.socket.connect", side_effect=OSError("no network")):
             for run in self.steward.runs.records.listed(self.access.scope, limit=200):
                 report = asyncio.run(self.steward.runs.replay(self.access.scope, run.id))
                 assert report.divergences == (), run.title
         assert sent == WORLD.sent, "a replay does nothing"
+        self.verify_everything()
+
+    def verify_everything(self) -> None:
+        """What nobody altered is never called altered, wherever its runs stand."""
+        if self.altered:
+            return
+        found = self.steward.runs.verify_project(self.access.scope)
+        faults = [*found.log.faults, *(fault for run in found.runs for fault in run.faults)]
+        assert faults == []
 
     def replays(self, run: Run) -> bool:
         return asyncio.run(self.steward.runs.replay(self.access.scope, run.id)).is_same

@@ -335,16 +335,20 @@ def test_approvals_cannot_be_answered_past_the_queue(desk: Desk, world: World) -
     forged = {"decision": "approved", "approval_id": approval.id, "edited": False}
     with pytest.raises(StewardError):
         desk.steward.governing.inbox.answer(desk.access, run.id, approval.wait_key, forged)
-    # Even a signal forged in the database gets nothing out.
+    # Even a signal forged in the database gets nothing out, and verification finds it.
+    desk.altered = True
     desk.steward.runs.records.signal(
         desk.access.scope, run.id, approval.wait_key, {**forged, "body_hash": approval.body_hash}
     )
     desk.passed_window()
     assert desk.outcome(run)["error"]["code"] == "approval-mismatch"
     assert world.sent == []
+    faults = desk.steward.runs.verify(desk.access.scope, run.id).faults
+    assert [fault.part for fault in faults] == ["approval"]
 
 
 def _tamper(desk: Desk, approval: Approval, **values: Any) -> None:
+    desk.altered = True
     with desk.steward.database.write(desk.access.scope) as tx:
         tx.execute(
             sa.update(tables.approvals).where(tables.approvals.c.id == approval.id).values(**values)

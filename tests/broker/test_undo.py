@@ -74,7 +74,7 @@ def test_an_action_is_undone_redone_and_both_are_in_the_journal(people: Desk) ->
         assert names(people) == after
     kinds = [e.kind for e in people.steward.runs.journal.entries(people.access.scope, run.id)]
     assert kinds[-4:] == ["undo", "redo", "undo", "redo"]
-    assert people.steward.runs.verify(people.access.scope, run.id) is None
+    assert people.steward.runs.verify(people.access.scope, run.id).is_intact
     assert people.replays(run)
 
 

@@ -36,7 +36,8 @@ def test_a_run_is_started_told_replayed_and_taken_back(filled: Terminal) -> None
     assert told.startswith(f"one_text ({run_id}): done")
     assert "edit_file" in told
     assert filled.run("runs", "replay", run_id).out.startswith("No difference in ")
-    assert filled.run("runs", "verify").out == "1 journals are as they were written.\n"
+    assert filled.run("verify").out.startswith("1 runs: 1 verified.\n")
+    assert filled.run("verify", run_id).out == "1 runs: 1 verified.\n"
     assert filled.run("runs", "dossier", run_id).out.startswith("# ")
     undone = filled.run("runs", "undo", run_id).out
     assert undone.startswith("Undone: ")
@@ -91,3 +92,19 @@ def test_a_policy_is_shown_tried_and_saved(filled: Terminal, tmp_path: Path) -> 
     saved = filled.run("policy", "save", str(policy), "--message", "No mail", "--json").json()
     assert filled.run("policy", "show").out.strip() == policy.read_text()
     assert filled.run("policy", "show", "--json").json()["revision"] == saved["revision"]
+
+
+def test_runs_are_verified_away_from_home_with_the_public_key(filled: Terminal) -> None:
+    run_id = _started(filled)["id"]
+    key, capsule, kept = (
+        str(filled.folder / name) for name in ("key.pem", "run.zip", "all.tar.gz")
+    )
+    Path(key).write_text(filled.run("verify", "--show-key").out)
+    filled.run("runs", "export", run_id, capsule)
+    filled.run("backup", "--without-keys", kept)
+    assert filled.run("verify", "--file", capsule, "--key", key).out == "1 runs: 1 verified.\n"
+    said = filled.run("verify", "--file", kept, "--key", key).out
+    assert said.startswith("1 runs: 1 verified.\n")
+    assert "1 signed heads, the last one is 1:" in said
+    assert "Say with --key" in filled.run("verify", "--file", kept, code=1).err
+    assert "not a public key" in filled.run("verify", "--file", kept, "--key", kept, code=1).err

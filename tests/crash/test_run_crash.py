@@ -208,7 +208,7 @@ class Site:
         scope, runs = self.access.scope, self.steward.runs
         for run_id in self.numbers:
             assert runs.outcome(scope, run_id) == {"output": {"first": 204, "second": 204}}
-            assert runs.verify(scope, run_id) is None
+            assert runs.verify(scope, run_id).is_intact
             assert asyncio.run(runs.replay(scope, run_id)).is_same
             asked = self.steward.governing.approvals.listed(self.access, run_id=run_id)
             assert [each.status for each in asked] == [State.used, State.used]
@@ -393,7 +393,7 @@ def test_a_stopped_worker_that_goes_on_can_append_nothing(
         words = ("run_taken_over",) if deaf else ("run_taken_over", "lease_lost")
         until(lambda: any(word in log.read_text() for word in words), what="being told")
         assert [entry.hash for entry in runs.journal.entries(scope, run_id)] == before
-        assert runs.verify(scope, run_id) is None
+        assert runs.verify(scope, run_id).is_intact
         assert runs.outcome(scope, run_id)["output"]["passed"] == {"by": "b"}
 
 

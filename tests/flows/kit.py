@@ -15,11 +15,11 @@ from steward.core import Ids, MovableClock
 from steward.core.errors import Invalid, Unavailable
 from steward.flows import dump_flow, flow_program, load_flow
 from steward.flows.model import Flow
-from steward.runs import Execution, Program, Run, RunRequest, Runs, Status
+from steward.runs import Execution, HeadLog, Program, Run, RunRequest, Runs, Status
 from steward.runs.canonical import canonical
 from steward.runs.entries import Entry, Kind, Link, made
 from steward.runs.execution import Memory
-from steward.store import Bus, Database, EventLog, FileBlobs, Scope, Transaction
+from steward.store import Bus, Database, EventLog, FileBlobs, Scope, Signer, Transaction
 
 T = TypeVar("T")
 
@@ -175,7 +175,8 @@ def opened(home_template: Path, home: Path, clock: MovableClock) -> Iterator[Roo
     database = Database(f"sqlite:///{home / 'steward.db'}")
     ids, bus = Ids(clock), Bus()
     events = EventLog(database, bus, clock, ids)
-    runs = Runs(database, FileBlobs(home / "blobs"), bus, events, clock, ids)
+    heads = HeadLog(Signer([bytes(32)]))
+    runs = Runs(database, FileBlobs(home / "blobs"), bus, events, clock, ids, heads)
     try:
         yield Room(runs, clock)
     finally:

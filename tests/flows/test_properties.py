@@ -150,4 +150,4 @@ def test_a_real_run_survives_a_crash_at_any_call(
     # A step that was done and not recorded is done again; nothing else is.
     assert set(made) == set(recorded) - {"gate:asked"}
     assert sum(made.values()) == 5 + (point == "done")
-    assert room.runs.verify(SCOPE, run_id) is None
+    assert room.runs.verify(SCOPE, run_id).is_intact

@@ -193,7 +193,7 @@ def verify_in_the_audit(page: Page) -> None:
     assert "org.steward.policy.changed" in saved.value.path().read_text()
     page.get_by_role("tab", name="Journals of runs").click()
     page.get_by_role("button", name="Verify all shown").click()
-    expect(page.get_by_text("Intact")).to_have_count(5, timeout=SLOW)
+    expect(page.get_by_text("Verified", exact=True)).to_have_count(5, timeout=SLOW)
     check_accessible(page)
 
 

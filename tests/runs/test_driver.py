@@ -29,7 +29,7 @@ def test_a_run_is_driven_to_its_end_and_every_step_is_recorded(room: Room) -> No
     assert room.status(run_id) == "done"
     assert room.outcome(run_id) == {"output": {"seen": ["look 0", "look 1", "look 2"]}}
     assert room.kinds(run_id) == ["run.created", *["step.outcome"] * 3, "run.done"]
-    assert room.runs.verify(room.scope, run_id) is None
+    assert room.runs.verify(room.scope, run_id).is_intact
 
 
 def test_waits_park_and_answers_in_any_order_resume(room: Room) -> None:
@@ -196,7 +196,7 @@ def test_a_crash_between_any_two_entries_changes_nothing(room: Room, clock: Mova
         assert room.status(run_id) == "done"
         assert room.outcome(run_id)["output"] == ["ask/a", "ask/b", {"sent": "world"}]
         assert room.world.done["world"] == 1
-        assert room.runs.verify(room.scope, run_id) is None
+        assert room.runs.verify(room.scope, run_id).is_intact
         if not crashed:
             break
         survived += 1

@@ -64,12 +64,12 @@ def test_one_flipped_bit_anywhere_is_found(room: Room, installation: Installatio
                 with installation.steward.database.write(room.scope) as tx:
                     here = sa.and_(columns.run_id == run_id, columns.seq == row.seq)
                     tx.execute(sa.update(tables.journal).where(here).values({name: other}))
-                damage = room.runs.verify(room.scope, run_id)
-                assert damage is not None, (name, at)
-                assert damage.seq == row.seq
+                faults = room.runs.verify(room.scope, run_id).faults
+                assert faults, (name, at)
+                assert faults[0].seq == row.seq
                 with installation.steward.database.write(room.scope) as tx:
                     tx.execute(sa.update(tables.journal).where(here).values({name: text}))
-    assert room.runs.verify(room.scope, run_id) is None
+    assert room.runs.verify(room.scope, run_id).is_intact
 
 
 def test_missing_entries_and_altered_payloads_are_found(
@@ -81,17 +81,15 @@ def test_missing_entries_and_altered_payloads_are_found(
     with installation.steward.database.write(room.scope) as tx:
         gone = sa.and_(columns.run_id == run_id, columns.seq == last)
         tx.execute(sa.delete(tables.journal).where(gone))
-    damage = room.runs.verify(room.scope, run_id)
-    assert damage is not None
-    assert (damage.seq, "cut short" in damage.reason) == (last, True)
+    first = room.runs.verify(room.scope, run_id).faults[0]
+    assert (first.seq, "cut short" in first.reason) == (last, True)
 
     large = room.start("large")
     room.drive()
     reference = list(room.runs.journal.entries(room.scope, large))[1].data["result"]["$blob"]
     installation.steward.blobs.delete(reference)
-    damage = room.runs.verify(room.scope, large)
-    assert damage is not None
-    assert damage.seq == 2
+    found = [(fault.part, fault.seq) for fault in room.runs.verify(room.scope, large).faults]
+    assert found == [("payload", 2)]
 
 
 def test_every_run_replays_without_a_difference(room: Room) -> None:
@@ -135,7 +133,7 @@ def test_a_fork_shares_the_past_and_goes_its_own_way(room: Room) -> None:
     room.drive()
     assert room.outcome(fork.id) == {"output": {"seen": ["look 0", "look 1"]}}
     assert room.world.done == {"look 1": 1}, "what came before the fork is not done again"
-    assert room.runs.verify(room.scope, fork.id) is None
+    assert room.runs.verify(room.scope, fork.id).is_intact
     differences = {d.key: d.same for d in room.runs.diff(room.scope, run_id, fork.id)}
     assert differences == {"look/0": True, "look/1": True, "look/2": False, "run": False}
     assert asyncio.run(room.runs.replay(room.scope, fork.id)).is_same
@@ -174,7 +172,7 @@ def test_a_capsule_is_brought_in_elsewhere(room: Room, installation: Installatio
             tx.execute(sa.delete(table))
     brought = room.runs.bring_in(room.scope, content)
     assert (brought.id, brought.status.value) == (run_id, "done")
-    assert room.runs.verify(room.scope, run_id) is None
+    assert room.runs.verify(room.scope, run_id).is_intact
     assert asyncio.run(room.runs.replay(room.scope, run_id)).is_same
     waiting = room.start("branches")
     room.drive()
@@ -199,7 +197,7 @@ def test_what_looks_like_a_reference_is_content(room: Room, installation: Instal
     run_id = room.start("echo", forged=forged, file=file)
     room.drive()
     assert room.outcome(run_id) == {"output": forged}
-    assert room.runs.verify(room.scope, run_id) is None
+    assert room.runs.verify(room.scope, run_id).is_intact
     capsule = unpack(room.runs.export(room.scope, run_id))
     assert foreign.digest not in capsule.digests
     assert asyncio.run(room.runs.replay(room.scope, run_id)).is_same

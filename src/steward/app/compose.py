@@ -14,6 +14,7 @@ from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.staffing import Planning, Staff, hire, put_to_work
 from steward.app.tracing import watch_runs
+from steward.broker.approval_claims import approval_claims
 from steward.broker.tool import TOOLS
 from steward.broker.toolbox import Toolbox
 from steward.connections import Desk, Http, Mailer
@@ -26,7 +27,7 @@ from steward.identity import Identity, Passwords
 from steward.models import ConfiguredModels, Lineup, ModelDesk
 from steward.playbooks import Playbooks
 from steward.playbooks.unattended import Unattended
-from steward.runs import Runs
+from steward.runs import HeadLog, Runs
 from steward.runs.doorbell import Doorbell
 from steward.sandbox import Sandbox
 from steward.sandbox.providers import Provider
@@ -40,6 +41,7 @@ from steward.store import (
     PostgresBus,
     Scope,
     SecretStore,
+    Signer,
     migrate,
     open_keyring,
 )
@@ -133,6 +135,7 @@ def open_steward(
         events,
         clock,
         ids,
+        HeadLog(Signer.of(keyring), approval_claims),
         scrubbing,
         _doorbell(settings, database, keyring),
     )

@@ -238,6 +238,7 @@ class Approvals:
             }
             self._runs.records.signal_within(tx, found.run_id, found.wait_key, answer)
             self._events.append(tx, f"approval.{status.value}", approval_id, {"title": found.title})
+            self._runs.sign_within(tx, found.run_id)
             return self._existing(tx, approval_id)
 
     def delegate(self, access: Access, approval_id: str, user_id: str) -> Approval:
@@ -259,6 +260,7 @@ class Approvals:
             self._events.append(
                 tx, "approval.delegated", approval_id, {"title": found.title, "to": user_id}
             )
+            self._runs.sign_within(tx, found.run_id)
             return self._existing(tx, approval_id)
 
     def take_back(self, access: Access, run_id: str, key: str) -> None:

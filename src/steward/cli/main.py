@@ -22,6 +22,7 @@ from steward.cli import (
     undo,
     up,
     users,
+    verify,
     worker,
 )
 from steward.cli import (
@@ -48,13 +49,14 @@ app.add_typer(users.app, name="user", help="People of this installation.")
 app.add_typer(tokens.app, name="token", help="Personal API tokens.")
 app.add_typer(data.app, name="data", help="Datasets: load, look, compare, undo, export.")
 app.add_typer(connections.app, name="connections", help="Connections: find, add, test, remove.")
-app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, verify, undo, export.")
+app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, undo, export.")
 app.add_typer(playbooks.app, name="playbooks", help="Playbooks: look, run, deploy, import, export.")
 app.add_typer(playbooks.blueprints, name="blueprints", help="Blueprints: look, fork.")
 app.add_typer(planner.app, name="planner", help="The planner: measures, shadow runs.")
 app.add_typer(policies.app, name="policy", help="Policy: which rule decides, and why.")
 app.add_typer(skills.app, name="skills", help="Skills: what agents know how to do.")
 app.add_typer(tests.app, name="test", help="Runs as regression tests.")
+app.command("verify")(verify.verify)
 app.command("backup")(backups.backup_command)
 app.command("restore")(backups.restore_command)
 

@@ -1,8 +1,7 @@
-"""`steward runs`: what ran, replayed, forked, verified, exported, undone."""
+"""`steward runs`: what ran, replayed, forked, exported, undone."""
 
 import asyncio
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -144,31 +143,6 @@ def diff_runs(
     )
 
 
-@app.command("verify")
-@in_project
-def verify_runs(
-    here: Here,
-    run_id: Annotated[str | None, typer.Argument(help="Id of the run; unset: all runs.")] = None,
-) -> None:
-    """Check that journals are as they were written; name the first altered entry."""
-    found: list[dict[str, Any]] = []
-    for each in [run_id] if run_id else _every_run(here):
-        damage = here.steward.runs.verify(here.scope, each)
-        found.append({"run_id": each, "damage": asdict(damage) if damage else None})
-    bad = [item for item in found if item["damage"]]
-
-    def text() -> str:
-        if not bad:
-            return f"{len(found)} journals are as they were written."
-        return "\n".join(
-            f"{i['run_id']}: entry {i['damage']['seq']}: {i['damage']['reason']}" for i in bad
-        )
-
-    here.show(found, text)
-    if bad:
-        raise typer.Exit(1)
-
-
 @app.command("undo")
 @in_project
 def undo_action(
@@ -255,13 +229,6 @@ def _control(here: Here, action: str, run_id: str, said: str) -> None:
 
 def _show_state(here: Here, run: Run) -> None:
     here.show(asdict(run), lambda: f"{run.id}  {run.status.value}")
-
-
-def _every_run(here: Here) -> Iterator[str]:
-    before: str | None = None
-    while page := here.steward.runs.records.listed(here.scope, before=before, limit=200):
-        yield from (run.id for run in page)
-        before = page[-1].id
 
 
 def _change(text: str) -> tuple[str, Any]:

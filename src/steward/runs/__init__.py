@@ -2,8 +2,9 @@
 
 from steward.runs.canonical import Json, canonical, digest
 from steward.runs.driver import Program
-from steward.runs.entries import Damage, Entry, Kind
+from steward.runs.entries import Entry, Kind
 from steward.runs.execution import UNCERTAIN, Effect, Execution, Found, Reconciled, Ticket
+from steward.runs.heads import HeadLog
 from steward.runs.model import (
     Cancelled,
     Parked,
@@ -17,31 +18,36 @@ from steward.runs.model import (
 )
 from steward.runs.schedules import Missed, Schedule
 from steward.runs.service import Runs
+from steward.runs.verification import Fault, ProjectVerification, Signing, Verification
 
 __all__ = [
     "UNCERTAIN",
     "Cancelled",
-    "Damage",
     "Effect",
     "Entry",
     "Execution",
+    "Fault",
     "Found",
+    "HeadLog",
     "Json",
     "Kind",
     "Missed",
     "Parked",
     "Paused",
     "Program",
+    "ProjectVerification",
     "Reconciled",
     "Retries",
     "Run",
     "RunRequest",
     "Runs",
     "Schedule",
+    "Signing",
     "Status",
     "StepFailed",
     "Suspension",
     "Ticket",
+    "Verification",
     "canonical",
     "digest",
 ]

@@ -19,6 +19,7 @@ from steward.core.errors import StewardError, Unavailable
 from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs.entries import Entry
+from steward.runs.heads import Head, HeadLog
 from steward.runs.topics import journal_topic
 from steward.store import EVERYWHERE, Bus, Database, EventLog, News, Scope, Transaction
 
@@ -85,6 +86,8 @@ class Unit:
     """The row of a run that starts with this unit."""
     end: Mapping[str, Any] | None = None
     """The columns of a run that is over."""
+    head: Head | None = None
+    """Where the run stands, to be signed in the same transaction."""
     news: News | None = None
     rings: Sequence[str] = ()
     done: "Done | None" = None
@@ -144,8 +147,9 @@ Work = Unit | Errand
 class GroupCommit:
     """One thread that writes what has gathered while the last transaction was under way."""
 
-    def __init__(self, database: Database, events: EventLog, bus: Bus) -> None:
+    def __init__(self, database: Database, events: EventLog, bus: Bus, heads: HeadLog) -> None:
         self._database = database
+        self._heads = heads
         self._events = events
         self._bus = bus
         self._pending: deque[Work] = deque()
@@ -270,6 +274,8 @@ class GroupCommit:
                 change.work(tx)
             self._events.append_many(tx, [unit.news for unit in good if unit.news is not None])
             self._bus.ring_all(tx, self._rings(good))
+            # Last: the lines of a project's log are numbered under a lock that others wait for.
+            self._heads.append(tx, [unit.head for unit in good if unit.head is not None])
             fault("runs.append.written")
         fault("runs.append.durable")
         kept = {id(unit) for unit in good}

@@ -1,5 +1,6 @@
 """How runs begin: put in the queue, under another run, with the past of another one, or brought in from a file."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +15,7 @@ from steward.runs.canonical import Json
 from steward.runs.capsules import Capsule
 from steward.runs.entries import Entry, Kind, Link, made
 from steward.runs.forks import copied
-from steward.runs.model import Run, RunRequest, Status
+from steward.runs.model import IMPORTED, Run, RunRequest, Status
 from steward.runs.topics import queue_topic
 from steward.store import News, Scope, Transaction
 
@@ -197,8 +198,13 @@ class Starts(Rows):
             )
         return self.get(scope, run.id)
 
-    def bring_in(self, scope: Scope, capsule: Capsule) -> Run:
-        """Stores a run that was driven elsewhere; it is looked at and replayed here, never driven on."""
+    def bring_in(
+        self, scope: Scope, capsule: Capsule, sign: Callable[[Transaction, str], None]
+    ) -> Run:
+        """Stores a run that was driven elsewhere; it is looked at and replayed here, never driven on.
+
+        It is signed here as it came: from then on it cannot be changed unnoticed.
+        """
         with self._database.write(scope) as tx:
             known = tx.first(sa.select(tables.runs).where(COLUMNS.id == capsule.run_id))
             if known is not None:
@@ -211,6 +217,7 @@ class Starts(Rows):
             self._events.append(
                 tx, "run.brought_in", capsule.run_id, {"title": capsule.run["title"]}
             )
+            sign(tx, capsule.run_id)
         return self.get(scope, capsule.run_id)
 
     def _insert_capsule(self, tx: Transaction, capsule: Capsule) -> None:
@@ -225,7 +232,7 @@ class Starts(Rows):
                 program=described["program"],
                 subject=described["subject"],
                 status=over.value,
-                reason="brought in from a capsule",
+                reason=IMPORTED,
                 queue="cpu",
                 priority=0,
                 created_by=described["created_by"][:40],

@@ -70,6 +70,21 @@ journal = Table(
     sqlite_with_rowid=False,
 )
 
+heads = Table(
+    "run_heads",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    # One log a project, its lines numbered without a gap.
+    Column("position", BigInteger, nullable=False),
+    Column("run_id", String(40), nullable=False, index=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("hash", String(64), nullable=False),
+    Column("signature", String(128), nullable=False),
+    PrimaryKeyConstraint("project_id", "position"),
+)
+
 signals = Table(
     "run_signals",
     metadata,

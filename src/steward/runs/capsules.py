@@ -5,8 +5,9 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from steward.core.documents import read_json
@@ -21,10 +22,12 @@ from steward.runs.entries import (
     is_reference,
     read,
 )
-from steward.runs.model import Run
-from steward.store import BlobStore
+from steward.runs.heads import SignedHead, read_lines, write_lines
+from steward.runs.model import Run, Status
+from steward.store import BlobStore, Scope
 
 FORMAT = "steward-capsule/1"
+HEADS = "heads.jsonl"
 MAX_BYTES = 2 << 30
 _MOMENT = (1980, 1, 1, 0, 0, 0)
 
@@ -38,14 +41,51 @@ class Capsule:
     expect: dict[str, Any] | None
     payload: Callable[[str], bytes]
     digests: tuple[str, ...]
+    heads: tuple[SignedHead, ...] = ()
+    """The run's lines of the log of signed heads; a capsule from before signing has none."""
 
     @property
     def run_id(self) -> str:
         return str(self.run["id"])
 
+    def as_run(self) -> Run:
+        """The run as its capsule describes it; it belongs to no project here."""
+        described, last = self.run, self.entries[-1]
+        return Run(
+            id=self.run_id,
+            scope=Scope("", ""),
+            title=described["title"],
+            program=described["program"],
+            subject=described["subject"],
+            status=Status(described["status"]),
+            reason=None,
+            queue="cpu",
+            priority=0,
+            control=None,
+            control_by=None,
+            created_by=described["created_by"],
+            created_at=datetime.fromisoformat(described["created_at"]),
+            started_at=None,
+            ended_at=None,
+            parent_id=described.get("parent"),
+            parent_key=None,
+            root_id=self.run_id,
+            forked_from=described.get("forked_from"),
+            epoch=0,
+            holder=None,
+            head_seq=last.seq,
+            head_hash=last.hash,
+            progress=None,
+            waits=None,
+        )
+
 
 def pack(
-    run: Run, entries: Iterable[Entry], blobs: BlobStore, expect: dict[str, Any] | None = None
+    run: Run,
+    entries: Iterable[Entry],
+    blobs: BlobStore,
+    expect: dict[str, Any] | None = None,
+    heads: Sequence[SignedHead] = (),
 ) -> bytes:
     """The same run gives the same bytes."""
     listed = list(entries)
@@ -59,6 +99,8 @@ def pack(
         "status": run.status.value,
         "created_by": run.created_by,
         "created_at": run.created_at.isoformat(),
+        "parent": run.parent_id,
+        "forked_from": run.forked_from,
         "entries": len(listed),
         "head": listed[-1].hash,
     }
@@ -67,6 +109,8 @@ def pack(
         _put(file, "run.json", canonical(described).encode())
         lines = "".join(f"{entry.hash} {entry.body}\n" for entry in listed)
         _put(file, "journal.jsonl", lines.encode("utf-8", "surrogatepass"))
+        if heads:
+            _put(file, HEADS, write_lines(heads).encode("utf-8", "surrogatepass"))
         if expect is not None:
             _put(file, "expect.json", canonical(expect).encode())
         for digest in digests:
@@ -89,6 +133,11 @@ def unpack(content: bytes) -> Capsule:
         expect = (
             read_json(_member(file, "expect.json")) if "expect.json" in file.namelist() else None
         )
+        heads = (
+            read_lines(_member(file, HEADS).decode("utf-8", "surrogatepass"))
+            if HEADS in file.namelist()
+            else []
+        )
         if run["format"] != FORMAT:
             raise Invalid(f"The capsule has the unknown format {run['format']!r}.")
         head = Link(int(run["entries"]), str(run["head"]))
@@ -109,7 +158,7 @@ def unpack(content: bytes) -> Capsule:
     except (KeyError, ValueError, TypeError, RecursionError):
         raise Invalid("The capsule is damaged: a payload cannot be read.", code="damaged") from None
     _check_payloads(payload, digests)
-    return Capsule(run, entries, expect, payload, digests)
+    return Capsule(run, entries, expect, payload, digests, tuple(heads))
 
 
 def references(entries: Iterable[Entry], payload: Callable[[str], bytes]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeVar
 
 import sqlalchemy as sa
@@ -18,6 +18,7 @@ from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import artifacts_of
 from steward.runs.entries import Entry, Kind, Link, is_reference, made
 from steward.runs.execution import Execution, Memory
+from steward.runs.heads import Head
 from steward.runs.journal import Journal
 from steward.runs.model import (
     Abandoned,
@@ -37,6 +38,9 @@ from steward.store.tables import Moment
 T = TypeVar("T")
 LARGE = 16 * 1024
 """Payloads above so many bytes live as blobs beside the journal."""
+SIGNED_EVERY: Final = 200
+"""A run that goes on and on is signed again after so many entries, or after `SIGNED_AFTER`."""
+SIGNED_AFTER: Final = timedelta(minutes=1)
 _TOLD_FROM: Final = 2
 """With fewer steps there is nothing to tell before the end."""
 
@@ -88,10 +92,12 @@ class JournalScribe:
         self.progress: Callable[[], dict[str, Any] | None] = lambda: run.progress
         """How far the program is; whoever looks at the run sees it while it is on its way."""
         self._shown = run.progress
+        self._signed = link.seq
+        self._signed_at = parts.clock.now()
 
     async def append(self, kind: Kind, key: str, data: Json) -> Entry:
         entry = self.make(kind, key, data)
-        await self.write([entry])
+        await self.write([entry], head=self._head_if_due())
         return entry
 
     def make(self, kind: Kind, key: str, data: Json) -> Entry:
@@ -108,6 +114,7 @@ class JournalScribe:
         end: Mapping[str, Any] | None = None,
         news: News | None = None,
         rings: Sequence[str] = (),
+        head: Head | None = None,
     ) -> None:
         blobs, self._blobs = self._blobs, []
         along, self._along = self._along, []
@@ -125,11 +132,24 @@ class JournalScribe:
             end=end,
             news=news,
             rings=rings,
+            head=head,
         )
         try:
             await self._parts.commit.write(unit)
         except StewardError as problem:
             raise Abandoned from problem
+
+    def head(self, status: Status) -> Head:
+        """Where the run stands with what was made so far, to be signed."""
+        return Head(self._run, self.link, status, self._parts.clock.now())
+
+    def _head_if_due(self) -> Head | None:
+        now = self._parts.clock.now()
+        far = self.link.seq - self._signed >= SIGNED_EVERY
+        if not far and now - self._signed_at < SIGNED_AFTER:
+            return None
+        self._signed, self._signed_at = self.link.seq, now
+        return self.head(Status.running)
 
     def _news_of_progress(self) -> Iterator[Change]:
         """Goes along with an entry and never by itself, so that it costs no disk sync of its own."""
@@ -262,7 +282,11 @@ class Drive:
 
     async def _pause(self, scribe: JournalScribe) -> None:
         entry = scribe.make(Kind.control, "control", {"action": "paused", "by": self._asked_by})
-        await scribe.write([entry], self._leave(scribe, Status.blocked, "paused", None))
+        await scribe.write(
+            [entry],
+            self._leave(scribe, Status.blocked, "paused", None),
+            head=scribe.head(Status.blocked),
+        )
 
     async def _park(self, execution: Execution, scribe: JournalScribe) -> None:
         waits = list(execution.open_waits.values())
@@ -270,7 +294,8 @@ class Drive:
         reasons = sorted({wait.reason for wait in waits if wait.reason})
         moments = [wait.expires_at for wait in waits if wait.expires_at is not None]
         wake = min(moments, default=None)
-        await scribe.write([], self._leave(scribe, status, "; ".join(reasons)[:400], wake))
+        leave = self._leave(scribe, status, "; ".join(reasons)[:400], wake)
+        await scribe.write([], leave, head=scribe.head(status))
         fault("runs.drive.parked")
 
     def _leave(
@@ -326,6 +351,7 @@ class Drive:
             end=over,
             news=News(run.scope, f"run.{status.value}", run.id, {"title": run.title}),
             rings=[run_topic(run.id)],
+            head=scribe.head(status),
         )
         fault("runs.drive.finished")
         for tell in self._parts.on_end:

@@ -9,7 +9,8 @@ from typing import Any, TypeGuard
 
 from steward.runs.canonical import GENESIS, Json, canonical, chained
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Version 1 knew neither types nor signatures."""
 
 
 class Kind(StrEnum):
@@ -38,6 +39,7 @@ class Entry:
     data: dict[str, Any]
     hash: str
     body: str
+    version: int = SCHEMA_VERSION
 
 
 def made(run_id: str, previous: "Link", kind: Kind, key: str, at: datetime, data: Json) -> Entry:
@@ -70,8 +72,7 @@ class Link:
 
 def read(body: str, hash_: str) -> Entry:
     """An entry from its stored bytes."""
-    found = json.loads(body)
-    return Entry(found["seq"], found["kind"], found["key"], found["at"], found["data"], hash_, body)
+    return _entry(json.loads(body), body, hash_)
 
 
 def read_all(rows: Sequence[tuple[str, str]]) -> list[Entry]:
@@ -80,10 +81,14 @@ def read_all(rows: Sequence[tuple[str, str]]) -> list[Entry]:
     if len(decoded) != len(rows):
         # Something that is no entry stands among them; reading one by one says which.
         return [read(body, hash_) for body, hash_ in rows]
-    return [
-        Entry(found["seq"], found["kind"], found["key"], found["at"], found["data"], hash_, body)
-        for found, (body, hash_) in zip(decoded, rows, strict=True)
-    ]
+    return [_entry(found, body, hash_) for found, (body, hash_) in zip(decoded, rows, strict=True)]
+
+
+def _entry(found: dict[str, Any], body: str, hash_: str) -> Entry:
+    return Entry(
+        *(found["seq"], found["kind"], found["key"], found["at"], found["data"]),
+        *(hash_, body, found["v"]),
+    )
 
 
 @dataclass(frozen=True)
@@ -106,27 +111,44 @@ class Damage:
     reason: str
 
 
+class Damaged(Exception):
+    """Raised where a journal stops being what was written."""
+
+    def __init__(self, damage: Damage) -> None:
+        super().__init__(damage.reason)
+        self.damage = damage
+
+
 def first_damage(run_id: str, rows: Iterable[Stored], head: Link) -> Damage | None:
     """The first altered, missing or added entry of a run, or None if all is as it was written."""
+    try:
+        for _ in checked_entries(run_id, rows, head):
+            pass
+    except Damaged as found:
+        return found.damage
+    return None
+
+
+def checked_entries(run_id: str, rows: Iterable[Stored], head: Link) -> Iterator[Entry]:
+    """The entries of a run, each after its place in the chain was checked; Damaged where one is wrong."""
     link = Link()
     for row in rows:
         expected = link.seq + 1
         if row.seq != expected:
-            return Damage(expected, f"entry {expected} is missing")
-        reason = _mismatch(run_id, row, link)
-        if reason is not None:
-            return Damage(row.seq, reason)
+            raise Damaged(Damage(expected, f"entry {expected} is missing"))
+        yield _checked(run_id, row, link)
         link = Link(row.seq, row.hash)
     if link.seq < head.seq:
-        return Damage(link.seq + 1, f"entry {link.seq + 1} is missing: the journal is cut short")
+        reason = f"entry {link.seq + 1} is missing: the journal is cut short"
+        raise Damaged(Damage(link.seq + 1, reason))
     if link.seq == head.seq and link.hash != head.hash:
-        return Damage(head.seq, "the run's own record names another last entry")
-    return None
+        raise Damaged(Damage(head.seq, "the run's own record names another last entry"))
 
 
-def _mismatch(run_id: str, row: Stored, link: Link) -> str | None:
+def _checked(run_id: str, row: Stored, link: Link) -> Entry:
     if chained(link.hash, row.body) != row.hash:
-        return "its hash does not cover its content and the entry before it"
+        reason = "its hash does not cover its content and the entry before it"
+        raise Damaged(Damage(row.seq, reason))
     try:
         found = json.loads(row.body)
         same = (
@@ -136,9 +158,12 @@ def _mismatch(run_id: str, row: Stored, link: Link) -> str | None:
             and found["kind"] == row.kind
             and found["key"] == row.key
         )
+        entry = _entry(found, row.body, row.hash)
     except (ValueError, KeyError, TypeError):
-        return "its content cannot be read"
-    return None if same else "its columns do not agree with its content"
+        raise Damaged(Damage(row.seq, "its content cannot be read")) from None
+    if not same:
+        raise Damaged(Damage(row.seq, "its columns do not agree with its content"))
+    return entry
 
 
 def is_reference(value: Json) -> TypeGuard[dict[str, Any]]:

@@ -1,26 +1,16 @@
-"""Journals in the database: read whole, read from a place on, checked from end to end."""
+"""Journals in the database: read whole, or from a place on."""
 
 import gc
-import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from steward.core.errors import NotFound
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json
-from steward.runs.entries import (
-    Damage,
-    Entry,
-    Link,
-    Stored,
-    blob_references,
-    first_damage,
-    read_all,
-)
-from steward.store import BlobStore, Database, Scope
+from steward.runs.entries import Entry, Link, Stored, read_all
+from steward.store import Database, Scope
 
 _PAGE = 5_000
 _READ = (
@@ -35,9 +25,8 @@ _SIGNALS = (
 
 
 class Journal:
-    def __init__(self, database: Database, blobs: BlobStore) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._blobs = blobs
 
     def entries(self, scope: Scope, run_id: str, after: int = 0) -> Iterator[Entry]:
         """Entries in order, fetched page by page."""
@@ -75,19 +64,8 @@ class Journal:
             row = tx.first(statement)
         return Link(row.seq, row.hash) if row else Link()
 
-    def verify(self, scope: Scope, run_id: str) -> Damage | None:
-        """The first altered entry or payload, or None."""
-        damage = first_damage(run_id, self._stored(scope, run_id), self._recorded(scope, run_id))
-        for row in self._stored(scope, run_id):
-            if damage is not None and row.seq >= damage.seq:
-                break
-            for reference in blob_references(json.loads(row.body)["data"]):
-                reason = self._payload_damage(reference)
-                if reason is not None:
-                    return Damage(row.seq, reason)
-        return damage
-
-    def _stored(self, scope: Scope, run_id: str) -> Iterator[Stored]:
+    def stored(self, scope: Scope, run_id: str) -> Iterator[Stored]:
+        """Entries as the database has them, for those who check them."""
         after = 0
         while True:
             statement = (
@@ -103,27 +81,6 @@ class Journal:
             if len(rows) < _PAGE:
                 return
             after = rows[-1].seq
-
-    def _recorded(self, scope: Scope, run_id: str) -> Link:
-        columns = tables.runs.c
-        with self._database.read(scope) as tx:
-            row = tx.first(
-                sa.select(columns.head_seq, columns.head_hash).where(columns.id == run_id)
-            )
-        if row is None:
-            raise NotFound(f"There is no run {run_id!r} in this project.")
-        return Link(row.head_seq, row.head_hash)
-
-    def _payload_damage(self, reference: str) -> str | None:
-        hasher = hashlib.sha256()
-        try:
-            for chunk in self._blobs.read(reference):
-                hasher.update(chunk)
-        except NotFound:
-            return "a payload it refers to is missing"
-        if hasher.hexdigest() != reference:
-            return "a payload it refers to was altered"
-        return None
 
 
 @contextmanager

@@ -95,6 +95,8 @@ class Retries:
 
 
 ONCE: Final = Retries()
+IMPORTED: Final = "brought in from a capsule"
+"""The reason of a run that was driven elsewhere."""
 
 
 class StepFailed(Exception):

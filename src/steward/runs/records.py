@@ -1,6 +1,6 @@
 """The rows of runs: looked at, asked for something from outside, and told what became of them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +13,7 @@ from steward.runs._starts import New, Starts
 from steward.runs.canonical import Json, plain
 from steward.runs.model import Run, Status
 from steward.runs.topics import run_topic
-from steward.store import Scope, Transaction
+from steward.store import EVERYWHERE, Scope, Transaction
 
 __all__ = ["New", "Records", "run_of"]
 
@@ -62,6 +62,22 @@ class Records(Starts, Leases):
         with self._database.read(scope) as tx:
             rows = tx.rows(statement.order_by(COLUMNS.id.desc()).limit(limit))
         return [run_of(row, scope) for row in rows]
+
+    def scopes(self) -> list[Scope]:
+        """Every project in which something ran."""
+        found: set[Scope] = set()
+        with self._database.read(EVERYWHERE) as tx:
+            for table in (tables.runs, tables.heads):
+                statement = sa.select(table.c.org_id, table.c.project_id).distinct()
+                found |= {Scope(row.org_id, row.project_id) for row in tx.rows(statement)}
+        return sorted(found, key=lambda scope: scope.project_id)
+
+    def ids(self, scope: Scope) -> Iterator[str]:
+        """Every run of a project, newest first, fetched page by page."""
+        before: str | None = None
+        while page := self.listed(scope, before=before, limit=200):
+            yield from (run.id for run in page)
+            before = page[-1].id
 
     def waiting(self, scope: Scope, before: str | None = None, limit: int = 50) -> list[Run]:
         """Runs that wait for a person, newest first."""

@@ -8,27 +8,43 @@ import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
+
+import sqlalchemy as sa
 
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Unavailable
 from steward.core.ids import Ids
 from steward.runs._commit import GroupCommit, Unit
+from steward.runs._rows import existing
 from steward.runs.canonical import Json, digest
 from steward.runs.capsules import Capsule, pack, unpack
 from steward.runs.doorbell import Doorbell
 from steward.runs.driver import Drive, Parts, Program, Scrub
-from steward.runs.entries import Damage, Entry, Kind, is_reference, made
+from steward.runs.entries import Entry, Kind, Link, is_reference, made
 from steward.runs.forks import StepDifference, changed, compared, prefix
+from steward.runs.heads import Head, HeadLog, has_gap, lines_of_project, lines_of_run
 from steward.runs.journal import Journal
-from steward.runs.model import Run, RunRequest, Status
+from steward.runs.model import Run, RunRequest
 from steward.runs.records import Records
 from steward.runs.replay import ReplayReport, replay
 from steward.runs.schedules import Schedules
 from steward.runs.topics import asked_topic, journal_topic, run_topic
+from steward.runs.verification import (
+    BlobCheck,
+    Fault,
+    ProjectVerification,
+    Record,
+    Verification,
+    verify_log,
+    verify_record,
+)
 from steward.runs.worker import LEASE, QUEUES, Worker
-from steward.store import BlobStore, Bus, Database, EventLog, Scope
+from steward.store import BlobStore, Bus, Database, EventLog, Scope, Transaction
+
+_LOOKS: Final = 5
+"""How often a run that is driven meanwhile is looked at again before it counts as altered."""
 
 
 class Runs:
@@ -40,15 +56,20 @@ class Runs:
         events: EventLog,
         clock: Clock,
         ids: Ids,
+        heads: HeadLog,
         scrub: Scrub = lambda _scope, value: value,
         doorbell: Doorbell | None = None,
     ) -> None:
-        """`scrub` takes secrets out of what is about to be written; without a doorbell the bus is enough."""
+        """`heads` signs where runs stand, `scrub` takes secrets out of what is about to be written.
+
+        Without a doorbell the bus is enough.
+        """
         self._doorbell = doorbell
+        self.heads = heads
         self.records = Records(database, bus, events, clock, ids, doorbell)
-        self.journal = Journal(database, blobs)
+        self.journal = Journal(database)
         self.schedules = Schedules(database, self.records, events, clock, ids)
-        self._commit = GroupCommit(database, events, bus)
+        self._commit = GroupCommit(database, events, bus, heads)
         self.parts = Parts(database, blobs, clock, self.records, self.journal, self._commit, scrub)
         self.programs: dict[str, Program] = {}
         self._bus = bus
@@ -82,9 +103,54 @@ class Runs:
     def get(self, scope: Scope, run_id: str) -> Run:
         return self.records.get(scope, run_id)
 
-    def verify(self, scope: Scope, run_id: str) -> Damage | None:
-        self.records.get(scope, run_id)
-        return self.journal.verify(scope, run_id)
+    def verify(self, scope: Scope, run_id: str) -> Verification:
+        """Whether everything the run claims is what was written and signed; names what is not."""
+        found = self._verify(scope, run_id, BlobCheck(self.parts.blobs.read))
+        with self.parts.database.read(scope) as tx:
+            if not has_gap(tx):
+                return found
+        missing = Fault("log", "a line was removed from the project's log of signed heads")
+        return replace(found, faults=(*found.faults, missing))
+
+    def _verify(self, scope: Scope, run_id: str, blobs: BlobCheck) -> Verification:
+        for _ in range(_LOOKS):
+            record = self._record(scope, run_id, blobs)
+            found = verify_record(record, self.heads.keys)
+            # What was driven on meanwhile only looks altered.
+            if found.is_intact or self.records.get(scope, run_id).epoch == record.run.epoch:
+                break
+        return found
+
+    def verify_project(self, scope: Scope) -> ProjectVerification:
+        """Every run of a project, newest first, and the whole log of their signed heads."""
+
+        def read(statement: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+            with self.parts.database.read(scope) as tx:
+                return tx.rows(statement)
+
+        project = scope.project_id
+        # The lines before the runs: what is signed meanwhile names runs that are there.
+        lines = list(lines_of_project(read))
+        run_ids = list(self.records.ids(scope))
+        # A blob that several runs name is read once.
+        blobs = BlobCheck(self.parts.blobs.read)
+        found = tuple(self._verify(scope, run_id, blobs) for run_id in run_ids)
+        log = verify_log(lines, self.heads.keys, project, run_ids)
+        return ProjectVerification(project, log, found)
+
+    def sign_within(self, tx: Transaction, run_id: str) -> None:
+        """Signs what the run claims once more, after an approval of it changed. Belongs at the transaction's end."""
+        run = existing(tx, run_id)
+        link = Link(run.head_seq, run.head_hash)
+        self.heads.append(tx, [Head(run, link, run.status, self.parts.clock.now())])
+
+    def _record(self, scope: Scope, run_id: str, blobs: BlobCheck) -> Record:
+        with self.parts.database.read(scope) as tx:
+            run = existing(tx, run_id)
+            lines = lines_of_run(tx, run_id)
+            approvals = self.heads.approvals(tx, [run_id]).get(run_id, [])
+        rows = self.journal.stored(scope, run_id)
+        return Record(run, rows, lines, blobs, approvals)
 
     def request(self, scope: Scope, run_id: str) -> RunRequest:
         """What the run was started with, as its journal has it."""
@@ -119,7 +185,7 @@ class Runs:
 
     async def replay_capsule(self, capsule: Capsule) -> ReplayReport:
         """The same for a run that came in a file and is not in the database at all."""
-        run = _run_of(capsule)
+        run = capsule.as_run()
 
         def payload(digest: str) -> Json:
             return json.loads(capsule.payload(digest))
@@ -153,7 +219,9 @@ class Runs:
     def export(self, scope: Scope, run_id: str, expect: dict[str, Any] | None = None) -> bytes:
         """The run as a capsule."""
         run = self.records.get(scope, run_id)
-        return pack(run, self.journal.entries(scope, run_id), self.parts.blobs, expect)
+        with self.parts.database.read(scope) as tx:
+            lines = lines_of_run(tx, run_id)
+        return pack(run, self.journal.entries(scope, run_id), self.parts.blobs, expect, lines)
 
     def record_test(self, scope: Scope, run_id: str) -> bytes:
         """A capsule with what it must come out as: a regression test in one file."""
@@ -168,7 +236,7 @@ class Runs:
         capsule = unpack(content)
         for name in capsule.digests:
             self.parts.blobs.put([capsule.payload(name)])
-        return self.records.bring_in(scope, capsule)
+        return self.records.bring_in(scope, capsule, self.sign_within)
 
     def append_aside(self, scope: Scope, run_id: str, kind: Kind, key: str, data: Json) -> Entry:
         """Adds an entry to a run that nobody drives at the moment, such as that an action was undone."""
@@ -177,7 +245,14 @@ class Runs:
         scrubbed = self.parts.scrub(scope, data)
         entry = made(run_id, head, kind, key, self.parts.clock.now(), scrubbed)
         self._commit.write_now(
-            Unit(run_id, run.epoch, scope, [entry], lambda tx: self.records.let_go(tx, run, entry))
+            Unit(
+                run_id,
+                run.epoch,
+                scope,
+                [entry],
+                lambda tx: self.records.let_go(tx, run, entry),
+                head=Head(run, Link(entry.seq, entry.hash), run.status, self.parts.clock.now()),
+            )
         )
         return entry
 
@@ -287,35 +362,3 @@ class Runs:
         self._commit.close()
         if self._doorbell is not None:
             self._doorbell.close()
-
-
-def _run_of(capsule: Capsule) -> Run:
-    described = capsule.run
-    last = capsule.entries[-1]
-    return Run(
-        id=capsule.run_id,
-        scope=Scope("", ""),
-        title=described["title"],
-        program=described["program"],
-        subject=described["subject"],
-        status=Status(described["status"]),
-        reason=None,
-        queue="cpu",
-        priority=0,
-        control=None,
-        control_by=None,
-        created_by=described["created_by"],
-        created_at=datetime.fromisoformat(described["created_at"]),
-        started_at=None,
-        ended_at=None,
-        parent_id=None,
-        parent_key=None,
-        root_id=capsule.run_id,
-        forked_from=None,
-        epoch=0,
-        holder=None,
-        head_seq=last.seq,
-        head_hash=last.hash,
-        progress=None,
-        waits=None,
-    )

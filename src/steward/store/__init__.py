@@ -13,6 +13,7 @@ from steward.store.secrets import (
     SecretStore,
     open_keyring,
 )
+from steward.store.signing import PublicKeys, Signer
 from steward.store.tables import metadata
 
 __all__ = [
@@ -29,9 +30,11 @@ __all__ = [
     "News",
     "PostgresBus",
     "Prepared",
+    "PublicKeys",
     "Scope",
     "SecretInfo",
     "SecretStore",
+    "Signer",
     "Transaction",
     "latest_revision",
     "metadata",

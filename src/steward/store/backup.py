@@ -9,7 +9,8 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from sqlalchemy.exc import CompileError, DataError, IntegrityError
 from steward.core.errors import Conflict, Invalid, Misconfigured
 from steward.store import archive
 from steward.store.archive import ArchiveWriter
-from steward.store.blobs import BlobStore
+from steward.store.blobs import BlobStore, FileBlobs
 from steward.store.database import Database
 from steward.store.migrate import schema_revision, upgrade
 from steward.store.secrets import Keyring, secret_context, verify_key_checks
@@ -245,6 +246,79 @@ def _decode(cell: Any) -> Any:
 
 
 @dataclass(frozen=True)
+class Contents:
+    """A backup laid open in a folder, after every hash in it was compared. Its secrets stay closed."""
+
+    manifest: Manifest
+    digests: frozenset[str]
+    """The blobs it holds."""
+    kept: FileBlobs
+    """Those of them that were asked for."""
+    folder: Path
+
+    def rows(self, table: str) -> Iterator[dict[str, Any]]:
+        """The rows of a table in the order of its primary key; none where the backup has no such table."""
+        return _rows(self.folder / "tables" / f"{table}.ndjson")
+
+
+@contextmanager
+def opened(path: Path, keep: Callable[[Path], Container[str]]) -> Iterator[Contents]:
+    """Lays a backup open without any key. `keep` reads the folder of tables and names the blobs to keep."""
+    with TemporaryDirectory(prefix="steward-open-") as name:
+        folder = Path(name)
+        kept = FileBlobs(folder / "blobs")
+        laid = _lay_out(path, folder, kept, lambda: keep(folder / "tables"))
+        yield Contents(laid.manifest, frozenset(laid.digests), kept, folder)
+
+
+@dataclass(frozen=True)
+class _Laid:
+    manifest: Manifest
+    rows: int
+    digests: tuple[str, ...]
+
+
+class _All:
+    """Every blob is wanted."""
+
+    def __contains__(self, _digest: object) -> bool:
+        return True
+
+
+def _lay_out(
+    path: Path,
+    folder: Path,
+    blobs: BlobStore | None,
+    wanted: Callable[[], Container[str]] = _All,
+) -> _Laid:
+    """Takes an archive apart, compares every hash and counts every row; tables come before blobs."""
+    (folder / "tables").mkdir()
+    (folder / "keys").mkdir()
+    sha256: dict[str, str] = {}
+    digests: list[str] = []
+    manifest: Manifest | None = None
+    chosen: Container[str] | None = None
+    for name, chunks in archive.reading(path):
+        if name == MANIFEST:
+            manifest = _manifest(path, b"".join(chunks))
+            continue
+        keep = None
+        if blobs is not None and name.startswith("blobs/"):
+            chosen = wanted() if chosen is None else chosen
+            keep = blobs if name.removeprefix("blobs/") in chosen else None
+        sha256[name] = _take(name, chunks, folder, keep, digests)
+    if manifest is None:
+        raise Invalid(f"{path} has no manifest: it is not a Steward backup, or it is cut short.")
+    _compare(manifest.sha256, sha256)
+    counts = _count_rows(folder)
+    if counts != manifest.rows:
+        raise Invalid(
+            f"{path}: the row counts differ from the manifest; it was altered. Use another backup."
+        )
+    return _Laid(manifest, sum(counts.values()), tuple(digests))
+
+
+@dataclass(frozen=True)
 class _Unpacked:
     verified: Verified
     keyring: Keyring
@@ -254,24 +328,8 @@ class _Unpacked:
 def _unpack(
     path: Path, folder: Path, keyring: Keyring | None, keep_blobs: BlobStore | None
 ) -> _Unpacked:
-    (folder / "tables").mkdir()
-    (folder / "keys").mkdir()
-    sha256: dict[str, str] = {}
-    digests: list[str] = []
-    manifest: Manifest | None = None
-    for name, chunks in archive.reading(path):
-        if name == MANIFEST:
-            manifest = _manifest(path, b"".join(chunks))
-        else:
-            sha256[name] = _take(name, chunks, folder, keep_blobs, digests)
-    if manifest is None:
-        raise Invalid(f"{path} has no manifest: it is not a Steward backup, or it is cut short.")
-    _compare(manifest.sha256, sha256)
-    counts = _count_rows(folder)
-    if counts != manifest.rows:
-        raise Invalid(
-            f"{path}: the row counts differ from the manifest; it was altered. Use another backup."
-        )
+    laid = _lay_out(path, folder, keep_blobs)
+    manifest = laid.manifest
     if manifest.has_keys:
         keyring = Keyring.load(folder / KEYS)
     elif keyring is None:
@@ -280,8 +338,8 @@ def _unpack(
         checked = _prove_keys(folder, keyring)
     except _NOT_OURS as error:
         raise Invalid(f"{path} holds rows that are not ours ({type(error).__name__}).") from None
-    verified = Verified(manifest, sum(counts.values()), len(digests), checked, keys_proven=True)
-    return _Unpacked(verified, keyring, tuple(digests))
+    verified = Verified(manifest, laid.rows, len(laid.digests), checked, keys_proven=True)
+    return _Unpacked(verified, keyring, laid.digests)
 
 
 def _manifest(path: Path, content: bytes) -> Manifest:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Protocol
 
-from steward.core.errors import Invalid, NotFound, TooLarge
+from steward.core.errors import Invalid, Misconfigured, NotFound, TooLarge
 
 CHUNK = 1 << 20
 
@@ -138,6 +138,23 @@ def _drain(file: IO[bytes]) -> Iterator[bytes]:
     with file:
         while chunk := file.read(CHUNK):
             yield chunk
+
+
+def checked_chunks(blobs: BlobStore, digest: str) -> Iterator[bytes]:
+    """The bytes of a blob; the last of them only if all are those it is named after."""
+    hasher = hashlib.sha256()
+    held: bytes | None = None
+    for chunk in blobs.read(digest):
+        if held is not None:
+            yield held
+        hasher.update(chunk)
+        held = chunk
+    if hasher.hexdigest() != digest:
+        raise Misconfigured(
+            f"The stored file {digest[:12]}… was altered or is damaged. Restore it from a backup."
+        )
+    if held is not None:
+        yield held
 
 
 def sync_folder(folder: Path) -> None:

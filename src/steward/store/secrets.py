@@ -99,7 +99,11 @@ class Keyring:
 
     def derived(self, purpose: str) -> bytes:
         """A key for another purpose, which does not give the encryption key away."""
-        return hmac.new(self._keys[self.primary], purpose.encode(), "sha256").digest()
+        return self.derived_by_all(purpose)[-1]
+
+    def derived_by_all(self, purpose: str) -> list[bytes]:
+        """The same from every key of the file; the last one belongs to the primary key."""
+        return [hmac.new(key, purpose.encode(), "sha256").digest() for key in self._keys.values()]
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

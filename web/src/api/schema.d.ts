@@ -2877,7 +2877,7 @@ export interface paths {
         };
         /**
          * Verify Run
-         * @description Whether every entry and payload is as it was written.
+         * @description Whether everything the run claims is what was written and signed: entries, files, approvals, status, title.
          */
         get: operations["verify_run"];
         put?: never;
@@ -3782,6 +3782,26 @@ export interface paths {
         post: operations["sign_in"];
         /** Sign Out */
         delete: operations["sign_out"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/signing-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Signing Key
+         * @description The public key with which this installation's signatures can be checked anywhere.
+         */
+        get: operations["signing_key"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -5029,15 +5049,6 @@ export interface components {
          * @enum {string}
          */
         Extent: "single" | "batch" | "session";
-        /** FaultOut */
-        FaultOut: {
-            /** Column */
-            column: number;
-            /** Line */
-            line: number;
-            /** Message */
-            message: string;
-        };
         /** Features */
         Features: {
             /**
@@ -5820,7 +5831,7 @@ export interface components {
         /** Page[FaultOut] */
         Page_FaultOut_: {
             /** Items */
-            items: components["schemas"]["FaultOut"][];
+            items: components["schemas"]["steward__api__routes__policy__FaultOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7319,6 +7330,18 @@ export interface components {
             /** Url */
             url: string;
         };
+        /** SigningKey */
+        SigningKey: {
+            /** Algorithm */
+            algorithm: string;
+            /** Fingerprints */
+            fingerprints: string[];
+            /**
+             * Pem
+             * @description The public key as PEM; `steward verify --key` takes it.
+             */
+            pem: string;
+        };
         /** SkillDetail */
         SkillDetail: {
             /** Allowed Tools */
@@ -8091,12 +8114,30 @@ export interface components {
         };
         /** VerifyOut */
         VerifyOut: {
+            /** Approvals */
+            approvals: number;
+            /** Entries */
+            entries: number;
+            /** Faults */
+            faults: components["schemas"]["steward__api__routes__run_records__FaultOut"][];
+            /** Files */
+            files: number;
             /** Intact */
             intact: boolean;
-            /** Reason */
-            reason: string | null;
-            /** Seq */
-            seq: number | null;
+            /** Sentence */
+            sentence: string;
+            /** Signed At */
+            signed_at: string | null;
+            /**
+             * Signer
+             * @description Fingerprint of the key that signed.
+             */
+            signer: string | null;
+            /**
+             * Signing
+             * @enum {string}
+             */
+            signing: "signed" | "not_yet" | "before_signing";
         };
         /** WaitingOut */
         WaitingOut: {
@@ -8161,6 +8202,30 @@ export interface components {
             dependants: components["schemas"]["DependantOut"][];
             /** Entries */
             entries: components["schemas"]["EntryChangeOut"][];
+        };
+        /** FaultOut */
+        steward__api__routes__policy__FaultOut: {
+            /** Column */
+            column: number;
+            /** Line */
+            line: number;
+            /** Message */
+            message: string;
+        };
+        /** FaultOut */
+        steward__api__routes__run_records__FaultOut: {
+            /**
+             * Part
+             * @description What is wrong: entry, status, title, approval, file, log …
+             */
+            part: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Seq
+             * @description The entry, where it is about one.
+             */
+            seq: number | null;
         };
         /** UndoIn */
         steward__api__routes__runs__UndoIn: {
@@ -28746,6 +28811,53 @@ export interface operations {
             };
             /** @description Conflicts with the current state. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    signing_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningKey"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -34,6 +34,12 @@ class About(Output):
     features: Features
 
 
+class SigningKey(Output):
+    algorithm: str
+    fingerprints: list[str]
+    pem: str = Field(description="The public key as PEM; `steward verify --key` takes it.")
+
+
 @router.get("/healthz")
 def health() -> Health:
     """The process answers."""
@@ -78,3 +84,11 @@ def about(request: Request) -> About:
     desk = steward_of(request).staff.desk
     models = [role.value for role in Role if desk.configured(role)]
     return About(version=__version__, api="v1", features=Features(models=models))
+
+
+@about_router.get("/signing-key", dependencies=[AsAnyone])
+def signing_key(request: Request) -> SigningKey:
+    """The public key with which this installation's signatures can be checked anywhere."""
+    keys = steward_of(request).runs.heads.keys
+    fingerprints = list(keys.fingerprints)
+    return SigningKey(algorithm="Ed25519", fingerprints=fingerprints, pem=keys.to_pem())

@@ -1,7 +1,9 @@
 """The record of a run: replayed, forked, compared, verified, and given out as files."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from datetime import datetime
+from itertools import chain
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response, status
 from fastapi.responses import StreamingResponse
@@ -14,6 +16,7 @@ from steward.api.run_documents import RunOut, run_out
 from steward.api.types import RunId
 from steward.broker.story import story
 from steward.core.errors import NotFound
+from steward.store.blobs import checked_chunks
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
 
@@ -47,10 +50,22 @@ class StepDifferenceOut(Output):
     right: Any
 
 
+class FaultOut(Output):
+    part: str = Field(description="What is wrong: entry, status, title, approval, file, log …")
+    reason: str
+    seq: int | None = Field(description="The entry, where it is about one.")
+
+
 class VerifyOut(Output):
     intact: bool
-    seq: int | None
-    reason: str | None
+    signing: Literal["signed", "not_yet", "before_signing"]
+    sentence: str
+    entries: int
+    files: int
+    approvals: int
+    signed_at: datetime | None
+    signer: str | None = Field(description="Fingerprint of the key that signed.")
+    faults: list[FaultOut]
 
 
 @router.post("/{run_id}/replay")
@@ -81,11 +96,19 @@ def diff_runs(
 
 @router.get("/{run_id}/verify")
 def verify_run(request: Request, access: AsViewer, run_id: RunId) -> VerifyOut:
-    """Whether every entry and payload is as it was written."""
-    damage = steward_of(request).runs.verify(access.scope, run_id)
-    if damage is None:
-        return VerifyOut(intact=True, seq=None, reason=None)
-    return VerifyOut(intact=False, seq=damage.seq, reason=damage.reason)
+    """Whether everything the run claims is what was written and signed: entries, files, approvals, status, title."""
+    found = steward_of(request).runs.verify(access.scope, run_id)
+    return VerifyOut(
+        intact=found.is_intact,
+        signing=found.signing.value,
+        sentence=found.sentence,
+        entries=found.entries,
+        files=found.files,
+        approvals=found.approvals,
+        signed_at=datetime.fromisoformat(found.signed_at) if found.signed_at else None,
+        signer=found.signer,
+        faults=[FaultOut.model_validate(fault) for fault in found.faults],
+    )
 
 
 @router.get(
@@ -123,15 +146,17 @@ def download_artifact(
     for call in story(runs.journal.entries(access.scope, run_id), runs.payload):
         for artifact in call.artifacts:
             if artifact["digest"] == digest:
-                return _download(steward.blobs.read(digest), artifact)
+                return _download(checked_chunks(steward.blobs, digest), artifact)
     raise NotFound("The run made no such file.")
 
 
 def _download(chunks: Iterator[bytes], artifact: dict[str, Any]) -> StreamingResponse:
+    # The first part is read before the answer begins: a damaged small file is told as such.
+    first = next(chunks, b"")
     # Whatever a run made is shown inert.
     inert = {"Content-Security-Policy": "sandbox; default-src 'none'"}
     return StreamingResponse(
-        chunks,
+        chain([first], chunks),
         media_type=artifact["media_type"],
         headers={**attachment(artifact["name"], artifact["size"]), **inert},
     )

@@ -137,11 +137,17 @@ function Journal({ title, verdict, onVerify }: JournalProps) {
       </Button>
     );
   }
-  if (verdict.intact) return <Chip word="Intact" icon={BadgeCheck} tone="good" />;
+  if (verdict.intact && verdict.signing === 'signed') {
+    return <Chip word="Verified" icon={BadgeCheck} tone="good" />;
+  }
+  const word = verdict.intact ? 'Intact, not signed' : 'Not verified';
+  const [icon, tone] = verdict.intact
+    ? ([BadgeCheck, 'neutral'] as const)
+    : ([TriangleAlert, 'bad'] as const);
   return (
     <>
-      <Chip word={`Altered at entry ${verdict.seq ?? '?'}`} icon={TriangleAlert} tone="bad" />
-      <Text size="xs">{verdict.reason}</Text>
+      <Chip word={word} icon={icon} tone={tone} />
+      <Text size="xs">{verdict.sentence}</Text>
     </>
   );
 }

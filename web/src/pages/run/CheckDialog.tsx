@@ -1,5 +1,5 @@
-/** Whether a run comes out the same when it is driven again, and whether its journal is as it was written. */
-import { Alert, Modal, Stack, Text } from '@mantine/core';
+/** Whether a run comes out the same when it is driven again, and whether it is what was written and signed. */
+import { Alert, List, Modal, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { BadgeCheck, TriangleAlert } from 'lucide-react';
 import type { Replay, RunDetail, Verified } from '@/api/run-types';
@@ -18,7 +18,7 @@ interface Props {
   onClose: () => void;
 }
 
-const TITLES = { replay: 'Replay', verify: 'Verify the journal' };
+const TITLES = { replay: 'Replay', verify: 'Verify the run' };
 
 export function CheckDialog({ run, kind, opened, onClose }: Props) {
   return (
@@ -27,6 +27,12 @@ export function CheckDialog({ run, kind, opened, onClose }: Props) {
     </Modal>
   );
 }
+
+const SIGNING: Record<Verified['signing'], string> = {
+  signed: 'Verified',
+  not_yet: 'Chain intact, not signed yet',
+  before_signing: 'Chain intact, not signed (written before signing)',
+};
 
 /** Asked anew each time: that is the point of it. */
 const FRESH = { staleTime: 0, gcTime: 0, retry: false, refetchOnWindowFocus: false };
@@ -100,31 +106,55 @@ function VerifyResult({ run }: { run: RunDetail }) {
   });
   if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   if (query.isFetching || !query.data) {
-    return <TaskProgress doing="Checking every entry and payload" done={0} total={null} />;
+    return (
+      <TaskProgress
+        doing="Checking entries, files, approvals and signatures"
+        done={0}
+        total={null}
+      />
+    );
   }
-  const { intact, seq, reason } = query.data;
-  return intact ? (
+  const { intact, signing, entries, files, approvals, signed_at, faults } = query.data;
+  if (!intact) {
+    return (
+      <Alert
+        color="red"
+        variant="light"
+        role="status"
+        icon={<TriangleAlert size={16} aria-hidden />}
+        title="This run is not what was written"
+      >
+        <List size="sm">
+          {faults.map(({ part, reason, seq }, index) => (
+            <List.Item key={index}>
+              {seq === null ? '' : `Entry ${seq}: `}
+              {reason} ({part}).
+            </List.Item>
+          ))}
+        </List>
+      </Alert>
+    );
+  }
+  const counted = [
+    `${formats.number(entries)} entries`,
+    `${formats.number(files)} files`,
+    `${formats.number(approvals)} approvals`,
+  ].join(', ');
+  return (
     <Alert
-      color="steward"
+      color={signing === 'signed' ? 'steward' : 'yellow'}
       variant="light"
       role="status"
       icon={<BadgeCheck size={16} aria-hidden />}
-      title="The journal is intact"
+      title={SIGNING[signing]}
     >
       <Stack gap="xs" align="flex-start">
-        Every one of its {formats.number(run.entries)} entries is as it was written.
+        <span>
+          Checked: {counted}, status, title and author.
+          {signed_at !== null && ` Signed on ${formats.dateTime(signed_at)}.`}
+        </span>
         <Hash label="Hash of the last entry" value={run.head_hash} />
       </Stack>
-    </Alert>
-  ) : (
-    <Alert
-      color="red"
-      variant="light"
-      role="status"
-      icon={<TriangleAlert size={16} aria-hidden />}
-      title={`Entry ${seq ?? '?'} is not as it was written`}
-    >
-      {reason}
     </Alert>
   );
 }

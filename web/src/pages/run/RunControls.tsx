@@ -86,7 +86,7 @@ function RecordMenu({ run }: { run: RunDetail }) {
             Replay
           </Menu.Item>
           <Menu.Item leftSection={<BadgeCheck size={14} aria-hidden />} onClick={verify.open}>
-            Verify the journal
+            Verify
           </Menu.Item>
           {mayFork && (
             <Menu.Item leftSection={<GitFork size={14} aria-hidden />} onClick={fork.open}>
