@@ -95,6 +95,7 @@ class Threads:
         client_id: str | None = None,
     ) -> Thread:
         access.require(Role.operator)
+        title = self._runs.scrub(access.scope, title)
         branch = self._requests.known_branch(access, branch or "main")
         with self._database.write(access.scope) as tx:
             return self._created(tx, access, title, branch, settings, client_id)
@@ -158,6 +159,7 @@ class Threads:
     ) -> Thread:
         """Renames, sets, or moves on to another branch of the conversation."""
         access.require(Role.operator)
+        title = self._runs.scrub(access.scope, title)
         with self._database.write(access.scope) as tx:
             thread = existing_thread(tx, thread_id, lock=True)
             if thread.revision != revision:
@@ -216,6 +218,8 @@ class Threads:
         document `extra` may add to.
         """
         access.require(Role.operator)
+        # Before anything is cut out of it: half a secret would not be found.
+        message = self._runs.scrub(access.scope, message)
         thread = self.get(access.scope, thread_id) if thread_id is not None else None
         branch = self._requests.known_branch(
             access, branch or (thread.branch if thread else "main")

@@ -1,7 +1,7 @@
 """Approvals: a person allows exactly one payload, once, in time; anything else is refused when it counts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -130,6 +130,8 @@ class Approvals:
 
     def ask(self, scope: Scope, ask: Ask) -> Approval:
         """Puts a request into the inbox; asked again after a crash, it is the same request."""
+        shown = {"title": ask.title, "preview": ask.preview, "reason": ask.reason}
+        ask = replace(ask, **self._runs.scrub(scope, shown))
         now = self._clock.now()
         with self._database.write(scope) as tx:
             known = tx.first(
@@ -205,6 +207,8 @@ class Approvals:
 
     def decide(self, access: Access, approval_id: str, verdict: Verdict) -> Approval:
         """Records the first decision in time by somebody who may; everything else is refused."""
+        typed = self._runs.scrub(access.scope, {"body": verdict.body, "reason": verdict.reason})
+        verdict = replace(verdict, **typed)
         with self._database.write(access.scope) as tx:
             found = self._existing(tx, approval_id, lock=True)
             self._check(tx, access, found, verdict)

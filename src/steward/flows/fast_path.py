@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -44,6 +44,11 @@ class Question:
     def arguments(self) -> dict[str, Any]:
         return {_TOOLS[self.kind][1]: self.text, **self.options}
 
+    def without_secrets(self, launcher: Launcher, scope: Scope) -> "Question":
+        """As it may be kept, before its title is cut, which could then hold half a secret."""
+        typed = {"text": self.text, "options": dict(self.options)}
+        return replace(self, **launcher.scrub(scope, typed))
+
     @property
     def title(self) -> str:
         first = " ".join(self.text.split())
@@ -67,9 +72,10 @@ def question_in(message: str) -> Question | None:
 
 
 def query_request(
-    launcher: Launcher, question: Question, *, branch: str = "main", scope: Scope | None = None
+    launcher: Launcher, question: Question, *, branch: str = "main", scope: Scope
 ) -> RunRequest:
     """The one call as a run; whoever is sitting there waits, so it goes before other work."""
+    question = question.without_secrets(launcher, scope)
     start = Start(
         document=launcher.single(question.tool, question.arguments, question.title),
         title=question.title,

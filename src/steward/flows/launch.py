@@ -77,6 +77,10 @@ class Launcher:
         """Gives flows their agents; until then, a flow with one says that there is none."""
         self._runs.programs[PROGRAM] = self._program(run_agent)
 
+    def scrub(self, scope: Scope, value: Json) -> Json:
+        """A copy without the values of the project's secrets."""
+        return self._runs.scrub(scope, value)
+
     def start(self, access: Access, start: Start) -> Run:
         """Puts a checked flow in the queue."""
         access.require(Role.operator)

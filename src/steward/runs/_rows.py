@@ -1,5 +1,6 @@
 """What everything that writes rows of runs shares: how a run is read, and how it is woken."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ from steward.core.clock import Clock
 from steward.core.errors import NotFound
 from steward.core.ids import Ids
 from steward.runs import _tables as tables
+from steward.runs.canonical import Json
 from steward.runs.doorbell import Call, Doorbell
 from steward.runs.model import Run, Status
 from steward.runs.topics import asked_topic, queue_topic, run_topic
@@ -16,6 +18,9 @@ from steward.store import Bus, Database, EventLog, Scope, Transaction
 
 COLUMNS = tables.runs.c
 LIVE = [status.value for status in Status if not status.is_final]
+
+Scrub = Callable[[Scope, Json], Json]
+"""Takes the values of a project's secrets out of what is about to be written."""
 
 
 class Rows:
@@ -27,8 +32,10 @@ class Rows:
         clock: Clock,
         ids: Ids,
         doorbell: Doorbell | None = None,
+        scrub: Scrub = lambda _scope, value: value,
     ) -> None:
         self._doorbell = doorbell
+        self.scrub = scrub
         self._database = database
         self._bus = bus
         self._events = events

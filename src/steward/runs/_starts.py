@@ -1,7 +1,7 @@
 """How runs begin: put in the queue, under another run, with the past of another one, or brought in from a file."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -125,6 +125,7 @@ class Starts(Rows):
         lease: timedelta | None = None,
     ) -> "New":
         """Everything that a start writes; with a holder, the run is theirs from the beginning."""
+        request = self.without_secrets(scope, request)
         run_id = run_id or self._ids.new("run")
         now = self._clock.now()
         data: dict[str, Json] = {"request": dict(vars(request)), "author": author}
@@ -161,6 +162,12 @@ class Starts(Rows):
             waits=None,
         )
         return New(run, entry, now + lease if holder is not None and lease is not None else None)
+
+    def without_secrets(self, scope: Scope, request: RunRequest) -> RunRequest:
+        """The request as it may be kept: what somebody typed into it is searched for secrets."""
+        typed = ("title", "document", "inputs")
+        clean = self.scrub(scope, {name: getattr(request, name) for name in typed})
+        return replace(request, **clean)
 
     def start_child(self, parent: Run, key: str, request: RunRequest) -> Run:
         """Starts a run under another one; asked again after a crash, it finds the one it started."""

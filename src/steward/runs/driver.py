@@ -14,6 +14,7 @@ from steward.core.errors import StewardError, error_to_json
 from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs._commit import Change, Fenced, GroupCommit, Unit
+from steward.runs._rows import Scrub
 from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import artifacts_of
 from steward.runs.entries import Entry, Kind, Link, is_reference, made
@@ -32,7 +33,7 @@ from steward.runs.model import (
 )
 from steward.runs.records import Records
 from steward.runs.topics import run_topic
-from steward.store import BlobStore, Database, News, Scope, Transaction
+from steward.store import BlobStore, Database, News, Transaction
 from steward.store.tables import Moment
 
 T = TypeVar("T")
@@ -51,9 +52,6 @@ class Program(Protocol):
     """An interpreter of runs: deterministic but for what it does through the execution."""
 
     async def __call__(self, execution: Execution) -> Json: ...
-
-
-Scrub = Callable[[Scope, Json], Json]
 
 
 class Parts:

@@ -111,7 +111,10 @@ class Records(Starts, Leases):
             raise Conflict("This was answered already; the first answer counts.")
         tx.execute(
             sa.insert(tables.signals).values(
-                run_id=run_id, key=key, data=plain(data), created_at=self._clock.now()
+                run_id=run_id,
+                key=key,
+                data=plain(self.scrub(tx.project, data)),
+                created_at=self._clock.now(),
             )
         )
         self._wake(tx, run)

@@ -69,6 +69,8 @@ class Schedules:
         missed: Missed = Missed.once,
     ) -> Schedule:
         now = self._clock.now()
+        name = self._records.scrub(scope, name)
+        request = self._records.without_secrets(scope, request)
         row = {
             "id": self._ids.new("sch"),
             "name": name[:200],
@@ -103,6 +105,7 @@ class Schedules:
         self, scope: Scope, schedule_id: str, revision: int, changes: dict[str, Any]
     ) -> Schedule:
         """Changes name, cron, time_zone, missed or enabled; the next moment is counted from now."""
+        changes = self._records.scrub(scope, changes)
         with self._database.write(scope) as tx:
             found = _existing(tx, schedule_id)
             if found.revision != revision:

@@ -17,11 +17,11 @@ from steward.core.clock import Clock
 from steward.core.errors import Conflict, Unavailable
 from steward.core.ids import Ids
 from steward.runs._commit import GroupCommit, Unit
-from steward.runs._rows import existing
+from steward.runs._rows import Scrub, existing
 from steward.runs.canonical import Json, digest
 from steward.runs.capsules import Capsule, pack, unpack
 from steward.runs.doorbell import Doorbell
-from steward.runs.driver import Drive, Parts, Program, Scrub
+from steward.runs.driver import Drive, Parts, Program
 from steward.runs.entries import Entry, Kind, Link, is_reference, made
 from steward.runs.forks import StepDifference, changed, compared, prefix
 from steward.runs.heads import Head, HeadLog, has_gap, lines_of_project, lines_of_run
@@ -66,7 +66,7 @@ class Runs:
         """
         self._doorbell = doorbell
         self.heads = heads
-        self.records = Records(database, bus, events, clock, ids, doorbell)
+        self.records = Records(database, bus, events, clock, ids, doorbell, scrub)
         self.journal = Journal(database)
         self.schedules = Schedules(database, self.records, events, clock, ids)
         self._commit = GroupCommit(database, events, bus, heads)
@@ -74,6 +74,10 @@ class Runs:
         self.programs: dict[str, Program] = {}
         self._bus = bus
         self._process = f"{socket.gethostname()[:40]}/{os.getpid()}"
+
+    def scrub(self, scope: Scope, value: Json) -> Json:
+        """A copy without the values of the project's secrets: for what people type and Steward keeps."""
+        return self.parts.scrub(scope, value)
 
     def start(self, scope: Scope, author: str, request: RunRequest) -> Run:
         """Puts a run in the queue; it is durable when this returns."""

@@ -104,7 +104,7 @@ def start_run(request: Request, access: AsOperator, body: StartIn) -> RunOut:
     if body.tool is not None:
         document = launcher.single(body.tool, body.arguments, title)
     elif body.query_type is not None or body.query is not None:
-        question = _query(body)
+        question = _query(body).without_secrets(launcher, access.scope)
         title = title or question.title
         document = launcher.single(question.tool, question.arguments, title)
     start = Start(
