@@ -80,9 +80,22 @@ def run(provider: Embedded, orders: Dataset) -> Iterator[Run]:
     """Runs code with the guard; `limits` as keywords."""
     never, bell = os.pipe()
 
-    def execute(kind: str, code: str, *, guarded: bool = True, **limits: float) -> Response:
+    def execute(
+        kind: str,
+        code: str,
+        *,
+        guarded: bool = True,
+        parameters: dict[str, int] | None = None,
+        **limits: float,
+    ) -> Response:
         request = Request.model_validate(
-            {"kind": kind, "code": code, "datasets": [orders], "limits": Limits(**limits)}
+            {
+                "kind": kind,
+                "code": code,
+                "datasets": [orders],
+                "parameters": parameters or {},
+                "limits": Limits(**limits),
+            }
         )
         return provider.run(Envelope(request=request, scratch="", guarded=guarded), never)
 

@@ -72,9 +72,40 @@ SHOW ALL TABLES
 SHOW orders
 SHOW DATABASES
 COMMENT ON TABLE orders IS 'x'
-PIVOT orders ON day USING sum(amount)
-PIVOT orders ON customer USING sum(amount) GROUP BY day
-SELECT * FROM (PIVOT orders ON day USING sum(amount))
+PIVOT orders ON getenv('HOME') || day USING sum(amount)
+PIVOT missing ON day USING sum(amount)
+PIVOT read_csv('/etc/passwd') ON day USING sum(amount)
+PIVOT (FROM read_text('/etc/passwd')) ON content USING count(*)
+PIVOT orders ON day USING getvariable('x')
+PIVOT orders ON day USING sum(amount) GROUP BY current_setting('threads')
+PIVOT orders ON (SELECT content FROM read_text('/etc/passwd')) USING count(*)
+WITH x AS (FROM glob('*')) PIVOT x ON file USING count(*)
+PIVOT orders ON day USING sum(amount); DROP TABLE orders
+PIVOT orders ON day IN (SELECT 1); COPY orders TO 'x'
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM r
+WITH RECURSIVE r AS (SELECT 1 AS n UNION SELECT n + 1 FROM r) SELECT count(*) FROM r
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE true) SELECT * FROM r
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE 1 = 1) SELECT * FROM r
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT sum(n) FROM r LIMIT 5
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM r ORDER BY n LIMIT 5
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM r WHERE n < 0 LIMIT 5
+SELECT * FROM (WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n FROM r, customers) SELECT * FROM r)
+SELECT count(*) FROM range(100000000000)
+SELECT count(*) FROM range(1e11::BIGINT)
+SELECT count(*) FROM range(100000 * 100000 * 100)
+SELECT count(*) FROM range(-100000000000, 0)
+SELECT count(*) FROM generate_series(1, 10 ** 11)
+SELECT count(*) FROM generate_series(0, 1000000000000, 10)
+SELECT count(*) FROM range(100000000000, 0, -1)
+SELECT count(*) FROM repeat(1, 100000000000)
+SELECT count(*) FROM repeat_row(1, num_rows = 100000000000)
+SELECT len(range(100000000000))
+SELECT unnest(generate_series(1, 100000000))
+SELECT * FROM unnest(range(100000000))
+SELECT repeat('x', 10000000000)
+SELECT repeat(customer, 1e10::BIGINT) FROM orders
+SELECT rpad('x', 2000000000, 'y') || lpad('x', 2000000000, 'y')
+SELECT list_resize([1], 2000000000)
 SELECT 1; SELECT 2
 SELECT 1; DROP TABLE orders
 SELECT 1; COPY orders TO 'x'
@@ -267,10 +298,32 @@ SELECT * FROM orders QUALIFY row_number() OVER (PARTITION BY customer ORDER BY d
 SELECT * FROM (PIVOT orders ON customer IN ('a', 'b') USING sum(amount) GROUP BY day)
 PIVOT orders ON customer IN ('a', 'b') USING sum(amount) AS s, count(*) AS n GROUP BY day
 SELECT * FROM orders PIVOT (sum(amount) FOR customer IN ('a', 'b') GROUP BY day)
+PIVOT orders ON day USING sum(amount)
+PIVOT orders ON customer
+PIVOT_WIDER orders ON customer USING count(*)
+PIVOT orders ON customer USING sum(amount) GROUP BY day
+PIVOT orders ON customer USING sum(amount) GROUP BY day ORDER BY day LIMIT 3
+PIVOT orders ON customer, day USING sum(amount) AS s, count(*) AS n GROUP BY id
+PIVOT orders ON customer || '/' || day USING sum(amount) GROUP BY id
+PIVOT orders ON id % 12 USING sum(amount) GROUP BY customer
+PIVOT orders ON customer IN ('A1'), day USING sum(amount)
+PIVOT (SELECT * FROM orders WHERE id > 3) ON customer USING sum(amount) GROUP BY day
+SELECT * FROM (PIVOT orders ON day USING sum(amount))
+WITH p AS (PIVOT orders ON customer USING sum(amount) GROUP BY day) SELECT day, A1 FROM p
+WITH x AS (FROM orders WHERE id > 3) PIVOT x ON customer USING sum(amount) GROUP BY day
+PIVOT (PIVOT orders ON customer USING sum(amount) GROUP BY day) ON day USING sum(A1)
+PIVOT (SELECT o.*, c.country FROM orders o JOIN customers c ON o.id = c.id) ON country USING count(*)
 UNPIVOT orders ON id, amount INTO NAME n VALUE v
 SELECT * FROM orders UNPIVOT (v FOR n IN (id, amount))
 SELECT * FROM orders USING SAMPLE 10%
 SELECT * FROM orders TABLESAMPLE reservoir(10 ROWS)
+WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT * FROM r LIMIT 5
+WITH RECURSIVE r AS (SELECT id FROM orders WHERE id = 1 UNION ALL SELECT o.id FROM orders o JOIN r ON o.id = r.id + 1) SELECT count(*) FROM r
+WITH RECURSIVE r AS (SELECT id FROM customers UNION SELECT id FROM r JOIN orders USING (id)) SELECT * FROM r
+SELECT count(*) FROM range(100000)
+SELECT count(*) FROM range(DATE '2026-01-01', DATE '2026-03-01', INTERVAL 1 DAY)
+SELECT len(repeat('x', 1000)), len(range(-5, 5)), rpad('x', 9, 'y')
+SELECT * FROM range(10, 0, -3) r(i)
 SELECT * FROM range(10) r(i)
 SELECT * FROM generate_series(1, 10, 2) g(i)
 SELECT * FROM unnest([1, 2, 3]) u(x)

@@ -19,9 +19,31 @@ from tests.sandbox.statements import HONEST, HOSTILE, SCHEMA
 
 def _let_through(statement: str) -> str | None:
     try:
-        return guard_sql.check(statement, SCHEMA).sql
+        return guard_sql.check(statement, SCHEMA).complete(_asked).sql
     except Refused:
         return None
+
+
+def _asked(query: str) -> list[str]:
+    """The values of a pivot, found by an engine that is not locked at all."""
+    try:
+        return [value for (value,) in _engine().execute(query).fetchall() if value is not None]
+    except duckdb.Error:
+        return ["one"]
+
+
+def test_a_pivot_with_very_many_values_is_refused() -> None:
+    checked = guard_sql.check("PIVOT orders ON id USING sum(amount)", SCHEMA)
+    with pytest.raises(Refused) as refused:
+        checked.complete(lambda _: [str(number) for number in range(1001)])
+    assert "fewer values" in refused.value.findings[0].message
+
+
+def test_a_pivot_with_a_hostile_value_in_its_data_stays_a_select() -> None:
+    checked = guard_sql.check("PIVOT orders ON customer USING sum(amount)", SCHEMA)
+    written = checked.complete(lambda _: ["'); DROP TABLE orders; --", 'x"y', "\n"]).sql
+    assert [str(s.type) for s in duckdb.extract_statements(written)] == ["StatementType.SELECT"]
+    _engine().execute(f"SELECT * FROM ({written})").fetchall()
 
 
 def test_the_corpora_are_large() -> None:
@@ -225,6 +247,8 @@ _SHAPES = _lines("""
     SELECT {e} FROM {s} WHERE EXISTS (SELECT {f} FROM {t})
     SELECT {e} FROM {s}, LATERAL (SELECT {f} FROM {t}) l
     PIVOT {s} ON {e} USING count(*)
+    PIVOT {s} ON customer, {e} USING {f} GROUP BY {e}
+    WITH x AS (FROM {s}) PIVOT x ON {e}
     WITH x AS (SELECT {e} FROM {s}) SELECT * FROM x
     WITH x AS (DELETE FROM orders RETURNING {e}) FROM x
     WITH x AS MATERIALIZED (COPY (FROM {s}) TO '@') SELECT {e} FROM orders

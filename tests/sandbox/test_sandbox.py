@@ -150,6 +150,17 @@ def test_randomness_differs_between_executions(run: Run) -> None:
     assert first[1] != second[1]
 
 
+def test_a_pivot_finds_its_values_by_itself(run: Run) -> None:
+    done = run("sql", "PIVOT (SELECT g, id % 2 AS odd, id FROM orders) ON g USING count(id)")
+    assert done.status == "done", done.message
+    assert [column.name for column in done.columns] == ["odd", "0", "1", "2"]
+    assert sorted(done.rows) == [[0, 167, 166, 167], [1, 167, 167, 166]]
+    assert done.sql is not None
+    assert "'0', '1', '2'" in done.sql
+    narrow = "PIVOT (SELECT g, id FROM orders WHERE g < $most) ON g USING count(id)"
+    assert run("sql", narrow, parameters={"most": 1}).rows == [[334]]
+
+
 def test_errors_show_the_line_of_the_code(run: Run) -> None:
     done = run("python", "a = 1\nb = a / 0\n")
     assert done.status == "failed"

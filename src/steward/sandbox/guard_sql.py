@@ -8,18 +8,18 @@ nothing else.
 
 import json
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
 
 import duckdb
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from steward.sandbox.contract import MAX_CODE
+from steward.sandbox.pivot_values import MOST_VALUES, ValueList, marked, value_lists
 from steward.sandbox.refused import Finding, Refused
+from steward.sandbox.second_opinion import refuse_other_reading
+from steward.sandbox.sql_bounds import excess, is_bounded, stops_early
 from steward.sandbox.sql_functions import FUNCTIONS, OPERATORS, TABLE_FUNCTIONS
 from steward.sandbox.words import words
 
@@ -39,6 +39,9 @@ _OTHERS: Final = frozenset(
     DESCENDING
     """)
 )
+_READ: Final = "SELECT json_serialize_sql(CAST(? AS VARCHAR))"
+_WRITE: Final = "SELECT json_deserialize_sql(CAST(? AS JSON))"
+_NO_LIST: Final = "This PIVOT cannot be read without a list of values; list them after IN."
 _NOWHERE: Final = (1 << 64) - 1
 _OWN_SCHEMA: Final = "main"
 _CALM: Final = frozenset({"", "main", "system", "memory", "temp"})
@@ -48,22 +51,6 @@ _DISGUISED: Final = frozenset(
 )
 # Inside these there are types and values, not code.
 _LEAVES: Final = frozenset({"cast_type", "value", "return_type"})
-_WRITING: Final = (
-    exp.DML,
-    exp.DDL,
-    exp.Command,
-    exp.Copy,
-    exp.Attach,
-    exp.Detach,
-    exp.Pragma,
-    exp.Set,
-    exp.Use,
-    exp.Describe,
-    exp.Into,
-    exp.Transaction,
-    exp.Drop,
-    exp.Alter,
-)
 
 
 @dataclass(frozen=True)
@@ -77,6 +64,24 @@ class Checked:
     """`dataset.column` for every column it may read; more rather than fewer when names are shared."""
     parameters: tuple[str, ...] = ()
     """The parameters it uses."""
+    tree: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    lists: tuple[ValueList, ...] = ()
+    """Lists of pivots whose values are still to be asked for; `complete` does."""
+
+    def complete(self, ask: Callable[[str], Sequence[str]]) -> "Checked":
+        """The statement with the values of its pivots; `ask` runs a query for some of them and gives its column."""
+        if not self.lists:
+            return self
+        for each in self.lists:
+            values = ask(_ask(_WRITE, each.query(lambda text: _ask(_READ, text))))
+            if len(values) > MOST_VALUES:
+                message = (
+                    f"PIVOT would make more than {MOST_VALUES:,} columns. Pivot on a column with "
+                    "fewer values, or list them after IN."
+                )
+                raise Refused([Finding("PIVOT", message)])
+            each.fill(values)
+        return replace(self, sql=_ask(_WRITE, json.dumps(self.tree)), lists=())
 
 
 def check(
@@ -91,13 +96,17 @@ def check(
     if "\0" in sql or any("\ud800" <= character <= "\udfff" for character in sql):
         raise Refused([Finding("text", "The statement holds a character that is none.")])
     try:
-        tree = _parse(sql)
+        tree, sql = _parse(sql)
         walk = _Walk(sql, datasets, parameters)
         walk.query(tree["statements"][0]["node"], frozenset())
         if walk.findings:
             raise Refused(walk.findings[:50])
-        _second_opinion(sql, walk)
         written = _rewrite(tree, sql)
+        known = {name.casefold() for name in walk.tables} | walk.common
+        refuse_other_reading(sql, written, known)
+        lists = value_lists(tree)
+        if lists and written == _bare(sql):
+            raise Refused([Finding("PIVOT", _NO_LIST)])
     except RecursionError:
         raise Refused([Finding("nesting", "The statement is nested too deeply.")]) from None
     return Checked(
@@ -105,6 +114,8 @@ def check(
         tuple(sorted(walk.tables)),
         tuple(walk.used_columns()),
         tuple(sorted(walk.parameters)),
+        tree,
+        tuple(lists),
     )
 
 
@@ -132,20 +143,28 @@ def _ask(question: str, text: str) -> str:
     return str(row[0]) if row else ""
 
 
-def _parse(sql: str) -> dict[str, Any]:
-    try:
-        tree = json.loads(_ask("SELECT json_serialize_sql(CAST(? AS VARCHAR))", sql))
-    except duckdb.Error as problem:
-        first = str(problem).partition("\n")[0]
-        raise Refused([Finding("syntax", f"This is not SQL: {first}")]) from None
+def _parse(sql: str) -> tuple[dict[str, Any], str]:
+    """The tree of a statement, and the text it was read from, which may have got lists for its pivots."""
+    tree = _serialized(sql)
+    if tree["error"] and (with_lists := marked(sql)) is not None:
+        listed = _serialized(with_lists)
+        tree, sql = (tree, sql) if listed["error"] else (listed, with_lists)
     if tree["error"]:
         raise Refused([_not_select(sql, tree)])
     count = len(tree["statements"])
     if count != 1:
         message = f"Send exactly one SELECT statement; these are {count}."
         raise Refused([Finding("statements", message)])
-    found: dict[str, Any] = tree
-    return found
+    return tree, sql
+
+
+def _serialized(sql: str) -> dict[str, Any]:
+    try:
+        tree: dict[str, Any] = json.loads(_ask(_READ, sql))
+    except duckdb.Error as problem:
+        first = str(problem).partition("\n")[0]
+        raise Refused([Finding("syntax", f"This is not SQL: {first}")]) from None
+    return tree
 
 
 def _not_select(sql: str, tree: Mapping[str, Any]) -> Finding:
@@ -155,8 +174,7 @@ def _not_select(sql: str, tree: Mapping[str, Any]) -> Finding:
     kind = _kind(sql)
     line, column = _place(sql, len(sql.encode()) - len(sql.lstrip().encode()))
     if kind == "PIVOT":
-        message = "PIVOT without an IN list runs a second statement; list the values after IN."
-        return Finding("PIVOT", message, line, column)
+        return Finding("PIVOT", _NO_LIST, line, column)
     return Finding(kind, f"{kind} is not a SELECT; only one SELECT may be run.", line, column)
 
 
@@ -210,11 +228,20 @@ class _Walk:
             inner = entry["value"]["query"]["node"]
             name = str(entry["key"]).casefold()
             own = {name} if inner.get("type") == "RECURSIVE_CTE_NODE" else set()
+            if own and not is_bounded(inner) and not stops_early(node):
+                self._refuse_endless(str(entry["key"]))
             self.common.add(name)
             self.query(inner, scope | own)
             self.values(entry["value"], scope, skip={"query"})
             scope |= {name}
         self.values(node, scope, skip={"cte_map"})
+
+    def _refuse_endless(self, name: str) -> None:
+        message = (
+            f"The recursive query {name!r} has no condition that ends it. Add a WHERE to its "
+            "recursive part, such as WHERE n < 100, or read its first rows with a LIMIT."
+        )
+        self.refuse("RECURSIVE", message)
 
     def values(
         self,
@@ -276,6 +303,7 @@ class _Walk:
             return
         if kind in {"FUNCTION", "WINDOW"}:
             self._function(node, FUNCTIONS)
+            self._refuse_excess(excess(node, as_table=False))
         elif kind == "COLUMN_REF":
             self._column([str(name).casefold() for name in node.get("column_names", [])])
         elif kind == "STAR":
@@ -302,6 +330,10 @@ class _Walk:
         elif name not in allowed and name not in OPERATORS:
             self.refuse(name, f"The function {name}() may not be called.")
 
+    def _refuse_excess(self, message: str | None) -> None:
+        if message is not None:
+            self.refuse("too much", message)
+
     def _table(self, node: dict[str, Any], scope: frozenset[str]) -> None:
         kind = node["type"]
         if kind == "BASE_TABLE":
@@ -313,6 +345,7 @@ class _Walk:
                 return
             self._at = function.get("query_location", self._at)
             self._function(function, TABLE_FUNCTIONS)
+            self._refuse_excess(excess(function, as_table=True))
             self.values(function, scope)
             self.values(node, scope, skip={"function"})
             return
@@ -344,40 +377,11 @@ class _Walk:
                     yield f"{table}.{column}"
 
 
-def _second_opinion(sql: str, walk: _Walk) -> None:
-    """sqlglot must see one query too, nothing that writes, and no table that DuckDB did not see."""
-    try:
-        statements = [s for s in sqlglot.parse(sql, read="duckdb") if s is not None]
-    except SqlglotError as problem:
-        details = getattr(problem, "errors", [])
-        at = details[0] if details else {}
-        message = f"The two parsers do not agree on this: {at.get('description') or 'no reading'}."
-        raise Refused([Finding("syntax", message, at.get("line"), at.get("col"))]) from None
-    if len(statements) != 1 or not isinstance(statements[0], exp.Query | exp.Values | exp.Pivot):
-        kind = type(statements[0]).__name__ if statements else "nothing"
-        raise Refused([Finding(kind, "The two parsers do not agree that this is one SELECT.")])
-    known = {name.casefold() for name in walk.tables} | walk.common
-    for node in statements[0].walk():
-        if isinstance(node, _WRITING):
-            kind = type(node).__name__
-            raise Refused([Finding(kind, f"{kind} may not be part of a SELECT.")])
-        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            name = node.name.casefold()
-            if name not in known and not _is_local(node, name):
-                message = f"The two parsers do not agree on where {node.name!r} comes from."
-                raise Refused([Finding("table", message)])
-
-
-def _is_local(node: exp.Table, name: str) -> bool:
-    """`FROM t, t.items`: a column of a table beside it, which sqlglot takes for a table."""
-    return bool(node.db) or name in {"", *TABLE_FUNCTIONS}
-
-
 def _rewrite(tree: dict[str, Any], sql: str) -> str:
     """The statement written from the tree; the text as given if writing changes its meaning."""
     try:
-        written = _ask("SELECT json_deserialize_sql(CAST(? AS JSON))", json.dumps(tree))
-        again = json.loads(_ask("SELECT json_serialize_sql(CAST(? AS VARCHAR))", written))
+        written = _ask(_WRITE, json.dumps(tree))
+        again = json.loads(_ask(_READ, written))
     except duckdb.Error:
         return _bare(sql)
     return written if _meaning(again) == _meaning(tree) else _bare(sql)

@@ -14,6 +14,13 @@ def rehearse(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute("SELECT * FROM (SELECT 1 AS a) LIMIT 2").fetchmany(1)
 
 
+def _values(connection: duckdb.DuckDBPyConnection, query: str, request: Request) -> list[str]:
+    """What the query for the values of a pivot finds; as with DuckDB's own, nothing is no value."""
+    used = {name: value for name, value in request.parameters.items() if f"${name}" in query}
+    rows = connection.execute(query, used or None).fetchall()
+    return [value for (value,) in rows if value is not None]
+
+
 def run(connection: duckdb.DuckDBPyConnection, request: Request, *, guarded: bool) -> Answer:
     sql, tables, columns = request.code, [], []
     if guarded:
@@ -22,6 +29,7 @@ def run(connection: duckdb.DuckDBPyConnection, request: Request, *, guarded: boo
             for dataset in request.datasets
         }
         checked = guard_sql.check(request.code, schema, request.parameters)
+        checked = checked.complete(lambda query: _values(connection, query, request))
         sql, tables, columns = checked.sql, list(checked.tables), list(checked.columns)
         # One row more than allowed tells "exactly the limit" from "more": the engine stops there.
         limited = f"SELECT * FROM ({sql}) LIMIT {request.limits.rows + 1}"
