@@ -305,6 +305,8 @@ PIVOT orders ON customer USING sum(amount) GROUP BY day
 PIVOT orders ON customer USING sum(amount) GROUP BY day ORDER BY day LIMIT 3
 PIVOT orders ON customer, day USING sum(amount) AS s, count(*) AS n GROUP BY id
 PIVOT orders ON customer || '/' || day USING sum(amount) GROUP BY id
+PIVOT orders ON "Größe" % 2 USING sum(amount) GROUP BY customer
+SELECT 'PIVOT t ON x' AS "pivot", customer FROM orders
 PIVOT orders ON id % 12 USING sum(amount) GROUP BY customer
 PIVOT orders ON customer IN ('A1'), day USING sum(amount)
 PIVOT (SELECT * FROM orders WHERE id > 3) ON customer USING sum(amount) GROUP BY day

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import sqlglot
+from sqlglot import Token, TokenType
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import Token, TokenType
 
 MOST_VALUES: Final = 1000
 _MARK: Final = "values of a pivot"
@@ -97,9 +97,9 @@ def _entry(value: str) -> dict[str, Any]:
 
 def _missing(tokens: Sequence[Token], at: int) -> Iterator[int]:
     """Where lists are missing in the pivot that begins at a token, as offsets in the text."""
-    if tokens[at].text.upper() not in _PIVOTS or tokens[at].token_type == TokenType.STRING:
+    if _word(tokens[at]) not in _PIVOTS:
         return
-    following = [token.text.upper() for token in tokens[at + 1 : at + 3]]
+    following = [_word(token) for token in tokens[at + 1 : at + 3]]
     if following[:1] == ["("] and following[-1] not in _SOURCES:
         return  # `FROM t PIVOT (sum(x) FOR y IN (…))`, which has its list
     begun = listed = False
@@ -116,11 +116,17 @@ def _missing(tokens: Sequence[Token], at: int) -> Iterator[int]:
             return
 
 
+def _word(token: Token) -> str:
+    """A word or a sign of the language; nothing for what stands in quotes."""
+    quoted = token.token_type in {TokenType.STRING, TokenType.IDENTIFIER}
+    return "" if quoted else token.text.upper()
+
+
 def _outermost(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
     """The tokens after one that lie in no further brackets, and an end where they all end."""
     depth = 0
     for number in range(at + 1, len(tokens)):
-        word = tokens[number].text.upper()
+        word = _word(tokens[number])
         depth += (word == "(") - (word == ")")
         if depth < 0:
             yield number, ";"

@@ -52,7 +52,7 @@ def refuse_other_reading(sql: str, written: str, known: Collection[str]) -> None
                 raise Refused([Finding("table", message)])
 
 
-def _read_again(sql: str) -> list[exp.Expression]:
+def _read_again(sql: str) -> list[exp.Expr]:
     return [statement for statement in sqlglot.parse(sql, read="duckdb") if statement is not None]
 
 
