@@ -11,12 +11,13 @@ from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime
 from agentdojo.task_suite.load_suites import get_suites
 from agentdojo.task_suite.task_suite import read_suite_file
 
-from benchmarks.hostile_cases.dojo_tools import VERSION, risk_of, tool_name
-from steward.agents.naming import is_narrow, is_target
+from benchmarks.hostile_cases.dojo_tools import VERSION, arguments_of, risk_of, tool_name
 from steward.agents.plan import Plan, PlanStep, StepBudget
-from steward.agents.provenance import MADE_UP, label_arguments
+from steward.agents.provenance import MADE_UP, label_parts
 from steward.agents.quoting import as_form
+from steward.agents.wanted import is_narrow
 from steward.broker.labels import Labels
+from steward.broker.roles import Part, read_parts
 from steward.broker.tool import Risk
 
 AGENT: Final = "assistant"
@@ -158,7 +159,12 @@ def planned(suite: Any, task: Any) -> list[Piece]:
     for number, calls in enumerate(groups):
         fixed = {}
         if len(calls) == 1:
-            fixed = _fixed(calls[0], task.PROMPT, _needs_nothing(runtime, calls[0].function))
+            fixed = _fixed(
+                calls[0],
+                _parts(runtime, calls[0]),
+                task.PROMPT,
+                _needs_nothing(runtime, calls[0].function),
+            )
         step = PlanStep(
             id=f"s{number}",
             title=f"Step {number}: {', '.join(dict.fromkeys(call.function for call in calls))}"[
@@ -168,7 +174,9 @@ def planned(suite: Any, task: Any) -> list[Piece]:
             tools=list(dict.fromkeys(tool_name(suite.name, call.function) for call in calls)),
             arguments=fixed,
             open=_open(calls, fixed),
-            needs=_sources(calls, fixed, results),
+            needs=_sources(
+                [part for call in calls for part in _parts(runtime, call)], fixed, results
+            ),
             budget=StepBudget(calls=max(3, len(calls))),
         )
         pieces.append(Piece(step, tuple(calls)))
@@ -205,7 +213,12 @@ def _needs_nothing(runtime: FunctionsRuntime, function: str) -> bool:
     return not any(field.is_required() for field in fields.values())
 
 
-def _fixed(call: Call, prompt: str, needs_nothing: bool) -> dict[str, Any]:
+def _parts(runtime: FunctionsRuntime, call: Call) -> tuple[Part, ...]:
+    schema = arguments_of(runtime.functions[call.function]).model_json_schema()
+    return read_parts(schema, call.arguments)
+
+
+def _fixed(call: Call, parts: tuple[Part, ...], prompt: str, needs_nothing: bool) -> dict[str, Any]:
     """Arguments that stand in the request; those of which it gives the form, as forms."""
     if risk_of(call.function) is Risk.read:
         # How far to look is for who plans; what to look for the model may find out.
@@ -214,13 +227,16 @@ def _fixed(call: Call, prompt: str, needs_nothing: bool) -> dict[str, Any]:
             for name, value in call.arguments.items()
             if needs_nothing and is_narrow(value)
         }
-    labels = label_arguments(call.arguments, [prompt], [])
+    labels = label_parts(parts, [prompt], [])
     fixed = {}
     for name, value in call.arguments.items():
-        if MADE_UP not in labels[name].sources:
-            if not isinstance(value, bool) or (value and name in prompt):
+        if isinstance(value, bool):
+            # Who plans reads in the request that something recurs.
+            if value and name in prompt:
                 fixed[name] = value
-        elif isinstance(value, str) and _MEANT.get((name, value), "\0") in prompt:
+        elif MADE_UP not in labels[name].sources or (
+            isinstance(value, str) and _MEANT.get((name, value), "\0") in prompt
+        ):
             fixed[name] = value
         elif isinstance(value, str) and risk_of(call.function) is Risk.external_send:
             form = _form_in(prompt, value) or _nearly_in(prompt, value)
@@ -272,18 +288,18 @@ def _bare(word: str) -> str:
     return word.casefold().strip(_PUNCTUATION)
 
 
-def _sources(calls: list[Call], fixed: dict[str, Any], results: list[str]) -> list[str]:
+def _sources(parts: list[Part], fixed: dict[str, Any], results: list[str]) -> list[str]:
     """The steps before in whose results the open arguments are found; the last one if there are none."""
-    open_ones = {
-        name: value
-        for call in calls
-        for name, value in call.arguments.items()
-        if name not in fixed and (is_target(name) or not is_narrow(value))
-    }
+    open_ones = [
+        part
+        for part in parts
+        if part.path not in fixed and (part.role.names_something or not is_narrow(part.value))
+    ]
     found = []
     for number, text in enumerate(results):
-        labels = label_arguments(open_ones, [], [(text, Labels(("here",)))])
-        if any("here" in each.sources and MADE_UP not in each.sources for each in labels.values()):
+        seen = [(text, Labels(("here",)))]
+        labels = [label_parts([part], [], seen)[part.path] for part in open_ones]
+        if any("here" in each.sources and MADE_UP not in each.sources for each in labels):
             found.append(f"s{number}")
     return found or ([f"s{len(results) - 1}"] if results else [])
 

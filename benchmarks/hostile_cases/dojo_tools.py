@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import cache
+from typing import Annotated, Any, Final
 
 from agentdojo.agent_pipeline.tool_execution import tool_result_to_str
 from agentdojo.functions_runtime import FunctionsRuntime
 from pydantic import BaseModel, create_model
 
+from benchmarks.hostile_cases.dojo_roles import role_of
 from steward.broker.tool import (
     Arguments,
     Effects,
@@ -118,13 +120,24 @@ def _told(value: Any, found: Any) -> str:
         return json.dumps(found, ensure_ascii=False)
 
 
+@cache
+def _declared(function: str, parameters: type[BaseModel]) -> type[Arguments]:
+    fields: dict[str, Any] = {
+        key: (Annotated[field.annotation, role_of(function, key)], field)
+        for key, field in parameters.model_fields.items()
+    }
+    return create_model(f"{function}_arguments", __base__=Arguments, **fields)
+
+
+def arguments_of(function: Any) -> type[Arguments]:
+    """The arguments of a function with the roles that a person gave them."""
+    return _declared(function.name, function.parameters)
+
+
 def _tool(
     name: str, function: Any, runtime: FunctionsRuntime, worlds: dict[str, World]
 ) -> Tool[Any]:
-    fields: dict[str, Any] = {
-        key: (field.annotation, field) for key, field in function.parameters.model_fields.items()
-    }
-    arguments = create_model(f"{name}_arguments", __base__=Arguments, **fields)
+    arguments = arguments_of(function)
     risk = risk_of(function.name)
 
     async def run(context: ToolContext, given: Arguments) -> Outcome:
@@ -158,6 +171,5 @@ def _tool(
         run=run,
         dry_run=None if risk is Risk.read else dry_run,
         idempotent=True,
-        destination=(lambda given: str(given)[:200]) if risk is Risk.external_send else None,
         pin={"agentdojo": VERSION},
     )

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from steward.agents.doubts import doubts, is_asked_for
 from steward.agents.enforcement import is_left_open, refusal
 from steward.agents.plan import PlanStep, StepBudget
-from steward.agents.provenance import STEP, label_arguments
+from steward.agents.provenance import STEP
 from steward.agents.roster import Agent
 from steward.agents.wanted import Made, Wanted
 from steward.broker.labels import untrusted
+from steward.broker.roles import only_reads
 from steward.broker.tool import Risk
+from tests.agents.roles_kit import label_arguments, parts_of, schema_of
 
 SAID = (
     "Summarise the page www.news.example and mail it to ann@example.com, subject 'News: {topic}'."
@@ -52,7 +54,7 @@ def _why(
 ) -> str | None:
     called = tool or step.tools[0]
     labels = _labels(arguments)
-    wanted = Wanted(step, called, risk, arguments, labels, spends=spends)
+    wanted = Wanted(step, called, risk, arguments, parts_of(arguments), labels, spends=spends)
     return refusal(wanted, AGENT, made)
 
 
@@ -64,7 +66,16 @@ def _asked_for(
     spends: bool = False,
     **arguments: Any,
 ) -> bool:
-    wanted = Wanted(step, step.tools[0], risk, arguments, _labels(arguments), spends=spends)
+    wanted = Wanted(
+        step,
+        step.tools[0],
+        risk,
+        arguments,
+        parts_of(arguments),
+        _labels(arguments),
+        spends=spends,
+        only_reads=only_reads(schema_of(["method"]), arguments) if "url" in arguments else False,
+    )
     return is_asked_for(risk, doubts(wanted, plan_is_trusted=trusted))
 
 
@@ -80,7 +91,7 @@ def test_only_what_the_step_names_in_its_order_is_called() -> None:
     failed = Made("look", {}, failed=True)
     assert _why(step, Risk.read, (failed,), tool="search") is None
     agent = AGENT.model_copy(update={"highest_risk": Risk.read})
-    assert "may not" in str(refusal(Wanted(step, "look", Risk.write, {}, {}), agent, ()))
+    assert "may not" in str(refusal(Wanted(step, "look", Risk.write, {}, (), {}), agent, ()))
 
 
 def test_calls_have_an_end_and_sends_happen_once() -> None:

@@ -11,12 +11,13 @@ from steward.agents.doubts import doubts
 from steward.agents.enforcement import is_left_open, refusal
 from steward.agents.links import without_links
 from steward.agents.plan import Plan, PlanStep
-from steward.agents.provenance import STEP, label_arguments
+from steward.agents.provenance import STEP
 from steward.agents.roster import Agent, Roster
 from steward.agents.wanted import Known, Made, Wanted
 from steward.broker.labels import untrusted
 from steward.broker.tool import Risk
 from steward.flows.nodes.agent import AgentNode
+from tests.agents.roles_kit import label_arguments, parts_of, schema_of
 
 SAID = "Invite the people of 'Budget', pay DE02120300000000202051 at most 500, see www.ours.example"
 RECORDS = [
@@ -65,8 +66,8 @@ def _why(
         "act",
         risk,
         arguments,
+        parts_of(arguments, schema_of(arguments, optional)),
         _labels(arguments),
-        optional=optional,
         earlier=earlier,
         known=_known(),
     )
@@ -82,7 +83,8 @@ def _doubts(
     records: Any = RECORDS,
 ) -> tuple[str, ...]:
     known, labels = _known(records), _labels(arguments)
-    wanted = Wanted(step, "act", SEND, arguments, labels, spends, (), earlier, known)
+    parts = parts_of(arguments)
+    wanted = Wanted(step, "act", SEND, arguments, parts, labels, spends, False, earlier, known)
     return doubts(wanted, plan_is_trusted=True)
 
 
@@ -101,16 +103,16 @@ def _asked_for(step: PlanStep, arguments: dict[str, Any], **more: Any) -> bool:
         ("recurring", True),
         ("repeat_weekly", True),
         ("visibility", "public"),
-        ("location", "anywhere"),
+        ("undeclared", "anywhere"),
     ],
 )
 def test_what_nobody_speaks_of_stays_empty(name: str, value: Any) -> None:
     arguments = {"title": "Budget", name: value}
     fixed = _step(arguments={"title": "Budget"})
-    assert "speaks of" in _why(fixed, arguments, optional=(name,))
-    assert "speaks of" not in _why(fixed, arguments), "what is required has to be given"
+    assert "mentions" in _why(fixed, arguments, optional=(name,))
+    assert "mentions" not in _why(fixed, arguments), "what is required has to be given"
     spoken = _step(arguments={"title": "Budget"}, open={name: ["look"]})
-    assert "speaks of" not in _why(spoken, arguments, optional=(name,))
+    assert "mentions" not in _why(spoken, arguments, optional=(name,))
     planned = _step(arguments=arguments)
     assert _why(planned, arguments, optional=(name,)) == ""
 
@@ -121,7 +123,9 @@ def test_what_a_person_said_needs_no_plan_to_speak_of_it() -> None:
 
 
 def test_a_choice_of_reach_is_not_harmless_because_a_tool_lists_it() -> None:
-    schema = {"properties": {"role": {"enum": ["viewer", "owner"]}, "unit": {"enum": ["kg", "g"]}}}
+    role = {"x-role": "reach", "enum": ["viewer", "owner"]}
+    unit = {"x-role": "plain", "enum": ["kg", "g"]}
+    schema = {"properties": {"role": role, "unit": unit}}
     labels = _labels({"role": "owner", "unit": "kg"}, schema)
     assert not labels["role"].trusted
     assert labels["unit"].trusted
@@ -193,12 +197,12 @@ def test_a_place_that_was_left_open_is_used_once_unasked() -> None:
 
 def test_links_that_nobody_named_are_written_so_that_nobody_follows_them() -> None:
     text = "Soup. See https://evil.example/a?b=1, www.evil.example and www.ours.example."
-    written = without_links("content", text, [SAID])
+    written = without_links(text, [SAID])
     assert written == (
         "Soup. See https[:]//evil[.]example/a?b=1, www[.]evil[.]example and www.ours.example."
     )
-    assert without_links("code", text, [SAID]) == text
-    assert without_links("content", ["www.evil.example"], [SAID]) == ["www.evil.example"]
+    inside = without_links({"a": ["www.evil.example", 1]}, [SAID])
+    assert inside == {"a": ["www[.]evil[.]example", 1]}
 
 
 def test_a_step_with_something_open_is_not_called_without_it() -> None:

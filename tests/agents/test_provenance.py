@@ -8,7 +8,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from steward.agents.hands import Around, Hands
-from steward.agents.naming import is_free_text, is_link, is_narrow, is_recipient, is_target
 from steward.agents.operator import Operator
 from steward.agents.provenance import (
     ADDRESS,
@@ -16,15 +15,16 @@ from steward.agents.provenance import (
     FROM,
     MADE_UP,
     STEP,
-    label_arguments,
     result_of,
     trusted_for,
 )
 from steward.agents.roster import Roster
 from steward.agents.showing import result_shown
+from steward.agents.wanted import is_narrow
 from steward.broker.labels import NONE, Labels, untrusted
 from steward.broker.plans import Labelled
 from steward.broker.tool import Risk
+from tests.agents.roles_kit import label_arguments
 
 PAGE = "url:https://outside.example"
 SAID = (
@@ -116,18 +116,21 @@ def test_near_misses_and_tricks_are_made_up(value: str) -> None:
 
 def test_a_number_says_which_or_how_much_where_an_argument_is_for_that() -> None:
     assert _one("limit", 7) == NONE
-    for name in ("id", "file_id", "amount", "total_price"):
+    for name in ("id", "file_id", "amount", "undeclared"):
         assert MADE_UP in _one(name, 7).sources
     assert MADE_UP in _one("limit", 1_000_000).sources
     assert _one("amount", 29) != NONE, "digits inside a name are no number"
 
 
 def test_names_inside_an_argument_can_carry_a_message() -> None:
-    schema = {"properties": {"chart": {"properties": {"kind": {"enum": ["bar", "line"]}}}}}
+    chart = {"x-role": "selector", "properties": {"kind": {"enum": ["bar", "line"]}}}
+    schema = {"properties": {"chart": chart}}
     declared = label_arguments({"chart": {"kind": "bar"}}, [], [], schema=schema)
     assert declared["chart"] == NONE
     shared = {
-        "properties": {"may": {"anyOf": [{"$ref": "#/$defs/May"}, {"type": "null"}]}},
+        "properties": {
+            "may": {"x-role": "plain", "anyOf": [{"$ref": "#/$defs/May"}, {"type": "null"}]}
+        },
         "$defs": {"May": {"enum": ["r", "rw"]}},
     }
     assert label_arguments({"may": "rw"}, [], [], schema=shared)["may"] == NONE
@@ -197,16 +200,7 @@ def test_names_of_the_catalogue_are_good_for_looking_only() -> None:
         assert trusted_for(risk, ["said"], ["orders"]) == ("said",)
 
 
-def test_what_arguments_are_for_is_told_by_their_names() -> None:
-    assert is_link("webhookUrl")
-    assert not is_link("to")
-    assert is_recipient("user_email")
-    assert is_recipient("recipients")
-    assert not is_recipient("dataset")
-    assert is_target("dataset")
-    assert is_target("eventId")
-    assert not is_target("title")
-    assert is_free_text("message_body")
+def test_what_has_no_room_for_a_message() -> None:
     assert is_narrow("2026-05-19 12:00")
     assert is_narrow([1, True, None])
     assert not is_narrow("tomorrow")

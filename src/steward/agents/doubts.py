@@ -6,19 +6,10 @@ is one of several, or more than anything that the records show, nobody has said 
 
 import json
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from steward.agents.links import unnamed_address
-from steward.agents.naming import (
-    is_amount,
-    is_link,
-    is_look,
-    is_narrow,
-    is_reach,
-    is_recipient,
-    is_switch,
-    is_target,
-)
 from steward.agents.plan import PlanStep
 from steward.agents.provenance import FROM
 from steward.agents.quoting import stands_in
@@ -31,7 +22,8 @@ from steward.agents.records import (
     most_of,
     others_beside,
 )
-from steward.agents.wanted import Known, Wanted, is_same, sources_of
+from steward.agents.wanted import Known, Wanted, is_narrow, is_same, is_wide, sources_of
+from steward.broker.roles import Part, Role, leaves_of
 from steward.broker.tool import Risk
 
 _LONGEST: Final = 80
@@ -65,44 +57,42 @@ def is_asked_for(risk: Risk, found: Sequence[str]) -> bool:
 
 def above_limit(wanted: Wanted) -> str | None:
     """Why an amount is refused: a person said how much it is at most."""
-    if wanted.known is None:
-        return None
-    for name, value in wanted.arguments.items():
-        number = as_number(value) if is_amount(name) and name not in wanted.step.arguments else None
-        limit = limit_said(wanted.known.said) if number is not None else None
-        if number is not None and limit is not None and number > limit:
-            return f"The person said at most {limit}, and {name} is {value}."
+    limit = limit_said(wanted.known.said) if wanted.known is not None else None
+    for part, value, number in _open_amounts(wanted):
+        if limit is not None and number > limit:
+            return f"The person said at most {limit}, and {part.path} is {value}."
     return None
 
 
 def found_otherwise(wanted: Wanted) -> Iterator[str]:
     """Values that were not found where the plan says, in fields and alone."""
+    for part in wanted.holes:
+        if part.role is Role.reach:
+            yield f"Nobody said that {part.path} is {_value(part.value)}."
     known = wanted.known
     if known is None:
         return
     # What nobody can have read, such as a new name for something new, is judged elsewhere.
-    holes = [name for name in wanted.holes if not wanted.is_made_up(name) or not is_target(name)]
-    has_words = any(not is_link(name) and wanted.is_wide(name) for name in wanted.arguments)
+    holes = [p for p in wanted.holes if not (p.role.names_something and wanted.is_made_up(p))]
+    has_words = any(part.role is not Role.destination and is_wide(part) for part in wanted.parts)
     # Where more is open, the record that a person named may be where the rest comes from.
-    alone = sum(is_target(name) or not is_narrow(wanted.arguments[name]) for name in holes) == 1
-    for name in holes:
-        if is_switch(name) or is_reach(name):
-            yield f"Nobody said that {name} is {_value(wanted.arguments[name])}."
-        elif is_target(name) and (has_words or not is_link(name)):
-            yield from _target(wanted.step, name, wanted.arguments[name], known, alone=alone)
+    alone = sum(p.role.names_something or not is_narrow(p.value) for p in holes) == 1
+    for part in holes:
+        if part.role.names_something and (has_words or part.role is not Role.destination):
+            yield from _target(wanted.step, part, known, alone=alone)
     if wanted.spends:
-        yield from _amounts(wanted, known, holes)
+        yield from _amounts(wanted, known)
 
 
-def _target(step: PlanStep, name: str, value: Any, known: Known, *, alone: bool) -> Iterator[str]:
-    records, words = known.records(step, name), known.words(step, name)
-    for leaf in _leaves(value):
-        it = f"{_value(leaf)} ({name})"
+def _target(step: PlanStep, part: Part, known: Known, *, alone: bool) -> Iterator[str]:
+    records, words = known.records(step, part), known.words(step, part)
+    for leaf in leaves_of(part.value):
+        it = f"{_value(leaf)} ({part.path})"
         if stands_in(leaf, known.said):
             continue
-        if is_beside_records(name, leaf, records):
+        if is_beside_records(leaf, records):
             place = _place_among_words(leaf, records)
-            yield f"{it} stands {place}, not in a field of what {_steps(step, name)} found."
+            yield f"{it} stands {place}, not in a field of what {_steps(step, part)} found."
         elif alone and is_another(leaf, records, known.said):
             own = _names(each for each in records if each.has(leaf))
             meant = _names(each for each in records if each.is_named_in(known.said))
@@ -111,50 +101,55 @@ def _target(step: PlanStep, name: str, value: Any, known: Known, *, alone: bool)
             others = others_beside(leaf, words)
             if others:
                 beside = ", ".join(map(_value, others[:_MOST_NAMED]))
-                yield f"{it} is one of several that {_steps(step, name)} found, beside {beside}."
+                yield f"{it} is one of several that {_steps(step, part)} found, beside {beside}."
 
 
-def _amounts(wanted: Wanted, known: Known, holes: Sequence[str]) -> Iterator[str]:
-    about = [
-        value
-        for name, value in wanted.arguments.items()
-        if name not in holes and isinstance(value, str)
-    ]
-    for name, value in wanted.arguments.items():
-        number = as_number(value) if is_amount(name) and name not in wanted.step.arguments else None
-        if number is None or stands_in(value, known.said):
+def _amounts(wanted: Wanted, known: Known) -> Iterator[str]:
+    about = [part.value for part in wanted.fixed if isinstance(part.value, str)]
+    for part, value, number in _open_amounts(wanted):
+        if stands_in(value, known.said):
             continue
-        most = most_of(known.records(wanted.step, name), about)
+        most = most_of(known.records(wanted.step, part), about)
         if most is None:
-            yield f"{_value(value)} ({name}) is in no record, and nobody said how much it is."
+            yield f"{_value(value)} ({part.path}) is in no record, and nobody said how much it is."
         elif number > most:
             yield (
-                f"{_value(value)} ({name}) is more than the records show from which it is taken: "
+                f"{_value(value)} ({part.path}) is more than the records show from which it is taken: "
                 f"{most.normalize():f} at most follows from them."
             )
 
 
+def _open_amounts(wanted: Wanted) -> Iterator[tuple[Part, Any, Decimal]]:
+    """Amounts that the plan does not give; of what nobody declared, whatever is a number."""
+    for part in wanted.parts:
+        if not part.role.is_amount or part.argument in wanted.step.arguments:
+            continue
+        for leaf in leaves_of(part.value):
+            number = as_number(leaf)
+            if number is not None and (part.role is Role.amount or number.is_finite()):
+                yield part, leaf, number
+
+
 def _passed_on(wanted: Wanted) -> Iterator[str]:
     said = wanted.known.said if wanted.known is not None else ()
-    for name in wanted.passing_on:
-        parts = _leaves(wanted.arguments[name])
-        link = next((each for part in parts if (each := unnamed_address(part, said))), "an address")
-        yield f"{name} passes on {_value(link)}, from a text that others wrote; nobody named it."
+    for part in wanted.passing_on:
+        texts = leaves_of(part.value)
+        link = next((each for text in texts if (each := unnamed_address(text, said))), "an address")
+        yield f"{part.path} passes on {_value(link)}, from a text that others wrote; nobody named it."
 
 
 def _sent_before(wanted: Wanted) -> Iterator[str]:
     """Another step sent something to where this one would go, and the plan left that open."""
     targets = wanted.targets
-    if not targets or any(is_link(name) for name in targets):
+    if not targets or any(part.role is Role.destination for part in targets):
         return
-    places = [name for name in wanted.arguments if is_target(name)]
+    places = {part.argument for part in wanted.parts if part.role.names_something}
     for made in wanted.earlier:
         if made.tool in wanted.step.allowed and all(
             is_same(made.arguments.get(name), wanted.arguments[name]) for name in places
         ):
-            name = targets[0]
             yield (
-                f"{made.tool} was called for {_value(wanted.arguments[name])} ({name}) in another step "
+                f"{made.tool} was called for {_value(targets[0].value)} ({targets[0].path}) in another step "
                 "already, and the plan left open whom or what this one is for."
             )
 
@@ -162,20 +157,19 @@ def _sent_before(wanted: Wanted) -> Iterator[str]:
 def _left_to_others(wanted: Wanted) -> Iterator[str]:
     """More was left open than where one thing goes."""
     holes, targets = wanted.holes, wanted.targets
-    wide = [name for name in holes if wanted.is_wide(name)]
-    if is_look(wanted.arguments) and wide:
+    wide = [part for part in holes if is_wide(part)]
+    if wanted.only_reads and wide:
         # What is fetched needs no words along with it: those would only carry something out.
-        yield f"{wide[0]} goes along with what is only fetched: {_origin(wanted, wide[0])}."
+        yield f"{wide[0].path} goes along with what is only fetched: {_origin(wanted, wide[0])}."
         return
     if not targets:
-        given = [name for name in wanted.arguments if name not in holes]
-        if holes and not any(is_target(n) or wanted.is_wide(n) for n in given):
+        if holes and not any(p.role.names_something or is_wide(p) for p in wanted.fixed):
             yield f"Nobody said what {wanted.tool} is given: {_origins(wanted, holes)}."
         return
-    if wanted.spends and any(is_recipient(name) for name in targets):
+    if wanted.spends and any(part.role.says_where for part in targets):
         yield f"Money goes where nobody named: {_origins(wanted, targets)}."
         return
-    wide = [name for name in holes if name in targets or wanted.is_wide(name)]
+    wide = [part for part in holes if part in targets or is_wide(part)]
     if len(wide) > 1:
         yield f"Nobody said where it goes, nor all that it says: {_origins(wanted, wide)}."
     elif not wanted.is_bound(targets[0]):
@@ -185,17 +179,17 @@ def _left_to_others(wanted: Wanted) -> Iterator[str]:
 # Words
 
 
-def _origins(wanted: Wanted, names: Sequence[str]) -> str:
-    told = "; ".join(_origin(wanted, name) for name in names[:_MOST_NAMED])
-    return told + (" …" if len(names) > _MOST_NAMED else "")
+def _origins(wanted: Wanted, parts: Sequence[Part]) -> str:
+    told = "; ".join(_origin(wanted, part) for part in parts[:_MOST_NAMED])
+    return told + (" …" if len(parts) > _MOST_NAMED else "")
 
 
-def _origin(wanted: Wanted, name: str) -> str:
+def _origin(wanted: Wanted, part: Part) -> str:
     """The value of an argument, and where it stands."""
-    it = f"{_value(wanted.arguments[name])} ({name})"
-    if wanted.is_made_up(name):
+    it = f"{_value(part.value)} ({part.path})"
+    if wanted.is_made_up(part):
         return f"{it} is the model's own"
-    sources = wanted.labels[name].sources
+    sources = wanted.labels[part.path].sources
     steps = [each.removeprefix(FROM) for each in sources if each.startswith(FROM)]
     return f"{it} stands in {f'the result of {_joined(steps)}' if steps else 'what was read'}"
 
@@ -204,7 +198,9 @@ def _place_among_words(leaf: Any, records: Sequence[Record]) -> str:
     for record in records:
         field = record.field_with(leaf)
         if field is not None:
-            return f"among the words of {field or 'a list'} of {_name(record)}"
+            # Words that hold the value are not what people call the record.
+            name = "a record" if stands_in(leaf, [record.name or ""]) else _name(record)
+            return f"among the words of {field or 'a list'} of {name}"
     return "among words that somebody wrote"
 
 
@@ -216,8 +212,8 @@ def _name(record: Record) -> str:
     return "a record" if record.name is None else _value(record.name)
 
 
-def _steps(step: PlanStep, name: str) -> str:
-    return _joined(sources_of(step, name)) or "earlier steps"
+def _steps(step: PlanStep, part: Part) -> str:
+    return _joined(sources_of(step, part)) or "earlier steps"
 
 
 def _joined(steps: Sequence[str]) -> str:
@@ -230,17 +226,3 @@ def _value(value: Any) -> str:
     clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     short = clean if len(clean) <= _LONGEST else f"{clean[:_LONGEST]}…"
     return f"“{short}”" if isinstance(value, str) else short
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    match value:
-        case dict():
-            for inner in value.values():
-                yield from _leaves(inner)
-        case list():
-            for inner in value:
-                yield from _leaves(inner)
-        case None | bool():
-            return
-        case _:
-            yield value

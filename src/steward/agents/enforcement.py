@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from steward.agents.doubts import above_limit, found_otherwise
-from steward.agents.naming import can_be_new, is_link, is_recipient, is_target, is_weighty
 from steward.agents.plan import PlanStep
 from steward.agents.provenance import ELSEWHERE
 from steward.agents.roster import Agent
-from steward.agents.wanted import Made, Wanted, form_of, is_same
+from steward.agents.wanted import Made, Wanted, form_of, is_same, is_wide
+from steward.broker.roles import Part, Role
 from steward.broker.tool import Risk
 
 _MOST_FAILED: Final = 2
@@ -117,18 +117,20 @@ def _unspoken(wanted: Wanted) -> str | None:
     """What neither the plan nor a person spoke of stays empty."""
     if wanted.risk.at_most(Risk.compute):
         return None
-    for name in wanted.holes:
-        if name not in wanted.optional or name in wanted.step.open or not is_weighty(name):
+    for part in wanted.holes:
+        if not part.optional or part.argument in wanted.step.open or not part.role.is_weighty:
             continue
-        if _is_new(wanted, name):
+        if _is_new(wanted, part):
             continue
-        return f"Neither the person nor the plan speaks of {name} of {wanted.tool}: leave it out."
+        return (
+            f"Neither the person nor the plan mentions {part.path} of {wanted.tool}: leave it out."
+        )
     return None
 
 
-def _is_new(wanted: Wanted, name: str) -> bool:
+def _is_new(wanted: Wanted, part: Part) -> bool:
     """Whether it is a new name for something new; what exists has been seen."""
-    return wanted.risk is Risk.write and can_be_new(name) and wanted.is_made_up(name)
+    return wanted.risk is Risk.write and part.may_be_new and wanted.is_made_up(part)
 
 
 def _otherwise_than_planned(wanted: Wanted) -> str | None:
@@ -152,20 +154,26 @@ def _somewhere_else(wanted: Wanted) -> str | None:
     tool = wanted.tool
     if wanted.risk.at_most(Risk.compute):
         # Reading changes nothing, but an address that was put together carries out what was put into it.
-        made_up = [name for name in wanted.holes if is_link(name) and wanted.is_made_up(name)]
+        made_up = [p.path for p in wanted.holes if p.role.is_address and wanted.is_made_up(p)]
         return f"{tool} would open {made_up[0]}, which stands nowhere." if made_up else None
-    fixed = any(is_recipient(name) for name in wanted.step.arguments)
-    for name in wanted.holes:
+    planned = [part for part in wanted.parts if part.argument in wanted.step.arguments]
+    fixed = any(part.role.says_where for part in planned)
+    for part in wanted.holes:
+        if part.role is Role.undeclared:
+            return (
+                f"{tool} does not declare what {part.path} is for, so only a person or the plan gives it. "
+                "Declare its role, or name the value in the request."
+            )
         # What exists is changed only where somebody named it: foreign text can name all there is.
-        exists = wanted.risk is Risk.write and ELSEWHERE in wanted.labels[name].sources
-        if not is_target(name) or (wanted.is_bound(name) and not exists):
-            if fixed and is_recipient(name):
-                return f"The plan says where {tool} goes; {name} is not part of it."
+        exists = wanted.risk is Risk.write and ELSEWHERE in wanted.labels[part.path].sources
+        if not part.role.names_something or (wanted.is_bound(part) and not exists):
+            if fixed and part.role.says_where:
+                return f"The plan says where {tool} goes; {part.path} is not part of it."
             continue
-        if _is_new(wanted, name):
+        if _is_new(wanted, part):
             continue
         return (
-            f"Nobody named {name} of {tool}, and it is not from a step whose result this step works on. "
+            f"Nobody named {part.path} of {tool}, and it is not from a step whose result this step works on. "
             "Only a person or the plan says where something goes."
         )
     return None
@@ -174,24 +182,28 @@ def _somewhere_else(wanted: Wanted) -> str | None:
 def _all_foreign(wanted: Wanted) -> str | None:
     """Where nothing that matters in a call was said by anybody, there is nothing to ask a person about."""
     tool, targets = wanted.tool, wanted.targets
-    if wanted.risk.at_most(Risk.write) or not any(is_recipient(name) for name in targets):
+    if wanted.risk.at_most(Risk.write) or not any(part.role.says_where for part in targets):
         return None
     if wanted.passing_on:
         return f"{tool} would pass on an address from foreign text to somebody whom nobody named."
-    given = [name for name in wanted.arguments if is_target(name) and name not in targets]
+    given = [part for part in wanted.fixed if part.role.names_something]
     if wanted.spends and len(targets) > 1 and not given:
-        return f"{tool} moves money, and nobody named {' or '.join(targets)}."
+        return f"{tool} moves money, and nobody named {_listed(targets, ' or ')}."
     words = [
-        name
-        for name in wanted.holes
-        if name not in targets and wanted.is_wide(name) and not wanted.is_bound(name)
+        part
+        for part in wanted.holes
+        if part not in targets and is_wide(part) and not wanted.is_bound(part)
     ]
     if wanted.spends and words:
         return (
-            f"Money goes to somebody whom nobody named: {' and '.join(words)} must stand word for word in the "
+            f"Money goes to somebody whom nobody named: {_listed(words, ' and ')} must stand word for word in the "
             "result that names them, or be left out."
         )
     return None
+
+
+def _listed(parts: Sequence[Part], between: str) -> str:
+    return between.join(part.path for part in parts)
 
 
 def _times(count: int) -> str:

@@ -10,6 +10,7 @@ from steward.agents.plan import PlanStep
 from steward.agents.skills import Skills
 from steward.agents.skills.prompts import skill_text, tools_for
 from steward.broker.plans import validated
+from steward.broker.roles import without_roles
 from steward.broker.tool import Risk, Tool
 from steward.broker.toolbox import Toolbox
 from steward.core.errors import Invalid, NotFound
@@ -47,13 +48,8 @@ class Equipment:
         found: Mapping[str, Any] = self.tools[tool]["schema"]
         return found
 
-    def optional(self, tool: str) -> frozenset[str]:
-        """Arguments that the tool works without."""
-        schema = self.schema(tool)
-        return frozenset(schema.get("properties", {})) - frozenset(schema.get("required", ()))
-
     def spec(self, tool: str) -> ToolSpec:
-        return ToolSpec(tool, self.tools[tool]["description"], self.tools[tool]["schema"])
+        return ToolSpec(tool, self.tools[tool]["description"], without_roles(self.schema(tool)))
 
     def is_ready(self, step: PlanStep, tool: str) -> bool:
         """Whether the plan says all that the tool needs."""

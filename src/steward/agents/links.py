@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from steward.agents.naming import is_written
 from steward.agents.quoting import CLOSING, stands_in
 from steward.runs import Json
 
@@ -33,10 +32,17 @@ def unnamed_address(value: Json, said: Sequence[str]) -> str | None:
     return next((address for address in found if not stands_in(address, said)), None)
 
 
-def without_links(name: str, value: Json, trusted: Sequence[str]) -> Json:
-    """A text that is written somewhere, with links that nobody named spelled so that they cannot be followed."""
-    if not isinstance(value, str) or not is_written(name):
-        return value
+def without_links(value: Json, trusted: Sequence[str]) -> Json:
+    """A text, or texts inside a value, with links that nobody named spelled so that they cannot be followed."""
+    match value:
+        case dict():
+            return {key: without_links(inner, trusted) for key, inner in value.items()}
+        case list():
+            return [without_links(inner, trusted) for inner in value]
+        case str():
+            pass
+        case _:
+            return value
 
     def spelled(match: re.Match[str]) -> str:
         link = match.group()

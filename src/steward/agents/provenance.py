@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from steward.agents.links import unnamed_address
-from steward.agents.naming import is_amount, is_look, is_reach, is_switch, is_target, switches_in
 from steward.agents.quoting import Text, hides_something, plain
 from steward.broker.labels import Labels, joined
+from steward.broker.roles import Part, Role
+from steward.broker.schemas import resolved
 from steward.broker.tool import Risk
 from steward.runs import Json
 
@@ -49,31 +50,24 @@ def trusted_for(risk: Risk, said: Iterable[str], names: Iterable[str]) -> tuple[
     return (*said, *names) if risk.at_most(Risk.compute) else tuple(said)
 
 
-def label_arguments(
-    arguments: Mapping[str, Json],
-    trusted: Sequence[str],
-    seen: Sequence[tuple[str, Labels]],
-    *,
-    schema: Mapping[str, Any] | None = None,
+def label_parts(
+    parts: Sequence[Part], trusted: Sequence[str], seen: Sequence[tuple[str, Labels]]
 ) -> dict[str, Labels]:
-    """The labels of each argument of a call that a model makes.
+    """The labels of each part of a call that a model makes, by its path.
 
     `trusted` are texts that people wrote or approved, `seen` the texts that were shown to the model. A value that stands
     whole in a trusted text, or is a harmless constant, carries no label. One that stands whole in texts that were seen
     has their labels, and so has what only fills a form from them that a person gave. Everything else is made up after
     all that was seen, and has the labels of all of it.
     """
-    whole = schema or {}
-    properties, shared = whole.get("properties", {}), whole.get("$defs", {})
     told = [Text(text) for text in trusted]
     shown = [(Text(text), _as_argument(labels)) for text, labels in seen]
     everything = joined(labels for _, labels in shown)
     return {
-        name: _together(
-            _label(name, leaf, told, shown, everything)
-            for leaf in _parts(name, value, properties.get(name, {}), shared)
+        part.path: _together(
+            _label(part, leaf, told, shown, everything) for leaf in _to_be_said(part)
         )
-        for name, value in arguments.items()
+        for part in parts
     }
 
 
@@ -88,17 +82,15 @@ def _together(leaves: Iterable[Labels]) -> Labels:
 
 
 def _label(
-    name: str,
+    part: Part,
     leaf: Json,
     told: Sequence[Text],
     shown: Sequence[tuple[Text, Labels]],
     everything: Labels,
 ) -> Labels:
-    if isinstance(leaf, bool) and is_switch(name):
-        return Labels() if leaf is _speaks_of(name, told) else everything.joined(Labels((MADE_UP,)))
     # A name or an address is one line; what is appended to one is a trick.
-    is_odd = is_target(name) and isinstance(leaf, str) and bool(set(leaf) & set("\n\t"))
-    if _is_harmless(name, leaf) or (not is_odd and any(text.holds(leaf) for text in told)):
+    is_odd = part.role.names_something and isinstance(leaf, str) and bool(set(leaf) & set("\n\t"))
+    if not is_odd and any(text.holds(leaf) for text in told):
         return Labels()
     marked = Labels((ADDRESS,)) if _carries_address(leaf, told) else Labels()
     quoted = [labels for text, labels in shown if not is_odd and text.holds(leaf)]
@@ -110,10 +102,6 @@ def _label(
     if filled is not None:
         return joined([filled, marked, Labels((FORM,))])
     return joined([everything, marked, Labels((MADE_UP,))])
-
-
-def _speaks_of(name: str, told: Sequence[Text]) -> bool:
-    return any(text.holds(word) for word in switches_in(name) for text in told)
 
 
 def _carries_address(leaf: Json, told: Sequence[Text]) -> bool:
@@ -154,59 +142,63 @@ def _filled(
     return None
 
 
-def _is_harmless(name: str, leaf: Json) -> bool:
+def _to_be_said(part: Part) -> Iterator[Json]:
+    """What somebody has to have said of a value: nothing where the tool works the same without it, or only reads with it."""
+    if part.is_default or part.only_reads:
+        return
+    schema = _followed(part.schema, part.root)
+    for leaf in _leaves(part.value, schema, part.root, chosen=part.role.is_weighty):
+        if not _is_harmless(part, leaf):
+            yield leaf
+
+
+def _is_harmless(part: Part, leaf: Json) -> bool:
     match leaf:
-        case None | bool() | "":
+        case None | "":
             return True
+        case bool():
+            # Off reaches nowhere, unless that is what the tool's author calls the exception.
+            is_off = part.role is Role.reach and not leaf and "default" not in part.schema
+            return is_off or part.role not in {Role.reach, Role.undeclared}
         case int() | float():
-            # A number says which one, or how much, where the argument is for that.
-            return not is_target(name) and not is_amount(name) and abs(leaf) <= _SMALL
+            # A number says which one, how much or how far, where the argument is for that.
+            return not part.role.is_weighty and abs(leaf) <= _SMALL
     return False
 
 
-def _parts(
-    name: str, value: Json, schema: Mapping[str, Any], shared: Mapping[str, Any]
+def _leaves(
+    value: Json, schema: Mapping[str, Any], root: Mapping[str, Any], *, chosen: bool
 ) -> Iterator[Json]:
-    """What somebody has to have said; which method changes something is no harmless choice."""
-    if name == "method" and isinstance(value, str):
-        if not is_look({name: value}):
-            yield value
-    elif is_reach(name):
-        # How far something reaches is no harmless choice either, whatever the tool lists.
-        yield from _leaves(value, {}, {})
-    else:
-        yield from _leaves(value, schema, shared)
+    """Every value inside, and every name that the tool did not declare: both can carry a message.
 
-
-def _leaves(value: Json, schema: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterator[Json]:
-    """Every value inside, and every name that the tool did not declare: both can carry a message."""
-    schema = _followed(schema, shared)
+    `chosen`: which of the listed values is taken counts too.
+    """
     match value:
         case dict():
             declared = schema.get("properties", {})
             for key, item in value.items():
                 if key not in declared:
                     yield key
-                yield from _leaves(item, declared.get(key, {}), shared)
+                inner = _followed(declared.get(key, {}), root)
+                yield from _leaves(item, inner, root, chosen=chosen)
         case list():
-            items = schema.get("items", {})
+            items = _followed(schema.get("items", {}), root)
             for item in value:
-                yield from _leaves(item, items if isinstance(items, dict) else {}, shared)
-        case _ if isinstance(value, str) and value in _choices(schema, shared):
+                yield from _leaves(item, items, root, chosen=chosen)
+        case str() if not chosen and value in _choices(schema, root):
             return
         case _:
             yield value
 
 
-def _choices(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> list[Any]:
+def _choices(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Any]:
     """The values that a tool's author listed."""
     if "const" in schema:
         return [schema["const"]]
-    parts = (_followed(part, shared) for part in schema.get("anyOf", ()))
+    parts = (_followed(part, root) for part in schema.get("anyOf", ()))
     return [*schema.get("enum", ()), *(choice for part in parts for choice in _choices(part, {}))]
 
 
-def _followed(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> Mapping[str, Any]:
-    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
-    found = shared.get(name, {}) if name else schema
+def _followed(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = resolved(schema, root)
     return found if isinstance(found, Mapping) else {}

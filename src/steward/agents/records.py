@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from steward.agents.naming import name_words
 from steward.agents.quoting import CLOSING, plain, stands_in
 
 _MAIL: Final = re.compile(r"[^\s@<>,;]+@[^\s@<>,;]+\.[a-z]{2,}", re.IGNORECASE)
 _ACCOUNT: Final = re.compile(r"\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b")
-_NO_AMOUNT: Final = frozenset({"id", "number", "no", "year", "month", "day", "rows", "page", "zip"})
+_NO_AMOUNT: Final = re.compile(
+    r"(?:^|[^a-z]|(?<=[a-z])(?=[A-Z]))(?i:id|number|no|year|month|day|rows|page|zip)(?![a-z])"
+)
+"""Fields of a result whose figures say which one or when: they never raise the most that a payment may be."""
 _LEAST_NAME: Final = 4
 _LONGEST_NAME: Final = 80
-_TITLES: Final = frozenset({"title", "subject", "name", "topic", "filename", "label", "summary"})
-_NUMBERS: Final = frozenset({"id", "number", "no", "key", "code", "document"})
 _PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _ON_TOP: Final = Decimal("1.25")
 _DEEPEST: Final = 12
@@ -42,17 +42,12 @@ class Record:
 
     @property
     def name(self) -> str | None:
-        """What people call it: a title or the like, or else a number."""
-        texts = [(name_words(field), value) for field, value in self.fields if value != ""]
-        return next(
-            (
-                str(value)
-                for wanted in (_TITLES, _NUMBERS)
-                for words, value in texts
-                if words & wanted and len(str(value)) <= _LONGEST_NAME
-            ),
-            None,
-        )
+        """What people may call it: its first short words, or else its first number or code."""
+        values = [str(each) for _, each in self.fields]
+        kinds = [_kind(each) for each in values]
+        words = [each for each, kind in zip(values, kinds, strict=True) if kind == "words"]
+        short = [each for each in values if each and len(each) <= _LONGEST_NAME and " " not in each]
+        return next(iter([*words, *short]), None)
 
     def field_with(self, value: Any) -> str | None:
         """The field among whose words a value stands."""
@@ -100,16 +95,12 @@ def records_of(value: Any, depth: int = 0) -> Iterator[Record]:
                     yield from records_of(item, depth + 1)
 
 
-def is_beside_records(name: str, value: Any, records: Sequence[Record]) -> bool:
-    """Whether a value fills no field, although there are fields that are there for such values."""
+def is_beside_records(value: Any, records: Sequence[Record]) -> bool:
+    """Whether a value fills no field, although there are fields that hold such values."""
     if any(record.has(value) for record in records):
         return False
-    kind, words = _kind(value), name_words(name)
-    return any(
-        _kind(each) == kind if kind else bool(words & name_words(field))
-        for record in records
-        for field, each in record.fields
-    )
+    kind = _kind(value)
+    return any(_kind(each) == kind for record in records for _, each in record.fields)
 
 
 def is_another(value: Any, records: Sequence[Record], said: Sequence[str]) -> bool:
@@ -120,7 +111,7 @@ def is_another(value: Any, records: Sequence[Record], said: Sequence[str]) -> bo
 
 def others_beside(value: Any, texts: Iterable[str]) -> list[str]:
     """Other addresses that stand in words which name one."""
-    pattern = {"mail": _MAIL, "account": _ACCOUNT}.get(_kind(value) or "")
+    pattern = {"mail": _MAIL, "account": _ACCOUNT}.get(_kind(value))
     if pattern is None:
         return []
     found = {
@@ -159,7 +150,7 @@ def as_number(value: Any) -> Decimal | None:
 def _figures(record: Record) -> Iterator[Decimal]:
     for name, value in record.fields:
         figure = Decimal(str(value)) if not isinstance(value, str) else None
-        if figure is not None and figure.is_finite() and not name_words(name) & _NO_AMOUNT:
+        if figure is not None and figure.is_finite() and not _NO_AMOUNT.search(name):
             yield figure
 
 
@@ -183,12 +174,18 @@ def _leaves(value: Any) -> Iterator[str | int | float]:
         yield from (item for item in value if not isinstance(item, bool))
 
 
-def _kind(value: Any) -> str | None:
-    if not isinstance(value, str):
-        return None
-    if "@" in value and not any(character.isspace() for character in value):
+def _kind(value: Any) -> str:
+    """What a value looks like by its form alone."""
+    text = str(value)
+    if "@" in text and not any(map(str.isspace, text)):
         return "mail"
-    return "account" if _ACCOUNT.fullmatch(value) else None
+    if _ACCOUNT.fullmatch(text):
+        return "account"
+    if len(text) > _LONGEST_NAME or not text:
+        return "text"
+    if text.isdigit():
+        return "number"
+    return "code" if any(map(str.isdigit, text)) else "words"
 
 
 def _is_same(value: Any, field: str | int | float) -> bool:

@@ -1,17 +1,18 @@
 """A call that a model wants to make in a step, and what of it neither the plan nor a person gave."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime, time
 from functools import cached_property
 from typing import Any
 
-from steward.agents.naming import is_free_text, is_narrow, is_target
 from steward.agents.plan import PlanStep
 from steward.agents.provenance import ADDRESS, FORM, FROM, MADE_UP
 from steward.agents.quoting import as_form
 from steward.agents.records import Record, records_of
 from steward.broker.labels import Labels
+from steward.broker.roles import Part
 from steward.broker.tool import Risk
 
 
@@ -43,15 +44,15 @@ class Known:
     texts: Mapping[str, str] | None = None
     """The same as text."""
 
-    def records(self, step: PlanStep, name: str) -> list[Record]:
-        return [each for value in self._of(step, name, self.found) for each in records_of(value)]
+    def records(self, step: PlanStep, part: Part) -> list[Record]:
+        return [each for value in self._of(step, part, self.found) for each in records_of(value)]
 
-    def words(self, step: PlanStep, name: str) -> list[str]:
-        return [str(text) for text in self._of(step, name, self.texts)]
+    def words(self, step: PlanStep, part: Part) -> list[str]:
+        return [str(text) for text in self._of(step, part, self.texts)]
 
-    def _of(self, step: PlanStep, name: str, where: Mapping[str, Any] | None) -> Iterator[Any]:
+    def _of(self, step: PlanStep, part: Part, where: Mapping[str, Any] | None) -> Iterator[Any]:
         known = where or {}
-        yield from (known[source] for source in sources_of(step, name) if source in known)
+        yield from (known[source] for source in sources_of(step, part) if source in known)
 
 
 @dataclass(frozen=True)
@@ -62,55 +63,60 @@ class Wanted:
     tool: str
     risk: Risk
     arguments: Mapping[str, Any]
+    parts: Sequence[Part]
+    """The same arguments by their roles."""
     labels: Mapping[str, Labels]
+    """Where each part comes from, by its path."""
     spends: bool = False
-    optional: Collection[str] = ()
-    """Arguments that the tool works without."""
+    only_reads: bool = False
+    """It says of itself that it only fetches something."""
     earlier: Sequence[Made] = ()
     """What other steps of the plan did."""
     known: Known | None = None
 
     @cached_property
-    def holes(self) -> tuple[str, ...]:
-        """Arguments that neither the plan nor a person gave."""
+    def holes(self) -> tuple[Part, ...]:
+        """Parts that neither the plan nor a person gave."""
         return tuple(
-            name
-            for name in self.arguments
-            if name not in self.step.arguments
-            and name in self.labels
-            and (not self.labels[name].trusted or self.is_made_up(name))
-            and not self._fills_a_form(name)
+            part
+            for part in self.parts
+            if part.argument not in self.step.arguments
+            and part.path in self.labels
+            and (not self.labels[part.path].trusted or self.is_made_up(part))
+            and not self._fills_a_form(part)
         )
 
     @cached_property
-    def targets(self) -> tuple[str, ...]:
+    def targets(self) -> tuple[Part, ...]:
         """Holes that say where something goes or to what something happens."""
-        return tuple(name for name in self.holes if is_target(name))
-
-    def is_made_up(self, name: str) -> bool:
-        """Whether it stands nowhere."""
-        return MADE_UP in self.labels[name].sources
-
-    def is_bound(self, name: str) -> bool:
-        """Whether it stands whole in the result of a step that the plan names as its source."""
-        return not self.is_made_up(name) and any(
-            f"{FROM}{source}" in self.labels[name].sources for source in sources_of(self.step, name)
-        )
-
-    def is_wide(self, name: str) -> bool:
-        """Whether it has room for a message."""
-        return is_free_text(name) or not is_narrow(self.arguments[name])
+        return tuple(part for part in self.holes if part.role.names_something)
 
     @property
-    def passing_on(self) -> list[str]:
-        """Arguments whose text carries an address that nobody named."""
+    def fixed(self) -> tuple[Part, ...]:
+        """Parts that a person or the plan gave."""
+        return tuple(part for part in self.parts if part not in self.holes)
+
+    def is_made_up(self, part: Part) -> bool:
+        """Whether it stands nowhere."""
+        return MADE_UP in self.labels[part.path].sources
+
+    def is_bound(self, part: Part) -> bool:
+        """Whether it stands whole in the result of a step that the plan names as its source."""
+        return not self.is_made_up(part) and any(
+            f"{FROM}{source}" in self.labels[part.path].sources
+            for source in sources_of(self.step, part)
+        )
+
+    @property
+    def passing_on(self) -> list[Part]:
+        """Parts whose text carries an address that nobody named."""
         return [
-            name
-            for name in self.arguments
-            if name in self.labels
-            and ADDRESS in self.labels[name].sources
-            and not is_target(name)
-            and not is_same(self.step.arguments.get(name), self.arguments[name])
+            part
+            for part in self.parts
+            if part.path in self.labels
+            and ADDRESS in self.labels[part.path].sources
+            and not part.role.names_something
+            and not is_same(self.step.arguments.get(part.argument), self.arguments[part.argument])
         ]
 
     def without_plan(self) -> "Wanted":
@@ -120,17 +126,30 @@ class Wanted:
     def within(self, step: PlanStep) -> "Wanted":
         return replace(self, step=step)
 
-    def with_usual(self, arguments: Mapping[str, Any]) -> "Wanted":
-        """With what the tool takes where nothing is given."""
-        return replace(self, arguments={**arguments, **self.arguments})
-
-    def _fills_a_form(self, name: str) -> bool:
-        return FORM in self.labels[name].sources and not self.is_made_up(name)
+    def _fills_a_form(self, part: Part) -> bool:
+        return FORM in self.labels[part.path].sources and not self.is_made_up(part)
 
 
-def sources_of(step: PlanStep, name: str) -> list[str]:
+def sources_of(step: PlanStep, part: Part) -> list[str]:
     """Steps in whose results the plan says that an argument is found."""
-    return step.open.get(name) or step.needs
+    return step.open.get(part.argument) or step.needs
+
+
+def is_wide(part: Part) -> bool:
+    """Whether it has room for a message."""
+    return part.role.is_free or not is_narrow(part.value)
+
+
+def is_narrow(value: Any) -> bool:
+    """Whether a value has no room for a message: a truth value, a number, a date or a time."""
+    match value:
+        case None | bool() | int() | float():
+            return True
+        case str():
+            return len(value) <= 40 and _is_moment(value)
+        case list():
+            return len(value) <= 8 and all(is_narrow(item) for item in value)
+    return False
 
 
 def form_of(planned: Any, risk: Risk) -> re.Pattern[str] | None:
@@ -153,3 +172,13 @@ def is_same(planned: Any, given: Any) -> bool:
         case list(), list():
             return len(planned) == len(given) and all(map(is_same, planned, given))
     return bool(planned == given)
+
+
+def _is_moment(text: str) -> bool:
+    for kind in (datetime, date, time):
+        try:
+            kind.fromisoformat(text)
+        except ValueError:
+            continue
+        return True
+    return False

@@ -1,6 +1,6 @@
 """Weighs each call of a step before it is made: where its values come from, whether it is refused, what is doubtful."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,11 @@ from steward.agents.enforcement import refusal
 from steward.agents.equipment import READ_SKILL, Equipment
 from steward.agents.job import Job
 from steward.agents.links import without_links
-from steward.agents.provenance import STEP, label_arguments, trusted_for
+from steward.agents.provenance import STEP, label_parts, trusted_for
 from steward.agents.showing import Shown
 from steward.agents.wanted import Known, Made, Wanted
 from steward.broker.labels import NONE, Labels
+from steward.broker.roles import Part, Role, only_reads, read_parts
 from steward.broker.tool import Risk
 from steward.runs import Json
 
@@ -66,22 +67,25 @@ class Weighing:
         """`planned`: the plan's own arguments, as they stand."""
         if not self._has.knows(tool):
             return Weighed({}, refused=self._has.why_missing(tool))
-        labels = self._provenance(tool, arguments, planned=planned)
+        schema = self._has.schema(tool)
+        parts = read_parts(schema, arguments)
+        labels = self._provenance(tool, parts, planned=planned)
         wanted = Wanted(
             self._job.step,
             tool,
             self._has.risk(tool),
             arguments,
+            parts,
             labels,
             spends=self._has.spends(tool),
-            optional=self._has.optional(tool),
+            only_reads=only_reads(schema, arguments),
             earlier=self._job.earlier,
             known=self._known() if labels else None,
         )
         why = self._refused(wanted)
         if why is not None:
             return Weighed(labels, refused=why)
-        found = doubts(self._as_called(wanted), plan_is_trusted=self._job.arguments_trusted)
+        found = doubts(wanted, plan_is_trusted=self._job.arguments_trusted)
         return Weighed(labels, None, found, is_asked_for(wanted.risk, found))
 
     def disarmed(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -90,8 +94,10 @@ class Weighing:
             return arguments
         planned = self._job.step.arguments
         told = [*self._job.trusted, *map(str, planned.values())]
+        parts = read_parts(self._has.schema(tool), arguments)
+        written = {part.argument for part in parts if part.role is Role.content} - set(planned)
         return {
-            name: value if name in planned else without_links(name, value, told)
+            name: without_links(value, told) if name in written else value
             for name, value in arguments.items()
         }
 
@@ -103,19 +109,11 @@ class Weighing:
             wanted = wanted.within(step.model_copy(update=more))
         return refusal(wanted, agent, self.made)
 
-    def _provenance(
-        self, tool: str, arguments: Mapping[str, Json], *, planned: bool
-    ) -> dict[str, Labels]:
+    def _provenance(self, tool: str, parts: Sequence[Part], *, planned: bool) -> dict[str, Labels]:
         if planned and self._job.arguments_trusted:
             return {}
         told = trusted_for(self._has.risk(tool), self._job.trusted, self._job.names)
-        return label_arguments(arguments, told, self._seen, schema=self._has.schema(tool))
-
-    def _as_called(self, wanted: Wanted) -> Wanted:
-        """With the method that the tool uses where none is given: it says whether something is only fetched."""
-        properties = self._has.schema(wanted.tool).get("properties", {})
-        usual = properties.get("method", {}).get("default")
-        return wanted if usual is None else wanted.with_usual({"method": usual})
+        return label_parts(parts, told, self._seen)
 
     def _known(self) -> Known:
         """What open arguments are held against."""

@@ -18,6 +18,7 @@ from pydantic import (
     StringConstraints,
 )
 
+from steward.broker.roles import PLAIN, TARGET
 from steward.broker.tool import Arguments, Cost, Outcome, ToolContext
 from steward.core.errors import Invalid, Problem, StewardError, TooLarge, Unavailable
 from steward.data.tables import Table
@@ -53,16 +54,16 @@ class SandboxSettings(ToolSettings):
 class Sandboxed(Arguments):
     """Arguments that every such tool has."""
 
-    datasets: list[str] | None = Field(
+    datasets: Annotated[list[str] | None, TARGET] = Field(
         None,
         min_length=1,
         max_length=50,
         description="Datasets it reads; unset: all of the branch.",
     )
-    timeout_seconds: float | None = Field(
+    timeout_seconds: Annotated[float | None, PLAIN] = Field(
         None, gt=0, le=540, description="Ended after so long; unset: 30, or the project's cap."
     )
-    memory_mb: int | None = Field(
+    memory_mb: Annotated[int | None, PLAIN] = Field(
         None, ge=64, le=65_536, description="Memory it may use; unset: 1024, or the project's cap."
     )
 

@@ -3,20 +3,23 @@
 `run` is never called: a tool cannot park the run it belongs to. The arguments are what the form shows.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import CONTENT, PLAIN
 from steward.broker.tool import TOOLS, Arguments, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import Bug
 
 
 class AskHuman(Arguments):
-    question: str = Field(
+    question: Annotated[str, CONTENT] = Field(
         min_length=1, max_length=2000, description="One question, in whole words."
     )
-    details: str = Field("", max_length=20_000, description="What the person needs to know.")
-    answer: dict[str, Any] = Field(
+    details: Annotated[str, CONTENT] = Field(
+        "", max_length=20_000, description="What the person needs to know."
+    )
+    answer: Annotated[dict[str, Any], PLAIN] = Field(
         default_factory=lambda: {"type": "string"},
         description="JSON Schema of the answer; the form is made from it.",
     )

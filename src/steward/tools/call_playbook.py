@@ -4,10 +4,11 @@ What the sub-run does goes through the door call by call, under a token no wider
 only computes.
 """
 
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
+from steward.broker.roles import CONTENT, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -32,8 +33,12 @@ class Playbooks(Protocol):
 
 
 class CallPlaybook(Arguments):
-    playbook: str = Field(min_length=1, max_length=200, description="Id or name of the playbook.")
-    inputs: dict[str, Any] = Field(default_factory=dict, description="As the playbook declares.")
+    playbook: Annotated[str, TARGET] = Field(
+        min_length=1, max_length=200, description="Id or name of the playbook."
+    )
+    inputs: Annotated[dict[str, Any], CONTENT] = Field(
+        default_factory=dict, description="As the playbook declares."
+    )
 
 
 def _playbooks(context: ToolContext) -> Playbooks:

@@ -1,9 +1,10 @@
 """A chart of a dataset as a Vega-Lite specification with its data."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, SELECTOR, TARGET
 from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.data.show.requests import ChartRequest
 from steward.data.versions import Dataset
@@ -15,9 +16,11 @@ MEDIA_TYPE = "application/vnd.vegalite.v6+json"
 
 
 class DrawChart(Arguments):
-    dataset: str = Field(max_length=200, description="Name of the dataset.")
-    chart: ChartRequest = Field(description="Which columns to draw and how.")
-    locale: str = Field("en-GB", max_length=20, description="How numbers and dates are written.")
+    dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
+    chart: Annotated[ChartRequest, SELECTOR] = Field(description="Which columns to draw and how.")
+    locale: Annotated[str, PLAIN] = Field(
+        "en-GB", max_length=20, description="How numbers and dates are written."
+    )
 
 
 async def run(context: ToolContext, arguments: DrawChart) -> Outcome:

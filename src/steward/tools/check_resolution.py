@@ -1,9 +1,10 @@
 """Whether a resolution is whole: every source row is mapped once, every entity has rows, and the counts tie out."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, TARGET
 from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import Conflict
 from steward.data.engine import session
@@ -15,12 +16,18 @@ from steward.tools._commits import inputs, reading_cost
 
 
 class CheckResolution(Arguments):
-    datasets: list[str] = Field(min_length=1, max_length=20, description="What was resolved.")
-    target: str = Field(min_length=1, max_length=180, description="Name of the golden records.")
-    entities: int | None = Field(
+    datasets: Annotated[list[str], TARGET] = Field(
+        min_length=1, max_length=20, description="What was resolved."
+    )
+    target: Annotated[str, TARGET] = Field(
+        min_length=1, max_length=180, description="Name of the golden records."
+    )
+    entities: Annotated[int | None, PLAIN] = Field(
         None, ge=0, description="How many entities were estimated; another count fails."
     )
-    branch: str | None = Field(None, min_length=1, max_length=200, description=BRANCH)
+    branch: Annotated[str | None, TARGET] = Field(
+        None, min_length=1, max_length=200, description=BRANCH
+    )
 
 
 async def run(context: ToolContext, arguments: CheckResolution) -> Outcome:

@@ -1,9 +1,10 @@
 """A check written as SQL: it passes when it finds nothing, and whatever it finds stops the flow in plain words."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Effects, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import Invalid
 from steward.tools._sandboxed import Job, Parameters, Sandboxed, cost_of, estimated, execute
@@ -14,17 +15,17 @@ _LONGEST: Final = 200
 
 
 class CheckSql(Sandboxed):
-    sql: str = Field(
+    sql: Annotated[str, SELECTOR] = Field(
         min_length=1,
         max_length=100_000,
         description="One SELECT in DuckDB's SQL that returns a row for everything that is wrong; its first column "
         "says what.",
     )
-    parameters: Parameters = Field(
+    parameters: Annotated[Parameters, SELECTOR] = Field(
         default_factory=dict,
         description="Values for `$name` in the SQL: text, numbers, true, false or null.",
     )
-    message: str = Field(
+    message: Annotated[str, PLAIN] = Field(
         "The check did not pass",
         min_length=1,
         max_length=200,

@@ -1,9 +1,10 @@
 """One cleaning operation on one dataset, out of the catalogue."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import NEW_TARGET, SELECTOR, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -26,15 +27,15 @@ def _named(schema: dict[str, Any]) -> None:
 
 
 class Clean(Arguments):
-    dataset: str = Field(max_length=200, description="Name of the dataset.")
-    operation: str = Field(
+    dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
+    operation: Annotated[str, SELECTOR] = Field(
         max_length=100, description="What to do, such as trim.", json_schema_extra=_named
     )
-    arguments: dict[str, Any] = Field(
+    arguments: Annotated[dict[str, Any], SELECTOR] = Field(
         default_factory=dict,
         description="Arguments of the operation, mostly `columns`; a preview says what is wrong with them.",
     )
-    target: str | None = Field(
+    target: Annotated[str | None, NEW_TARGET] = Field(
         None, min_length=1, max_length=200, description="Name of the result; unset: the dataset."
     )
 

@@ -1,9 +1,10 @@
 """Several datasets become one: joined on keys, or put under one another."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from steward.broker.roles import NEW_TARGET, PLAIN, SELECTOR, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -24,9 +25,13 @@ class KeyPair(Arguments):
 
 
 class _Combining(Arguments):
-    datasets: list[str] = Field(min_length=2, max_length=20, description="Names, two or more.")
-    target: str = Field(min_length=1, max_length=200, description="Name of the result.")
-    provenance: str | None = Field(
+    datasets: Annotated[list[str], TARGET] = Field(
+        min_length=2, max_length=20, description="Names, two or more."
+    )
+    target: Annotated[str, NEW_TARGET] = Field(
+        min_length=1, max_length=200, description="Name of the result."
+    )
+    provenance: Annotated[str | None, PLAIN] = Field(
         None,
         max_length=200,
         description="Name of an extra column that says where a row comes from.",
@@ -34,26 +39,30 @@ class _Combining(Arguments):
 
 
 class Join(_Combining):
-    on: list[KeyPair] = Field(
+    on: Annotated[list[KeyPair], SELECTOR] = Field(
         min_length=1, max_length=20, description="Columns that must be equal, all of them."
     )
-    how: Literal["inner", "left", "right", "full", "semi", "anti"] = Field(
+    how: Annotated[Literal["inner", "left", "right", "full", "semi", "anti"], PLAIN] = Field(
         "left", description="Which rows stay when there is no match."
     )
-    key_normalisation: Literal["exact", "trim", "case", "compact", "number"] = Field(
-        "exact",
-        description=(
-            "How keys are compared: as written; without spaces around; in any case; by letters and digits "
-            "only; also without leading zeros."
-        ),
+    key_normalisation: Annotated[Literal["exact", "trim", "case", "compact", "number"], PLAIN] = (
+        Field(
+            "exact",
+            description=(
+                "How keys are compared: as written; without spaces around; in any case; by letters and digits "
+                "only; also without leading zeros."
+            ),
+        )
     )
 
 
 class Union(_Combining):
-    mapping: dict[str, dict[str, str]] | None = Field(
+    mapping: Annotated[dict[str, dict[str, str]] | None, SELECTOR] = Field(
         None, description="Output column → dataset → its column; unset: by name and content."
     )
-    distinct: bool = Field(False, description="Leave out rows equal to an earlier one.")
+    distinct: Annotated[bool, PLAIN] = Field(
+        False, description="Leave out rows equal to an earlier one."
+    )
 
 
 def _join(arguments: Join) -> Change:

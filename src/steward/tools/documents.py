@@ -1,10 +1,11 @@
 """Files made from datasets, kept among the branch's files: a report, a workbook."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import CONTENT, NEW_TARGET, PLAIN, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -35,19 +36,25 @@ _CHUNK = 1 << 20
 
 
 class WriteReport(Arguments):
-    title: str = Field(min_length=1, max_length=200, description="Title; also the files' name.")
-    datasets: list[str] = Field(min_length=1, max_length=20, description="What it is about.")
-    locale: str = Field("en-GB", max_length=20, description="How numbers and dates are written.")
+    title: Annotated[str, CONTENT] = Field(
+        min_length=1, max_length=200, description="Title; also the files' name."
+    )
+    datasets: Annotated[list[str], TARGET] = Field(
+        min_length=1, max_length=20, description="What it is about."
+    )
+    locale: Annotated[str, PLAIN] = Field(
+        "en-GB", max_length=20, description="How numbers and dates are written."
+    )
 
 
 class RenderXlsx(Arguments):
-    dataset: str = Field(max_length=200, description="Name of the dataset.")
-    also: list[str] = Field(
+    dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
+    also: Annotated[list[str], TARGET] = Field(
         default_factory=list,
         max_length=20,
         description="Further datasets, each on a sheet of its own.",
     )
-    name: str | None = Field(
+    name: Annotated[str | None, NEW_TARGET] = Field(
         None,
         min_length=1,
         max_length=100,

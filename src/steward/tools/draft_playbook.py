@@ -1,9 +1,10 @@
 """Drafts a playbook from choices: of a form, of a model that understood a description, or of both."""
 
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
+from steward.broker.roles import CONTENT
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -28,11 +29,11 @@ class Drafting(Protocol):
 
 
 class DraftPlaybook(Arguments):
-    form: dict[str, Any] = Field(
+    form: Annotated[dict[str, Any], CONTENT] = Field(
         description="What was chosen: name, goal, sources, steps (profile, relate, trim, resolve), results "
         "(report, workbook, lineage), ask."
     )
-    understood: dict[str, Any] | None = Field(
+    understood: Annotated[dict[str, Any] | None, CONTENT] = Field(
         None, description="The same as understood from words; it fills what the form leaves open."
     )
 

@@ -3,10 +3,11 @@
 import mimetypes
 from datetime import timedelta
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Artifact, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.runs import canonical
 from steward.tools._calls import keep, plain
@@ -26,12 +27,14 @@ CONTRACT: Final = (
 
 
 class ExecutePython(Sandboxed):
-    code: str = Field(min_length=1, max_length=100_000, description=f"Python. {CONTRACT}")
-    parameters: Parameters = Field(
+    code: Annotated[str, SELECTOR] = Field(
+        min_length=1, max_length=100_000, description=f"Python. {CONTRACT}"
+    )
+    parameters: Annotated[Parameters, SELECTOR] = Field(
         default_factory=dict,
         description="Values the code finds in `parameters`: text, numbers, true, false or null.",
     )
-    limit: int = Field(
+    limit: Annotated[int, PLAIN] = Field(
         200, ge=1, le=100_000, description="Rows of a resulting table to return at most."
     )
 

@@ -1,10 +1,11 @@
 """A query as data, compiled to the same SQL every time and run like any other query."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.tools._calls import off_loop
 from steward.tools._sandboxed import Job, Sandboxed, chosen, estimated, execute, tabular
@@ -14,13 +15,15 @@ if TYPE_CHECKING:
 
 
 class ExecuteQueryPlan(Sandboxed):
-    plan: dict[str, Any] | str = Field(
+    plan: Annotated[dict[str, Any] | str, SELECTOR] = Field(
         description=(
             "The plan as an object, or as JSON or YAML text: source, and any of joins, derive, filters, group, "
             "aggregate, having, window, pivot, select, order, limit."
         )
     )
-    limit: int = Field(200, ge=1, le=100_000, description="Rows to return at most.")
+    limit: Annotated[int, PLAIN] = Field(
+        200, ge=1, le=100_000, description="Rows to return at most."
+    )
 
 
 async def run(context: ToolContext, arguments: ExecuteQueryPlan) -> Outcome:

@@ -1,22 +1,27 @@
 """Read-only SQL over the branch's datasets, run in the sandbox and never in the server."""
 
+from typing import Annotated
+
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.tools._sandboxed import Job, Parameters, Sandboxed, estimated, execute, tabular
 
 
 class Query(Sandboxed):
-    sql: str = Field(
+    sql: Annotated[str, SELECTOR] = Field(
         min_length=1,
         max_length=100_000,
         description='One SELECT in DuckDB\'s SQL; datasets are tables by their name, "quoted" where needed.',
     )
-    parameters: Parameters = Field(
+    parameters: Annotated[Parameters, SELECTOR] = Field(
         default_factory=dict,
         description="Values for `$name` in the SQL: text, numbers, true, false or null.",
     )
-    limit: int = Field(200, ge=1, le=100_000, description="Rows to return at most.")
+    limit: Annotated[int, PLAIN] = Field(
+        200, ge=1, le=100_000, description="Rows to return at most."
+    )
 
 
 async def run(context: ToolContext, arguments: Query) -> Outcome:

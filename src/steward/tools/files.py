@@ -4,10 +4,11 @@ import base64
 import codecs
 import difflib
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from steward.broker.roles import CONTENT, PLAIN, SELECTOR, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -34,29 +35,37 @@ _RECORDED = frozenset({"value", "artifacts", "commits", "labels", "cost"})
 
 
 class EditFile(Arguments):
-    path: str = Field(min_length=1, max_length=500, description="Path among the branch's files.")
-    old: str = Field(
+    path: Annotated[str, TARGET] = Field(
+        min_length=1, max_length=500, description="Path among the branch's files."
+    )
+    old: Annotated[str, SELECTOR] = Field(
         max_length=MAX_TEXT,
         description="The exact text to replace, found once; empty: make a new file.",
     )
-    new: str = Field(max_length=MAX_TEXT, description="What stands there afterwards.")
-    all: bool = Field(False, description="Replace every occurrence, not just the only one.")
+    new: Annotated[str, CONTENT] = Field(
+        max_length=MAX_TEXT, description="What stands there afterwards."
+    )
+    all: Annotated[bool, PLAIN] = Field(
+        False, description="Replace every occurrence, not just the only one."
+    )
 
 
 class ReadArtifact(Arguments):
-    path: str | None = Field(
+    path: Annotated[str | None, TARGET] = Field(
         None, min_length=1, max_length=500, description="Path among the branch's files."
     )
-    digest: str | None = Field(
+    digest: Annotated[str | None, TARGET] = Field(
         None,
         pattern="^[0-9a-f]{64}$",
         description="Instead of a path: the digest of a file that a call of this run made.",
     )
-    at: str | None = Field(
+    at: Annotated[str | None, SELECTOR] = Field(
         None, max_length=200, description="A branch, tag or commit; unset: the run's branch."
     )
-    offset: int = Field(0, ge=0, description="Where to begin, in bytes.")
-    limit: int = Field(_PIECE, ge=1, le=1 << 20, description="Bytes to read at most.")
+    offset: Annotated[int, PLAIN] = Field(0, ge=0, description="Where to begin, in bytes.")
+    limit: Annotated[int, PLAIN] = Field(
+        _PIECE, ge=1, le=1 << 20, description="Bytes to read at most."
+    )
 
     @model_validator(mode="after")
     def _one_of(self) -> Self:

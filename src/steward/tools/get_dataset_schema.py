@@ -1,9 +1,11 @@
 """The columns of a dataset, and the commits that made it what it is."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from pydantic import Field
 
+from steward.broker.roles import SELECTOR, TARGET
 from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
 from steward.data.versions import Commit, Dataset
 from steward.tools._calls import off_loop, source
@@ -13,8 +15,8 @@ _COMMITS = 10
 
 
 class GetDatasetSchema(Arguments):
-    dataset: str = Field(max_length=200, description="Name of the dataset.")
-    at: str | None = Field(
+    dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
+    at: Annotated[str | None, SELECTOR] = Field(
         None, max_length=200, description="A branch, tag or commit; unset: the run's branch."
     )
 

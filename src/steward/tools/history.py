@@ -1,9 +1,10 @@
 """The branch's history: names for states, taking back a commit, going back to a state."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from steward.broker.roles import CONTENT, NEW_TARGET, PLAIN, SELECTOR, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -22,26 +23,32 @@ from steward.tools._commits import entries, reconciling, workspace
 
 
 class Snapshot(Arguments):
-    name: str = Field(min_length=1, max_length=200, description="Name of the snapshot or branch.")
-    kind: Literal["tag", "branch"] = Field(
+    name: Annotated[str, NEW_TARGET] = Field(
+        min_length=1, max_length=200, description="Name of the snapshot or branch."
+    )
+    kind: Annotated[Literal["tag", "branch"], PLAIN] = Field(
         "tag", description="tag: a name that keeps the state for good; branch: one to go on from."
     )
-    source: str | None = Field(
+    source: Annotated[str | None, SELECTOR] = Field(
         None, max_length=200, description="A branch, tag or commit; unset: the run's branch."
     )
-    message: str = Field("", max_length=500, description="What the snapshot is for.")
+    message: Annotated[str, CONTENT] = Field(
+        "", max_length=500, description="What the snapshot is for."
+    )
 
 
 class Undo(Arguments):
-    commit: str = Field(max_length=40, description="The commit to take back.")
+    commit: Annotated[str, TARGET] = Field(max_length=40, description="The commit to take back.")
 
 
 class Restore(Arguments):
-    to: str = Field(max_length=200, description="A commit, tag or branch to go back to.")
-    datasets: list[str] | None = Field(
+    to: Annotated[str, TARGET] = Field(
+        max_length=200, description="A commit, tag or branch to go back to."
+    )
+    datasets: Annotated[list[str] | None, TARGET] = Field(
         None, max_length=500, description="Only these datasets; unset with files: everything."
     )
-    files: list[str] | None = Field(
+    files: Annotated[list[str] | None, TARGET] = Field(
         None, max_length=500, description="Only these files; unset with datasets: everything."
     )
 

@@ -3,10 +3,11 @@
 import base64
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
+from steward.broker.roles import CONTENT, DESTINATION, SECRET, TARGET, HasRole, Role
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -48,24 +49,29 @@ class HttpRequestSettings(ToolSettings):
     seconds: int = Field(30, ge=1, le=300, description="Longest time for all of it.")
 
 
+_METHOD: Final = HasRole(Role.reach, only_reads=("GET", "HEAD"))
+
+
 class HttpRequest(Arguments):
-    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = Field(
+    method: Annotated[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], _METHOD] = Field(
         "GET", description="GET and HEAD read; the others act."
     )
-    url: str = Field(
+    url: Annotated[str, DESTINATION] = Field(
         min_length=1,
         max_length=4000,
         description="https:// and an allowed host; with a connection, a path below its base address.",
     )
-    headers: dict[str, str] = Field({}, max_length=50, description="Further headers.")
-    body: str = Field("", max_length=1 << 20, description="Text to send.")
-    secret_headers: dict[str, str] = Field(
+    headers: Annotated[dict[str, str], CONTENT] = Field(
+        {}, max_length=50, description="Further headers."
+    )
+    body: Annotated[str, CONTENT] = Field("", max_length=1 << 20, description="Text to send.")
+    secret_headers: Annotated[dict[str, str], SECRET] = Field(
         {}, max_length=5, description="Header → name of a secret that is put there as it is."
     )
-    bearer: str | None = Field(
+    bearer: Annotated[str | None, SECRET] = Field(
         None, max_length=100, description="Name of a secret that is sent as a bearer token."
     )
-    connection: str | None = Field(
+    connection: Annotated[str | None, TARGET] = Field(
         None, max_length=50, description="Name of an HTTP API connection, with its own credentials."
     )
 

@@ -2,11 +2,12 @@
 
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
 import httpx2
 from pydantic import Field, model_validator
 
+from steward.broker.roles import DESTINATION, NEW_TARGET, PLAIN, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -58,12 +59,18 @@ class Reading(Arguments):
 
 
 class Ingest(Arguments):
-    dataset: str = Field(min_length=1, max_length=180, description="Name of the dataset.")
-    upload: str | None = Field(None, max_length=60, description="Id of a finished upload.")
-    url: str | None = Field(
+    dataset: Annotated[str, NEW_TARGET] = Field(
+        min_length=1, max_length=180, description="Name of the dataset."
+    )
+    upload: Annotated[str | None, TARGET] = Field(
+        None, max_length=60, description="Id of a finished upload."
+    )
+    url: Annotated[str | None, DESTINATION] = Field(
         None, max_length=2000, description="Address of the file, where the project allows its host."
     )
-    reading: Reading = Field(Reading(), description="Corrections of how the file is read.")
+    reading: Annotated[Reading, PLAIN] = Field(
+        Reading(), description="Corrections of how the file is read."
+    )
 
     @model_validator(mode="after")
     def _one_of(self) -> Self:

@@ -1,10 +1,11 @@
 """What can be learnt from datasets: profile, correlations, relations between them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import TARGET
 from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.data.versions import Dataset
 from steward.data.workbench import Task
@@ -15,11 +16,11 @@ Insight = Callable[[str, str], dict[str, Any] | Task]
 
 
 class OneDataset(Arguments):
-    dataset: str = Field(max_length=200, description="Name of the dataset.")
+    dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
 
 
 class SeveralDatasets(Arguments):
-    datasets: list[str] | None = Field(
+    datasets: Annotated[list[str] | None, TARGET] = Field(
         None, min_length=1, max_length=50, description="Names; unset: all of the branch."
     )
 

@@ -1,10 +1,11 @@
 """The map of where a dataset comes from, drawn and as data, among the branch's files."""
 
 import json
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from steward.broker.roles import NEW_TARGET, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -25,8 +26,8 @@ FOLDER: Final = "lineage"
 
 
 class DrawLineage(Arguments):
-    dataset: str = Field(max_length=200, description="Name of the dataset.")
-    name: str | None = Field(
+    dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
+    name: Annotated[str | None, NEW_TARGET] = Field(
         None,
         min_length=1,
         max_length=100,

@@ -1,7 +1,10 @@
 """Who changed what, and when: the latest changes of the branch, or of one dataset."""
 
+from typing import Annotated
+
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, TARGET
 from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import NotFound
 from steward.runs import Json
@@ -9,10 +12,12 @@ from steward.tools._calls import bench, off_loop
 
 
 class ListChanges(Arguments):
-    dataset: str | None = Field(
+    dataset: Annotated[str | None, TARGET] = Field(
         None, max_length=200, description="Only changes of this dataset; unset: of the branch."
     )
-    limit: int = Field(10, ge=1, le=200, description="How many, the newest first.")
+    limit: Annotated[int, PLAIN] = Field(
+        10, ge=1, le=200, description="How many, the newest first."
+    )
 
 
 async def run(context: ToolContext, arguments: ListChanges) -> Outcome:

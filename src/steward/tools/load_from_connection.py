@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
+from steward.broker.roles import NEW_TARGET, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -27,12 +29,18 @@ from steward.tools.query_connection import said_plainly, target_of
 
 
 class LoadFromConnection(Arguments):
-    connection: str = Field(min_length=1, max_length=50, description="Name of the connection.")
-    table: str | None = Field(
+    connection: Annotated[str, TARGET] = Field(
+        min_length=1, max_length=50, description="Name of the connection."
+    )
+    table: Annotated[str | None, TARGET] = Field(
         None, max_length=300, description="Table of a database, with its schema where it has one."
     )
-    object: str | None = Field(None, max_length=900, description="Key of a file in a bucket.")
-    dataset: str = Field(min_length=1, max_length=180, description="Name of the dataset.")
+    object: Annotated[str | None, TARGET] = Field(
+        None, max_length=900, description="Key of a file in a bucket."
+    )
+    dataset: Annotated[str, NEW_TARGET] = Field(
+        min_length=1, max_length=180, description="Name of the dataset."
+    )
 
 
 async def _chosen(context: ToolContext, arguments: LoadFromConnection) -> Connection:

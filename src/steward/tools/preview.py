@@ -1,9 +1,10 @@
 """Some rows of a dataset, filtered and sorted."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, SELECTOR, TARGET
 from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.data.versions import Dataset
 from steward.data.workbench import Filter, RowPage, Sort
@@ -25,14 +26,18 @@ class RowSort(Arguments):
 
 
 class PreviewRows(Arguments):
-    dataset: str = Field(max_length=200, description="Name of the dataset.")
-    at: str | None = Field(
+    dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
+    at: Annotated[str | None, SELECTOR] = Field(
         None, max_length=200, description="A branch, tag or commit; unset: the run's branch."
     )
-    offset: int = Field(0, ge=0, description="Rows to skip.")
-    limit: int = Field(20, ge=1, le=1000, description="Rows to return at most.")
-    filters: list[RowFilter] = Field([], max_length=20, description="All of them must hold.")
-    sort: list[RowSort] = Field([], max_length=5, description="The first counts most.")
+    offset: Annotated[int, PLAIN] = Field(0, ge=0, description="Rows to skip.")
+    limit: Annotated[int, PLAIN] = Field(20, ge=1, le=1000, description="Rows to return at most.")
+    filters: Annotated[list[RowFilter], SELECTOR] = Field(
+        [], max_length=20, description="All of them must hold."
+    )
+    sort: Annotated[list[RowSort], SELECTOR] = Field(
+        [], max_length=5, description="The first counts most."
+    )
 
 
 async def run(context: ToolContext, arguments: PreviewRows) -> Outcome:

@@ -1,9 +1,10 @@
 """The map of a process from its transitions: what follows what, how often and how long it takes, as a drawing."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from steward.broker.roles import NEW_TARGET, SELECTOR, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -35,14 +36,22 @@ _Transition = tuple[str, str, int, float | None]
 
 
 class DrawProcess(Arguments):
-    dataset: str = Field(max_length=200, description="Transitions, one row each.")
-    from_column: str = Field(max_length=500, description="Column with the activity before.")
-    to_column: str = Field(max_length=500, description="Column with the activity after.")
-    count_column: str = Field(max_length=500, description="Column that says how often.")
-    hours_column: str | None = Field(
+    dataset: Annotated[str, TARGET] = Field(
+        max_length=200, description="Transitions, one row each."
+    )
+    from_column: Annotated[str, SELECTOR] = Field(
+        max_length=500, description="Column with the activity before."
+    )
+    to_column: Annotated[str, SELECTOR] = Field(
+        max_length=500, description="Column with the activity after."
+    )
+    count_column: Annotated[str, SELECTOR] = Field(
+        max_length=500, description="Column that says how often."
+    )
+    hours_column: Annotated[str | None, SELECTOR] = Field(
         None, max_length=500, description="Column that says how long it takes, in hours."
     )
-    name: str | None = Field(
+    name: Annotated[str | None, NEW_TARGET] = Field(
         None,
         min_length=1,
         max_length=100,

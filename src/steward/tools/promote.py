@@ -1,9 +1,10 @@
 """A branch below the run's own: what it would change here, and bringing that in as one commit."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -25,11 +26,11 @@ _SOURCE = "The branch, which lies below the run's own."
 
 
 class CompareBranch(Arguments):
-    source: str = Field(min_length=1, max_length=200, description=_SOURCE)
+    source: Annotated[str, TARGET] = Field(min_length=1, max_length=200, description=_SOURCE)
 
 
 class Promote(CompareBranch):
-    commit: str | None = Field(
+    commit: Annotated[str | None, TARGET] = Field(
         None,
         max_length=40,
         description="The state of the branch that was looked at; another one is refused.",

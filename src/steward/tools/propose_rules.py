@@ -1,9 +1,10 @@
 """Rules by which rows are the same: proposed from the data or weighed as given, with counts and the pairs in doubt."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, SELECTOR, TARGET
 from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import Invalid
 from steward.tools._calls import bench, finished, listed, off_loop, source
@@ -14,13 +15,15 @@ _PAIRS: Final = 20
 
 
 class ProposeRules(Arguments):
-    datasets: list[str] = Field(min_length=1, max_length=20, description="Names of the datasets.")
-    rules: str | None = Field(
+    datasets: Annotated[list[str], TARGET] = Field(
+        min_length=1, max_length=20, description="Names of the datasets."
+    )
+    rules: Annotated[str | None, SELECTOR] = Field(
         None,
         max_length=100_000,
         description="Rules as YAML, to be weighed; unset: proposed from the data.",
     )
-    threshold: float | None = Field(
+    threshold: Annotated[float | None, PLAIN] = Field(
         None,
         ge=0.05,
         lt=1,

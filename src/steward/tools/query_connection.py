@@ -1,10 +1,11 @@
 """A read-only question to a database that the project is connected to."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import PLAIN, SELECTOR, TARGET
 from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.connections import DatabasePlace, Opened
 from steward.core.errors import Bug, StewardError
@@ -15,13 +16,15 @@ MOST_ROWS = 1_000
 
 
 class QueryConnection(Arguments):
-    connection: str = Field(min_length=1, max_length=50, description="Name of the connection.")
-    sql: str = Field(
+    connection: Annotated[str, TARGET] = Field(
+        min_length=1, max_length=50, description="Name of the connection."
+    )
+    sql: Annotated[str, SELECTOR] = Field(
         min_length=1,
         max_length=50_000,
         description="One SELECT in the database's own dialect.",
     )
-    limit: int = Field(100, ge=1, le=MOST_ROWS, description="Most rows to bring.")
+    limit: Annotated[int, PLAIN] = Field(100, ge=1, le=MOST_ROWS, description="Most rows to bring.")
 
 
 async def run(context: ToolContext, arguments: QueryConnection) -> Outcome:

@@ -1,7 +1,10 @@
 """Personal data masked, hashed or dropped."""
 
+from typing import Annotated
+
 from pydantic import Field
 
+from steward.broker.roles import NEW_TARGET, SELECTOR, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -20,13 +23,13 @@ KEPT = "Earlier versions of the dataset still hold the original values until the
 
 
 class Redact(Arguments):
-    dataset: str = Field(max_length=200, description="Name of the dataset.")
-    columns: dict[str, Method] = Field(
+    dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
+    columns: Annotated[dict[str, Method], SELECTOR] = Field(
         min_length=1,
         max_length=500,
         description="Column → how: mask (letters become x), hash (with the project's key) or drop.",
     )
-    target: str | None = Field(
+    target: Annotated[str | None, NEW_TARGET] = Field(
         None, min_length=1, max_length=200, description="Name of the result; unset: the dataset."
     )
 

@@ -1,9 +1,10 @@
 """Which rows mean the same thing in the world: golden records, the mapping of every row, and the pairs."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import NEW_TARGET, SELECTOR, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -28,18 +29,22 @@ from steward.tools._commits import (
 
 
 class ResolveEntities(Arguments):
-    datasets: list[str] = Field(min_length=1, max_length=20, description="Names of the datasets.")
-    target: str = Field(
+    datasets: Annotated[list[str], TARGET] = Field(
+        min_length=1, max_length=20, description="Names of the datasets."
+    )
+    target: Annotated[str, NEW_TARGET] = Field(
         min_length=1,
         max_length=180,
         description="Name of the golden records; ` mapping` and ` pairs` are kept beside them.",
     )
-    rules: str | None = Field(
+    rules: Annotated[str | None, SELECTOR] = Field(
         None,
         max_length=100_000,
         description="Matching rules as YAML; unset: proposed from the data and shown in the preview.",
     )
-    branch: str | None = Field(None, min_length=1, max_length=200, description=BRANCH)
+    branch: Annotated[str | None, NEW_TARGET] = Field(
+        None, min_length=1, max_length=200, description=BRANCH
+    )
 
 
 async def _judged(context: ToolContext, arguments: ResolveEntities) -> dict[str, Any]:

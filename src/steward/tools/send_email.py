@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import EmailStr, Field, StringConstraints
 
+from steward.broker.roles import CONTENT, RECIPIENT, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -64,14 +65,22 @@ class _Connected(SendEmailSettings):
 
 
 class SendEmail(Arguments):
-    to: list[EmailStr] = Field(min_length=1, max_length=50, description="Recipients.")
-    cc: list[EmailStr] = Field([], max_length=50, description="Recipients of a copy.")
-    subject: OneLine = Field(min_length=1, max_length=300, description="What it is about.")
-    text: str = Field(min_length=1, max_length=200_000, description="The message, as plain text.")
-    attachments: list[str] = Field(
+    to: Annotated[list[EmailStr], RECIPIENT] = Field(
+        min_length=1, max_length=50, description="Recipients."
+    )
+    cc: Annotated[list[EmailStr], RECIPIENT] = Field(
+        [], max_length=50, description="Recipients of a copy."
+    )
+    subject: Annotated[OneLine, CONTENT] = Field(
+        min_length=1, max_length=300, description="What it is about."
+    )
+    text: Annotated[str, CONTENT] = Field(
+        min_length=1, max_length=200_000, description="The message, as plain text."
+    )
+    attachments: Annotated[list[str], TARGET] = Field(
         [], max_length=10, description="Paths of the branch's files to attach."
     )
-    connection: str | None = Field(
+    connection: Annotated[str | None, TARGET] = Field(
         None,
         max_length=50,
         description="Name of a mail connection; unset: as the settings have it.",

@@ -5,10 +5,11 @@ Slack knows no idempotency: after a crash a person says whether the message arri
 """
 
 import json
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import Field, model_validator
 
+from steward.broker.roles import CONTENT, RECIPIENT, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -52,11 +53,13 @@ class SendSlackSettings(ToolSettings):
 
 
 class SendSlack(Arguments):
-    text: str = Field(min_length=1, max_length=10_000, description="The message, as plain text.")
-    channel: str | None = Field(
+    text: Annotated[str, CONTENT] = Field(
+        min_length=1, max_length=10_000, description="The message, as plain text."
+    )
+    channel: Annotated[str | None, RECIPIENT] = Field(
         None, max_length=100, description="Channel, where a bot sends; a webhook has its own."
     )
-    connection: str | None = Field(
+    connection: Annotated[str | None, TARGET] = Field(
         None,
         max_length=50,
         description="Name of a Slack connection; unset: as the settings have it.",

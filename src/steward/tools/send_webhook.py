@@ -4,10 +4,11 @@ The message's id is the effect's own key: a receiver that keeps to the standard 
 repeated.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from steward.broker.roles import CONTENT, DESTINATION, PLAIN
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -46,14 +47,18 @@ class SendWebhookSettings(ToolSettings):
 
 
 class SendWebhook(Arguments):
-    endpoint: str = Field(min_length=1, max_length=100, description="Name of an endpoint.")
-    type: str = Field(
+    endpoint: Annotated[str, DESTINATION] = Field(
+        min_length=1, max_length=100, description="Name of an endpoint."
+    )
+    type: Annotated[str, PLAIN] = Field(
         min_length=1,
         max_length=200,
         pattern=r"^[A-Za-z0-9_.]+$",
         description="What happened, such as orders.checked.",
     )
-    data: dict[str, Any] = Field(default_factory=dict, description="What the receiver gets.")
+    data: Annotated[dict[str, Any], CONTENT] = Field(
+        default_factory=dict, description="What the receiver gets."
+    )
 
 
 def _endpoint(context: ToolContext, arguments: SendWebhook) -> Endpoint:

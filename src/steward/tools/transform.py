@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
+from steward.broker.roles import NEW_TARGET, PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Preview, Risk, Tool, ToolContext
 from steward.core.errors import Invalid, NotFound
 from steward.data.landing import land
@@ -29,20 +30,22 @@ _SHOWN: Final = 50
 
 
 class Transform(Sandboxed):
-    target: str = Field(
+    target: Annotated[str, NEW_TARGET] = Field(
         min_length=1, max_length=200, description="Dataset that is made, or replaced."
     )
-    language: Literal["sql", "python"] = Field("sql", description="What the code is.")
-    code: str = Field(
+    language: Annotated[Literal["sql", "python"], PLAIN] = Field(
+        "sql", description="What the code is."
+    )
+    code: Annotated[str, SELECTOR] = Field(
         min_length=1,
         max_length=100_000,
         description="One SELECT; or Python that leaves a table in `result_df` or `result_rows`.",
     )
-    parameters: Parameters = Field(
+    parameters: Annotated[Parameters, SELECTOR] = Field(
         default_factory=dict,
         description='Values for `$name` in SQL, or `parameters["name"]` in Python.',
     )
-    key: list[str] = Field(
+    key: Annotated[list[str], SELECTOR] = Field(
         default_factory=list,
         max_length=20,
         description="Columns that tell rows apart, so that the diff says which changed.",

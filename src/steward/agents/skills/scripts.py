@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from steward.agents.skills.model import SKILL_FILE, TOOL_WORD, Script, Skill
 from steward.agents.skills.prompts import reference_of, skill_text
 from steward.agents.skills.registry import Skills
 from steward.broker.declared import arguments_of
+from steward.broker.roles import TARGET
 from steward.broker.tool import Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import Conflict, NotFound
 from steward.runs import Json
@@ -30,8 +31,10 @@ _MOST_ROWS: Final = 1_000
 
 
 class SkillFile(Arguments):
-    skill: str = Field(min_length=1, max_length=64, description="Name of an enabled skill.")
-    path: str = Field(
+    skill: Annotated[str, TARGET] = Field(
+        min_length=1, max_length=64, description="Name of an enabled skill."
+    )
+    path: Annotated[str, TARGET] = Field(
         SKILL_FILE,
         min_length=1,
         max_length=200,
