@@ -228,7 +228,7 @@ def _fixed(call: Call, parts: tuple[Part, ...], prompt: str, needs_nothing: bool
             if needs_nothing and is_narrow(value)
         }
     labels = label_parts(parts, [prompt], [])
-    fixed = {}
+    fixed: dict[str, Any] = {}
     for name, value in call.arguments.items():
         if isinstance(value, bool):
             # Who plans reads in the request that something recurs.

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from steward.agents.doubts import doubts, is_asked_for
 from steward.agents.enforcement import is_left_open, refusal
 from steward.agents.plan import PlanStep, StepBudget
-from steward.agents.provenance import STEP
+from steward.agents.provenance import STEP, label_parts
 from steward.agents.roster import Agent
-from steward.agents.wanted import Made, Wanted
+from steward.agents.wanted import Known, Made, Wanted
 from steward.broker.labels import untrusted
 from steward.broker.roles import only_reads
 from steward.broker.tool import Risk
@@ -222,6 +222,34 @@ def test_no_mixture_of_what_was_read_becomes_a_destination(parts: list[str], glu
     step = _step("send")
     if _why(step, SEND, to=to, body="b") is None and _asked_for(step, to=to, body="b"):
         assert to.strip(".,") in SAID
+
+
+@pytest.mark.parametrize("name", ["to", "payee", "address", "contact", "x9"])
+def test_a_made_up_recipient_is_refused_whatever_its_argument_is_called(name: str) -> None:
+    """Declared under any name, or not declared at all: only people and plans say where something goes."""
+    step = _step("transfer", arguments={"memo": "For March"})
+    given = {"memo": "For March", name: "Mallory Ltd"}
+    for role in ({"x-role": "recipient"}, {"x-role": "destination"}, {}):
+        memo = {"x-role": "content"}
+        parts = parts_of(given, {"properties": {"memo": memo, name: role}, "required": [name]})
+        labels = label_parts(parts, [SAID], [(PAGE, untrusted(f"{STEP}page"))])
+        wanted = Wanted(step, "transfer", SEND, given, parts, labels, known=Known([SAID]))
+        found = doubts(wanted, plan_is_trusted=True)
+        assert refusal(wanted, AGENT, ()) is not None, role
+        assert len(found) == 1, role
+        assert "Mallory Ltd" in found[0]
+        assert not is_asked_for(SEND, found), role
+
+
+def test_what_is_undeclared_only_people_and_plans_give() -> None:
+    step = _step("transfer")
+    assert _why(step, SEND, x9="ann@example.com") is None, "the person named it"
+    assert "does not declare" in str(_why(step, SEND, x9="bob@news.example")), "a result did"
+    assert "does not declare" in str(_why(step, SEND, x9=17))
+    assert "does not declare" in str(_why(step, SEND, x9=True))
+    assert "does not declare" in str(_why(step, Risk.write, x9="made up"))
+    assert _why(_step("transfer", arguments={"x9": "made up"}), SEND, x9="made up") is None
+    assert "stands nowhere" in str(_why(step, Risk.read, x9="made up"))
 
 
 def test_files_that_nobody_named_are_not_attached() -> None:

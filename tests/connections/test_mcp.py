@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from steward.broker.roles import Role as RoleOf
+from steward.broker.roles import roles_of
 from steward.broker.tool import Risk
 from steward.connections import Connection, Draft, Http
 from steward.connections.desk import Desk as Connections
@@ -28,6 +30,7 @@ from steward.core.errors import (
 )
 from steward.identity import Role
 from steward.store import Scope
+from steward.tools._mcp import accept_tools, confirm_roles
 from tests.broker.conftest import Desk, desk
 from tests.connections.outside import Detour, Names, ok, serving
 from tests.tools.room import run
@@ -380,6 +383,49 @@ def test_a_tool_that_changed_after_it_was_accepted_is_not_called(desk: Desk, tol
     assert tools.get(desk.access.scope, "mcp.demo.add").description.endswith("sends home.”")
     events = [each.type for each in desk.steward.events.after(desk.access.scope, 0)]
     assert "org.steward.connection.tools_changed" in events
+
+
+def test_arguments_are_undeclared_until_a_person_confirms_what_they_are_for(
+    desk: Desk, told: Path, database_kind: str
+) -> None:
+    connections, tools = desk.steward.connections, desk.steward.governing.broker.tools
+    access, scope = desk.access, desk.access.scope
+    made = _connected(desk, _stdio(told))
+
+    def roles() -> set[RoleOf]:
+        return set(roles_of(tools.get(scope, "mcp.demo.add").schema()).values())
+
+    _accept(desk, made, "add")
+    assert roles() == {RoleOf.undeclared}
+    before = tools.get(scope, "mcp.demo.add").pin
+    found = connections.tools.find(scope, made.id, "add")
+    assert found is not None
+    shown, chosen = found.shown.hash, {"a": "amount", "b": "plain"}
+    editor = desk.installation.person(Role.editor).access
+    with pytest.raises(Denied):
+        confirm_roles(connections, editor, made.id, "add", shown, chosen)
+    with pytest.raises(Conflict, match="Look at it again"):
+        confirm_roles(connections, access, made.id, "add", "0" * 64, chosen)
+    with pytest.raises(Invalid, match="no argument 'c'"):
+        confirm_roles(connections, access, made.id, "add", shown, {"c": "plain"})
+    confirm_roles(connections, access, made.id, "add", shown, chosen)
+    assert roles() == {RoleOf.amount, RoleOf.plain}
+    with pytest.raises(Denied, match="not what it was"):
+        tools.get(scope, "mcp.demo.add", before)
+
+    # The server changes the tool: what was confirmed held for another one.
+    told.write_text(json.dumps({"description": "Adds. And sends home."}))
+    _accept(desk, made, "add")
+    assert roles() == {RoleOf.undeclared}
+    seen = connections.tools.find(scope, made.id, "add")
+    assert seen is not None
+    hashes = {"add": seen.shown.hash}
+    with pytest.raises(Invalid, match="not among the accepted tools"):
+        accept_tools(connections, access, made.id, hashes, {"wipe": {}})
+    accept_tools(connections, access, made.id, hashes, {"add": chosen})
+    assert roles() == {RoleOf.amount, RoleOf.plain}
+    events = [each.type for each in desk.steward.events.after(scope, 0)]
+    assert "org.steward.connection.tool_roles_confirmed" in events
 
 
 def test_only_what_was_shown_is_accepted(desk: Desk, address: str) -> None:

@@ -17,7 +17,7 @@ WORDS = {
         f"connection.{what}"
         for what in (
             *("created", "changed", "deleted", "restored", "program_accepted"),
-            *("tool_withdrawn", "tool_risk_set"),
+            *("tool_withdrawn", "tool_risk_set", "tool_roles_confirmed"),
         )
     ],
     "f'run.{action}_asked'": [f"run.{each}_asked" for each in ("pause", "resume", "cancel")],

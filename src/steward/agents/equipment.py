@@ -30,6 +30,8 @@ class Equipment:
     skill: str
     model: bool
     nonce: str
+    roles: bool = False
+    """Whether the schemas were recorded with roles; those of earlier releases were not."""
 
     def knows(self, tool: str) -> bool:
         return "risk" in self.tools.get(tool, {})
@@ -74,7 +76,18 @@ def tools_and_skill(scope: Scope, tools: Toolbox, skills: Skills | None, job: Jo
         for name in set(found) - set(tools_for(skill, found)):
             found[name] = {"missing": f"The skill {skill.name} does not use {name}."}
         found[READ_SKILL] = {**_facts(tools.get(scope, READ_SKILL), {}), "ready": False}
-    return {"tools": found, "skill": told}
+    return {"tools": found, "skill": told, "roles": True}
+
+
+def with_present_roles(recorded: Json, tools: Toolbox) -> Json:
+    """A record of before roles were declared, with the roles that installed tools declare now."""
+    known = {
+        name: {**facts, "schema": tools.installed.get(name).schema()}
+        if "schema" in facts and name in tools.installed
+        else facts
+        for name, facts in recorded["tools"].items()
+    }
+    return {**recorded, "tools": known, "roles": True}
 
 
 def _facts(tool: Tool[Any], arguments: Json) -> Json:

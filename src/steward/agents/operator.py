@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.agents.equipment import READ_SKILL, Equipment, tools_and_skill
+from steward.agents.equipment import READ_SKILL, Equipment, tools_and_skill, with_present_roles
 from steward.agents.guardrails import About, checked_output
 from steward.agents.job import Done, Job
 from steward.agents.paying import PaidDesk
@@ -75,9 +75,10 @@ class Operator:
             "arguments": step.arguments,
             "skill": step.skill,
         }
-        return Equipment(
-            **await execution.step(f"{key}/equipment", asked, lambda: asyncio.to_thread(look))
-        )
+        found = await execution.step(f"{key}/equipment", asked, lambda: asyncio.to_thread(look))
+        if not found.get("roles"):
+            found = with_present_roles(found, self._broker.tools)
+        return Equipment(**found)
 
     async def call(
         self,

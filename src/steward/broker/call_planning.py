@@ -6,14 +6,21 @@ The same questions are asked three times: when a call is planned, when a person 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from steward.broker.grants import Grant
 from steward.broker.groups import Groups
 from steward.broker.labels import Labels
-from steward.broker.plans import Plan, body_of, cost_from_json, cost_to_json, validated
+from steward.broker.plans import (
+    Facts,
+    Plan,
+    body_of,
+    cost_from_json,
+    cost_to_json,
+    facts_of,
+    validated,
+)
 from steward.broker.policy import (
     Amounts,
     Asker,
@@ -34,7 +41,6 @@ from steward.runs import UNCERTAIN, Json, Run, Ticket
 from steward.store import Database
 
 T = TypeVar("T")
-_NOTHING: Final = Amounts(0, 0, Decimal(0))
 
 
 @dataclass(frozen=True)
@@ -50,23 +56,24 @@ class Situation:
         run: Run,
         grant: Grant,
         tool: Tool[Any],
-        destination: str | None,
+        facts: Facts,
         origin: Origin,
-        amounts: Amounts,
+        cost: Cost,
     ) -> Decision:
         question = Question(
             asker=self.asker,
             scope=run.scope,
             tool=tool.name,
             risk=tool.risk,
-            resource=Resource("destination", destination) if destination else Resource(),
+            resource=Resource.named(facts.destination),
             effects=tool.effects,
             playbook=grant.playbook,
             branch=grant.branch,
-            destination=destination,
+            destination=facts.destination,
+            recipients=facts.recipients,
             safe_mode=self.settings.safe_mode,
             origin=origin,
-            amounts=amounts,
+            amounts=Amounts(cost.rows, cost.bytes, cost.usd, facts.amount),
             direct=grant.direct,
         )
         return _decided(self.policies, question)
@@ -154,8 +161,7 @@ class CallPlanner:
         situation = self.situation(run, grant)
         context = self.context(run, grant, situation.settings)
         estimate = tool.estimate(context, checked) if tool.estimate else Cost()
-        destination = tool.destination(checked) if tool.destination else None
-        decision = situation.decide(run, grant, tool, destination, origin, _amounts(estimate))
+        decision = situation.decide(run, grant, tool, facts_of(tool, checked), origin, estimate)
         return checked, context, estimate, decision
 
     def decide_again(self, run: Run, grant: Grant, plan: Plan) -> tuple[ProjectSettings, Decision]:
@@ -172,9 +178,9 @@ class CallPlanner:
             run,
             grant,
             self._tools.planned(plan),
-            plan.body["destination"],
+            Facts.from_body(plan.body),
             origin,
-            _amounts(cost_from_json(plan.estimate)),
+            cost_from_json(plan.estimate),
         )
         return situation.settings, decision
 
@@ -185,7 +191,7 @@ class CallPlanner:
         return frozenset(
             tool.name
             for tool in self._tools.listed(run.scope)
-            if situation.decide(run, grant, tool, None, origin, _NOTHING).verdict is Verdict.deny
+            if situation.decide(run, grant, tool, Facts(), origin, Cost()).verdict is Verdict.deny
         )
 
     def context(
@@ -227,10 +233,6 @@ async def within_time(tool: Tool[Any], work: Awaitable[T], *, is_effect: bool = 
 def _decided(policies: PolicySet, question: Question) -> Decision:
     """The same question about the same texts has the same answer, and each call asks it more than once."""
     return decide(policies, question)
-
-
-def _amounts(cost: Cost) -> Amounts:
-    return Amounts(cost.rows, cost.bytes, cost.usd)
 
 
 def _origin(provenance: Mapping[str, Labels], read_untrusted: bool, asked_for: bool) -> Origin:

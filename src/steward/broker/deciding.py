@@ -7,7 +7,7 @@ from typing import Any
 
 from steward.broker.approvals import Approval, Approvals, Verdict
 from steward.broker.grants import Grant
-from steward.broker.plans import validated
+from steward.broker.plans import facts_of, validated
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import ToolContext
 from steward.broker.toolbox import Toolbox
@@ -63,6 +63,6 @@ class Deciding:
         return {
             **found.body,
             "arguments": checked.model_dump(mode="json"),
-            "destination": tool.destination(checked) if tool.destination else None,
+            **facts_of(tool, checked).to_json(),
             "payload": asdict(preview)["payload"] if preview else None,
         }

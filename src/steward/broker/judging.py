@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from steward.broker.groups import Groups
-from steward.broker.plans import Plan
+from steward.broker.plans import Facts, Plan
 from steward.broker.policy import (
     Amounts,
     Asker,
@@ -61,7 +61,7 @@ class Judging:
             scope=access.scope,
             tool=tool,
             risk=known.risk,
-            resource=Resource("destination", destination) if destination else Resource(),
+            resource=Resource.named(destination),
             effects=known.effects,
             playbook=playbook,
             branch=branch,
@@ -120,21 +120,24 @@ class Judging:
         if tool is None:
             return None
         body, origin, estimate = plan["body"], plan["provenance"], plan["estimate"]
-        destination = body.get("destination")
+        facts = Facts.from_body(body)
         return Question(
             asker=asker,
             scope=access.scope,
             tool=tool.name,
             risk=tool.risk,
-            resource=Resource("destination", destination) if destination else Resource(),
+            resource=Resource.named(facts.destination),
             effects=tool.effects,
             branch=body["branch"],
-            destination=destination,
+            destination=facts.destination,
+            recipients=facts.recipients,
             origin=Origin(
                 origin["untrusted_arguments"],
                 not origin["trusted"],
                 tuple(origin["sources"]),
                 origin.get("asked_for", False),
             ),
-            amounts=Amounts(estimate["rows"], estimate["bytes"], Decimal(estimate["usd"])),
+            amounts=Amounts(
+                estimate["rows"], estimate["bytes"], Decimal(estimate["usd"]), facts.amount
+            ),
         )

@@ -1,12 +1,13 @@
 """A call before it happens: checked, judged, previewed; and its value afterwards, labelled."""
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from pydantic import ValidationError
 
 from steward.broker.labels import Labels
+from steward.broker.roles import Role, leaves_of, read_parts
 from steward.broker.tool import Arguments, Cost, Preview, Tool
 from steward.core.errors import Invalid
 from steward.core.mistakes import in_words, mistakes
@@ -55,6 +56,66 @@ def validated(tool: Tool[Any], arguments: Json) -> Arguments:
     return found
 
 
+@dataclass(frozen=True)
+class Facts:
+    """What a policy knows of the arguments of a call, by their roles."""
+
+    destination: str | None = None
+    recipients: tuple[str, ...] = ()
+    """Who gets something; what is undeclared counts as recipient."""
+    amount: Decimal | None = None
+    """The highest amount; what is undeclared counts as amount."""
+    roles: tuple[tuple[str, str], ...] = ()
+    """Path and role of each argument, those that matter most first."""
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "destination": self.destination,
+            "recipients": list(self.recipients),
+            "amount": None if self.amount is None else str(self.amount),
+            "roles": dict(self.roles),
+        }
+
+    @classmethod
+    def from_body(cls, body: Json) -> "Facts":
+        amount = body.get("amount")
+        return cls(
+            body.get("destination"),
+            tuple(body.get("recipients", ())),
+            None if amount is None else Decimal(amount),
+        )
+
+
+def facts_of(tool: Tool[Any], arguments: Arguments) -> Facts:
+    parts = read_parts(tool.schema(), arguments.model_dump(mode="json"))
+    named = [part for part in parts if part.role in {Role.recipient, Role.undeclared}]
+    amounts = [
+        number
+        for part in parts
+        if part.role.is_amount
+        for leaf in leaves_of(part.value)
+        if (number := _number(leaf)) is not None
+    ]
+    order = list(Role)
+    return Facts(
+        tool.destination_of(arguments),
+        tuple(dict.fromkeys(str(leaf) for part in named for leaf in leaves_of(part.value))),
+        max(amounts, default=None),
+        tuple(
+            (part.path, part.role.value)
+            for part in sorted(parts, key=lambda part: order.index(part.role))
+        ),
+    )
+
+
+def _number(value: Any) -> Decimal | None:
+    try:
+        found = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None
+
+
 def body_of(
     run_id: str,
     branch: str,
@@ -68,7 +129,7 @@ def body_of(
         "tool": tool.name,
         "arguments": arguments.model_dump(mode="json"),
         "branch": branch,
-        "destination": tool.destination(arguments) if tool.destination else None,
+        **facts_of(tool, arguments).to_json(),
         "payload": preview.payload if preview else None,
         # An approval is for this version of the tool and no other.
         **({"pin": tool.pin} if tool.pin is not None else {}),

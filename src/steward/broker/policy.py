@@ -71,6 +71,10 @@ class Resource:
     kind: str = "project"
     id: str = ""
 
+    @classmethod
+    def named(cls, destination: str | None) -> "Resource":
+        return cls("destination", destination) if destination else cls()
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -90,6 +94,8 @@ class Amounts:
     rows: int | None = None
     bytes: int | None = None
     usd: Decimal | None = None
+    highest: Decimal | None = None
+    """The highest amount among the arguments; None where no argument is an amount."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,7 @@ class Question:
     playbook: str | None = None
     branch: str | None = None
     destination: str | None = None
+    recipients: tuple[str, ...] = ()
     safe_mode: bool = False
     origin: Origin = Origin()
     amounts: Amounts = Amounts()
@@ -302,6 +309,7 @@ def _context(question: Question) -> dict[str, Any]:
             "network": effects.network,
             "spends": effects.spends,
         },
+        "recipients": sorted(set(question.recipients)),
         "safe_mode": question.safe_mode,
         "direct": question.direct,
         "provenance": {
@@ -322,9 +330,11 @@ def _amounts(amounts: Amounts) -> dict[str, Any]:
         known["rows"] = min(amounts.rows, _MOST_LONG)
     if amounts.bytes is not None:
         known["bytes"] = min(amounts.bytes, _MOST_LONG)
-    if amounts.usd is not None:
-        usd = min(amounts.usd, _MOST_DECIMAL).quantize(Decimal("0.0001"), ROUND_CEILING)
-        known["usd"] = {"__extn": {"fn": "decimal", "arg": f"{usd:f}"}}
+    for name, amount in (("usd", amounts.usd), ("highest", amounts.highest)):
+        if amount is not None:
+            most = max(-_MOST_DECIMAL, min(amount, _MOST_DECIMAL))
+            exact = most.quantize(Decimal("0.0001"), ROUND_CEILING)
+            known[name] = {"__extn": {"fn": "decimal", "arg": f"{exact:f}"}}
     return known
 
 

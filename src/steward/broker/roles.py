@@ -216,11 +216,13 @@ def leaves_of(value: Json) -> Iterator[Any]:
 def roles_of(schema: Schema) -> dict[str, Role]:
     """The role of every innermost field of a schema, by its path; undeclared where there is none."""
     fields = _fields(schema)
-    return {
-        path: _inherited(path, fields)
-        for path in fields
-        if not any(_is_inside(other, path) for other in fields)
-    }
+    return {path: _inherited(path, fields) for path in _innermost(fields)}
+
+
+def fields_of(schema: Schema) -> dict[str, Schema]:
+    """The schema of every innermost field, by its path."""
+    fields = _fields(schema)
+    return {path: fields[path].schema for path in _innermost(fields)}
 
 
 def with_roles(schema: Schema, roles: Mapping[str, str]) -> dict[str, Any]:
@@ -323,6 +325,11 @@ def _joined(before: _Field | None, field: _Field) -> _Field:
     disagree = before.role and field.role and before.role is not field.role
     role = Role.undeclared if disagree else before.role or field.role
     return _Field(before.schema, role, before.required and field.required)
+
+
+def _innermost(fields: Mapping[str, _Field]) -> Iterator[str]:
+    around = {path[: match.start()] for path in fields for match in re.finditer(r"[.\[]", path)}
+    yield from (path for path in fields if path not in around)
 
 
 def _inherited(path: str, fields: Mapping[str, _Field]) -> Role:

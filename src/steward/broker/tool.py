@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from steward.broker.roles import Role, values_with
 from steward.core.plugins import Registry
 from steward.runs import Json, Reconciled, Ticket
 from steward.store import Scope
@@ -149,9 +150,17 @@ class Tool(Generic[A]):
     """How often a read or compute call is tried when something is unavailable."""
     estimate: Callable[[ToolContext, A], Cost] | None = None
     destination: Callable[[A], str] | None = None
-    """To whom an external send goes, for policies and approval cards."""
+    """Where a call goes, where that is more than the values of its recipients and destinations."""
     pin: Json = None
     """Names the exact version of a tool that a project can change; None for installed tools."""
+
+    def destination_of(self, arguments: A) -> str | None:
+        """To whom or where a call goes, for policies and approval cards."""
+        if self.destination is not None:
+            return self.destination(arguments)
+        given = arguments.model_dump(mode="json")
+        named = values_with(self.schema(), given, Role.recipient, Role.destination)
+        return ", ".join(map(str, named)) or None
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments; the caller's to change."""

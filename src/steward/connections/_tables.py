@@ -55,6 +55,7 @@ tools = Table(
     Column("seen", Json),
     Column("accepted", Json),
     Column("risk", String(20)),
+    Column("roles", Json),
     Column("accepted_by", String(40)),
     Column("accepted_at", Moment),
     PrimaryKeyConstraint("project_id", "connection_id", "name"),

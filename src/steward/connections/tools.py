@@ -1,4 +1,4 @@
-"""Tools of MCP servers: seen, looked at by a person, accepted by their hash; a changed one must be accepted anew."""
+"""Tools of MCP servers: seen, looked at by a person, accepted by their hash; a changed one must be accepted again."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +32,16 @@ class ServerTool:
     chosen_risk: str | None
     accepted_by: str | None
     accepted_at: datetime | None
+    confirmed: Mapping[str, Any] | None = None
+    """The hash of a definition, and what a person said its arguments are for."""
+
+    @property
+    def roles(self) -> Mapping[str, str] | None:
+        """Role of each argument by its path, while the accepted definition is the one they were confirmed for."""
+        if self.confirmed is None or self.accepted is None:
+            return None
+        held: Mapping[str, str] = self.confirmed["roles"]
+        return held if self.confirmed["hash"] == self.accepted.hash else None
 
     @property
     def state(self) -> ToolState:
@@ -120,9 +130,16 @@ class ServerTools:
                 self._events.append(tx, "connection.tools_changed", connection.id, data)
 
     def accept(
-        self, access: Access, connection_id: str, hashes: Mapping[str, str]
+        self,
+        access: Access,
+        connection_id: str,
+        hashes: Mapping[str, str],
+        roles: Mapping[str, Mapping[str, str]] | None = None,
     ) -> list[ServerTool]:
-        """Accepts definitions that somebody has seen, by name and hash; one that moved on is refused."""
+        """Accepts definitions that a person has seen, by name and hash; one that has changed since is refused.
+
+        `roles`: what the person confirmed each tool's arguments to be for, by tool and path.
+        """
         access.require(Role.admin)
         with self._database.write(access.scope) as tx:
             connection = existing(tx, connection_id)
@@ -139,6 +156,7 @@ class ServerTools:
                         accepted=row.seen,
                         accepted_by=access.user_id,
                         accepted_at=self._clock.now(),
+                        **_confirmed(shown, (roles or {}).get(name)),
                     )
                 )
             data = {"name": connection.name, "tools": sorted(hashes)[:20], "by": access.user_id}
@@ -158,6 +176,16 @@ class ServerTools:
         if risk is not None and risk not in RISKS:
             raise Invalid(f"{risk!r} is not a risk class; there are {', '.join(RISKS)}.")
         return self._changed(access, connection_id, name, "tool_risk_set", risk=risk)
+
+    def confirm_roles(
+        self, access: Access, connection_id: str, name: str, shown: str, roles: Mapping[str, str]
+    ) -> ServerTool:
+        """What a person says the arguments of an accepted tool are for; holds until the server changes the tool."""
+        found = self.find(access.scope, connection_id, name)
+        if found is None or found.state != "accepted" or found.shown.hash != shown:
+            raise Conflict(f"{name!r} is not accepted as it was shown. Look at it again.")
+        confirmed = _confirmed(shown, roles)
+        return self._changed(access, connection_id, name, "tool_roles_confirmed", **confirmed)
 
     def _changed(
         self, access: Access, connection_id: str, name: str, what: str, **values: Any
@@ -180,6 +208,10 @@ class ServerTools:
         return _tool(row)
 
 
+def _confirmed(shown: str, roles: Mapping[str, str] | None) -> dict[str, Any]:
+    return {} if roles is None else {"roles": {"hash": shown, "roles": dict(roles)}}
+
+
 def _is(connection_id: str, name: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     return _COLUMNS.connection_id == connection_id, _COLUMNS.name == name
 
@@ -193,4 +225,5 @@ def _tool(row: sa.Row[Any]) -> ServerTool:
         row.risk,
         row.accepted_by,
         row.accepted_at,
+        row.roles,
     )

@@ -11,7 +11,7 @@ _WORDS: Final = {
     "approvers": "changed deleted",
     "connection": (
         "created changed deleted restored health program_accepted proposal_dismissed "
-        "proposal_brought_back tool_risk_set tool_withdrawn tools_accepted tools_changed"
+        "proposal_brought_back tool_risk_set tool_roles_confirmed tool_withdrawn tools_accepted tools_changed"
     ),
     "data": "committed",
     "evaluation": "kept deleted restored",

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from steward.broker.roles import Role, roles_of
 from steward.broker.tool import Outcome, Preview, Risk, Tool, ToolContext
 from steward.data.versions import Workspace, on_ticket
 from steward.runs import Found, Json, Ticket, canonical, digest
@@ -49,6 +50,8 @@ def _check_declaration(tool: Tool[Any]) -> None:
     assert schema.get("additionalProperties") is False, f"{tool.name} takes unknown arguments"
     for name, field in schema.get("properties", {}).items():
         assert field.get("description"), f"{tool.name}: argument {name} is not described"
+    for path, role in roles_of(schema).items():
+        assert role is not Role.undeclared, f"{tool.name}: argument {path} declares no role"
     with pytest.raises(ValidationError):
         tool.arguments.model_validate({"no such argument": 1})
     if not tool.risk.at_most(Risk.compute):
@@ -58,7 +61,8 @@ def _check_declaration(tool: Tool[Any]) -> None:
         )
     if tool.risk is Risk.external_send:
         assert tool.effects.network, f"{tool.name} sends and does not say so"
-        assert tool.destination is not None, f"{tool.name} does not say where it sends to"
+        says_where = {Role.recipient, Role.destination} & set(roles_of(schema).values())
+        assert tool.destination or says_where, f"{tool.name} does not say where it sends to"
     if tool.effects.writes:
         assert tool.reconcile or tool.idempotent, f"{tool.name} cannot tell whether it happened"
     if tool.undo_is_compensation:
@@ -100,8 +104,8 @@ async def _previewed(tool: Tool[Any], context: ToolContext, arguments: Any) -> P
     preview = await tool.dry_run(context, arguments)
     assert preview.summary, f"the preview of {tool.name} says nothing"
     canonical([preview.details, preview.payload])
-    if tool.risk is Risk.external_send and tool.destination is not None:
-        assert tool.destination(arguments), f"{tool.name} does not say where this goes"
+    if tool.risk is Risk.external_send:
+        assert tool.destination_of(arguments), f"{tool.name} does not say where this goes"
     return preview
 
 

@@ -1,10 +1,11 @@
 """Tools of connected MCP servers as tools of the project: `mcp.<connection>.<tool>`, once somebody accepted them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
 from steward.broker.declared import arguments_of
+from steward.broker.roles import with_roles
 from steward.broker.tool import (
     Arguments,
     Artifact,
@@ -20,7 +21,8 @@ from steward.connections import Connection, Desk
 from steward.connections.mcp.definitions import Definition
 from steward.connections.tools import ServerTool
 from steward.core.errors import Denied, Invalid, NotFound
-from steward.runs import Json
+from steward.identity import Access
+from steward.runs import Json, digest
 from steward.store import Scope
 from steward.tools._calls import keep, plain
 
@@ -76,6 +78,7 @@ class McpTools:
     def _tool(self, connection: Connection, known: ServerTool, accepted: Definition) -> Tool[Any]:
         name = full_name(connection, accepted.name)
         place = connection.place
+        roles = known.roles or {}
 
         async def dry_run(_context: ToolContext, arguments: Arguments) -> Preview:
             return Preview(
@@ -100,7 +103,8 @@ class McpTools:
                 f"Tool of the connected server {connection.name!r}. The server says of it, in words nobody here "
                 f"vouches for: “{accepted.description}”"
             ),
-            arguments=arguments_of(accepted.arguments, name),
+            # What the server itself says about roles does not count.
+            arguments=arguments_of(with_roles(accepted.arguments, roles), name),
             risk=Risk(known.risk),
             run=run,
             effects=Effects(reads=True, network=True),
@@ -112,6 +116,8 @@ class McpTools:
                 # A server at another address is another server.
                 "revision": connection.revision,
                 "definition": accepted.hash,
+                # What the arguments are for decides what is asked; another answer makes it another tool.
+                **({"roles": digest(dict(roles))} if roles else {}),
             },
         )
 
@@ -141,6 +147,33 @@ class McpTools:
             trusted=False,
             cost=Cost(bytes=len(text)),
         )
+
+
+def accept_tools(
+    desk: Desk,
+    access: Access,
+    connection_id: str,
+    hashes: Mapping[str, str],
+    roles: Mapping[str, Mapping[str, str]],
+) -> list[ServerTool]:
+    """Accepts tools by the hashes that were shown, with what a person confirmed their arguments to be for."""
+    offered = {each.name: each for each in desk.tools.listed(access.scope, connection_id)}
+    for name, chosen in roles.items():
+        if name not in hashes or name not in offered:
+            raise Invalid(f"Roles are given for {name!r}, which is not among the accepted tools.")
+        with_roles(offered[name].shown.arguments, chosen)
+    return desk.tools.accept(access, connection_id, hashes, roles)
+
+
+def confirm_roles(
+    desk: Desk, access: Access, connection_id: str, name: str, shown: str, roles: Mapping[str, str]
+) -> ServerTool:
+    """Keeps what a person says the arguments of an accepted tool are for."""
+    found = desk.tools.find(access.scope, connection_id, name)
+    if found is None:
+        raise NotFound(f"The server offers no tool {name!r}.")
+    with_roles(found.shown.arguments, roles)
+    return desk.tools.confirm_roles(access, connection_id, name, shown, roles)
 
 
 def full_name(connection: Connection, tool: str) -> str:

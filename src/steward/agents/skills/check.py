@@ -15,6 +15,7 @@ from steward.agents.skills.model import (
     Script,
     SkillDocument,
 )
+from steward.broker.roles import role_problem
 from steward.broker.schemas import schema_problem
 from steward.broker.tool import Risk
 from steward.core.documents import Part
@@ -238,7 +239,7 @@ class _Reader:
         if value is None:
             return {"type": "object"}
         found = value.data()
-        wrong = schema_problem(found)
+        wrong = schema_problem(found) or role_problem(found)
         if wrong is None and (not isinstance(found, dict) or found.get("type") != "object"):
             wrong = "the arguments must be of type object"
         if wrong is not None:

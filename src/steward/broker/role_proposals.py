@@ -1,0 +1,57 @@
+"""Proposes roles for the arguments of a tool from elsewhere. A person confirms or changes them; until then none holds.
+
+This is the only place that looks at names: a wrong guess is shown to a person before it counts. Where nothing speaks for a
+role, none is proposed, and the person has to choose.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from steward.broker.roles import Role, fields_of
+from steward.broker.schemas import Schema, kinds_of
+
+_FORMATS: Final[Mapping[str, Role]] = {
+    **dict.fromkeys(("email", "idn-email", "phone"), Role.recipient),
+    **dict.fromkeys(("uri", "url", "iri", "hostname", "ipv4", "ipv6"), Role.destination),
+    **dict.fromkeys(("date", "time", "date-time", "duration"), Role.plain),
+    "password": Role.secret,
+}
+_WORDS: Final[Mapping[Role, frozenset[str]]] = {
+    role: frozenset(words.split())
+    for role, words in {
+        Role.secret: "secret password token credential credentials bearer apikey",
+        Role.recipient: "to cc bcc recipient recipients receiver payee email emails mail phone contact address channel "
+        "attendee attendees participant participants guest guests assignee assignees watcher watchers invitees "
+        "mention mentions notify people person account iban wallet",
+        Role.destination: "url urls uri link endpoint host domain server webhook callback destination bucket",
+        Role.amount: "amount amounts price sum total usd eur budget quantity",
+        Role.reach: "permission permissions role access visibility audience privacy public recurring recurrence repeat "
+        "frequency interval force overwrite permanent method",
+        Role.content: "body text message content subject title description note comment html summary markdown payload",
+        Role.selector: "query filter filters columns fields sort order where sql search prefix pattern keyword",
+        Role.plain: "limit offset page size count cursor locale language format timezone timeout start end date time day",
+        Role.target: "id ids path paths file files filename folder dataset table branch commit repository repo project "
+        "document ticket issue article event attachment attachments user users object key number",
+    }.items()
+}
+
+
+def propose_roles(schema: Schema) -> dict[str, Role | None]:
+    """A role for each innermost field by its path, from its format, its type and its name; None where nothing speaks for one."""
+    return {path: _proposed(path, field, schema) for path, field in fields_of(schema).items()}
+
+
+def _proposed(path: str, field: Mapping[str, Any], root: Schema) -> Role | None:
+    around = (field, field.get("items"))
+    formats = [str(each.get("format")) for each in around if isinstance(each, Mapping)]
+    by_format = next((_FORMATS[each] for each in formats if each in _FORMATS), None)
+    if by_format is not None:
+        return by_format
+    name = re.split(r"[.\]]", path.removesuffix("[]"))[-1]
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    words = set(re.split(r"[^a-z0-9]+", spaced.lower()))
+    by_name = next((role for role, known in _WORDS.items() if words & known), None)
+    if by_name is None and kinds_of(field, root) <= {"boolean", "null"}:
+        return Role.reach
+    return by_name
