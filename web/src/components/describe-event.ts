@@ -67,6 +67,8 @@ const SENTENCES: Record<string, Words> = {
     typeof data.risk === 'string'
       ? `Risk of the tool${named(data, 'tool')} of${named(data)} set to ${data.risk.replaceAll('_', ' ')}`
       : `Risk of the tool${named(data, 'tool')} of${named(data)} taken from the server’s hints again`,
+  'connection.tool_roles_confirmed': (data) =>
+    `Roles of the arguments of the tool${named(data, 'tool')} of${named(data)} confirmed`,
   'connection.tool_withdrawn': (data) =>
     `Tool${named(data, 'tool')} of${named(data)} no longer accepted`,
   'connection.tools_accepted': (data) => `Tools of${named(data)} accepted${listed(data.tools)}`,
