@@ -937,6 +937,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/connections/{connection_id}/tools/{tool_name}/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Confirm Server Tool Roles
+         * @description Says what the arguments of an accepted tool are for. It holds until the server changes the tool.
+         */
+        put: operations["confirm_server_tool_roles"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/connections/{connection_id}/tools/{tool_name}/withdraw": {
         parameters: {
             query?: never;
@@ -3925,6 +3945,15 @@ export interface components {
             hashes: {
                 [key: string]: string;
             };
+            /**
+             * Roles
+             * @description Tool → argument's path → what it is for, as a person confirmed it.
+             */
+            roles?: {
+                [key: string]: {
+                    [key: string]: "recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "content" | "selector" | "plain";
+                };
+            };
         };
         /** ActionOut */
         ActionOut: {
@@ -4056,6 +4085,17 @@ export interface components {
             tool: string;
             /** Wait Key */
             wait_key: string;
+        };
+        /** ArgumentRoleOut */
+        ArgumentRoleOut: {
+            /** Description */
+            description: string;
+            /** Path */
+            path: string;
+            /** @description From format, type and name; None: no proposal. */
+            proposed: ("recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "content" | "selector" | "plain") | null;
+            /** @description As confirmed; None: not confirmed. */
+            role: ("recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "content" | "selector" | "plain") | null;
         };
         /** AttachmentOut */
         AttachmentOut: {
@@ -6764,6 +6804,12 @@ export interface components {
          * @enum {string}
          */
         Risk: "read" | "compute" | "write" | "external_send" | "destructive" | "admin" | "secret";
+        /**
+         * Role
+         * @description What an argument is for. The order is the order in which people see arguments.
+         * @enum {string}
+         */
+        Role: "recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "undeclared" | "content" | "selector" | "plain";
         /** RowsOut */
         RowsOut: {
             /** Columns */
@@ -7210,6 +7256,11 @@ export interface components {
             arguments: {
                 [key: string]: unknown;
             };
+            /**
+             * Arguments By Role
+             * @description What each argument is for: as a person confirmed it, and as Steward proposes it.
+             */
+            arguments_by_role: components["schemas"]["ArgumentRoleOut"][];
             chosen_risk: components["schemas"]["Risk"] | null;
             /** Description */
             description: string;
@@ -7222,6 +7273,11 @@ export interface components {
             /** Name */
             name: string;
             risk: components["schemas"]["Risk"];
+            /**
+             * Roles Confirmed
+             * @description Until a person confirms the roles, every argument counts as the strictest.
+             */
+            roles_confirmed: boolean;
             /**
              * State
              * @enum {string}
@@ -7853,6 +7909,21 @@ export interface components {
         ToolRiskIn: {
             /** @description None: as the server's hints have it. */
             risk: components["schemas"]["Risk"] | null;
+        };
+        /** ToolRolesIn */
+        ToolRolesIn: {
+            /**
+             * Hash
+             * @description Of the accepted definition that was shown.
+             */
+            hash: string;
+            /**
+             * Roles
+             * @description Argument's path → what it is for. Others count as the strictest.
+             */
+            roles: {
+                [key: string]: "recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "content" | "selector" | "plain";
+            };
         };
         /** TriggerIn */
         TriggerIn: {
@@ -13228,6 +13299,115 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ToolRiskIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerToolOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    confirm_server_tool_roles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                connection_id: string;
+                tool_name: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolRolesIn"];
             };
         };
         responses: {
