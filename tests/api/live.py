@@ -5,6 +5,7 @@ from typing import Any
 
 import uvicorn
 
+from steward.api.server import server_config
 from steward.testing import Installation
 
 
@@ -12,7 +13,8 @@ class LiveServer:
     """`with LiveServer(installation) as address:` serves it on a free port."""
 
     def __init__(self, installation: Installation) -> None:
-        config = uvicorn.Config(installation.api, port=0, log_config=None, lifespan="off")
+        config = server_config(installation.api, installation.steward.settings.http)
+        config.port = 0
         self._server = uvicorn.Server(config)
         self._started = threading.Event()
         startup = self._server.startup

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from steward.agents.live import Live
-from steward.api import following
+from steward.api import streams
 from steward.api.chat_events import Happening, Place, placed
 from steward.app import open_steward
 from steward.core.errors import Invalid
@@ -326,7 +326,7 @@ def test_places_name_parts_of_entries() -> None:
 
 
 def test_a_reader_that_reads_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "STALLED_SECONDS", 0.01)
+    monkeypatch.setattr(streams, "STALLED_SECONDS", 0.01)
     ended = threading.Event()
 
     async def frames() -> Any:
@@ -341,7 +341,7 @@ def test_a_reader_that_reads_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) 
             await asyncio.Event().wait()
 
     async def serve() -> None:
-        stream = following.EventStream(frames())
+        stream = streams.EventStream(streams.StreamPlaces(1), "someone", frames())
         with pytest.raises(TimeoutError):
             await stream.stream_response(send)
         await stream.body_iterator.aclose()  # type: ignore[attr-defined]

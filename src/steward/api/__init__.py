@@ -52,6 +52,7 @@ from steward.api.routes import (
     uploads,
     weighings,
 )
+from steward.api.streams import StreamPlaces
 from steward.app import Steward
 
 __all__ = ["create_api", "create_routes"]
@@ -128,7 +129,7 @@ def create_api(steward: Steward) -> FastAPI:
     limiter = RateLimiter(
         steward.clock, per_minute=http.requests_per_minute, burst=http.request_burst
     )
-    api.state.context = ApiContext(steward, limiter)
+    api.state.context = ApiContext(steward, limiter, StreamPlaces(http.streams_per_person))
     problems.install(api, steward.metrics)
 
     @api.get(f"{openapi.PREFIX}/openapi.json", include_in_schema=False)

@@ -7,6 +7,7 @@ from typing import cast
 from fastapi import Request
 
 from steward.api.limits import RateLimiter
+from steward.api.streams import StreamPlaces
 from steward.app import Steward
 
 
@@ -14,6 +15,7 @@ from steward.app import Steward
 class ApiContext:
     steward: Steward
     limiter: RateLimiter
+    streams: StreamPlaces
     stopping: Event = field(default_factory=Event)
     """Set when the server goes down, so that open streams end by themselves."""
 

@@ -10,8 +10,6 @@ from contextlib import ExitStack
 from typing import Any, Final
 
 from anyio import to_thread
-from fastapi.responses import StreamingResponse
-from starlette.types import Message, Send
 
 from steward.agents.live import LiveText, live_topic
 from steward.agents.telling import Teller
@@ -23,8 +21,6 @@ from steward.identity import Access
 from steward.runs import Entry, Run, Status
 from steward.runs.entries import blob_references
 
-STALLED_SECONDS: Final = 60.0
-"""A reader that takes nothing for so long has gone."""
 _PAGE: Final = 200
 _FOLLOW_SECONDS: Final = 5.0
 BEAT: Final = Happening("", None)
@@ -33,22 +29,6 @@ BEAT: Final = Happening("", None)
 _PEOPLE: Final = frozenset({"plan", QUESTION, GATE, BUDGET, UNCERTAIN})
 
 Conclude = Callable[[Run], list[tuple[str, Any]]]
-
-
-class EventStream(StreamingResponse):
-    """Server-sent events, for readers that read."""
-
-    def __init__(self, frames: AsyncIterator[str]) -> None:
-        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-        super().__init__(frames, media_type="text/event-stream", headers=headers)
-
-    async def stream_response(self, send: Send) -> None:
-        async def patiently(message: Message) -> None:
-            # The timeout is an OSError, which the framework takes for a reader that hung up.
-            async with asyncio.timeout(STALLED_SECONDS):
-                await send(message)
-
-        await super().stream_response(patiently)
 
 
 class Following:

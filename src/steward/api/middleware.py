@@ -7,10 +7,11 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from steward.api.bodies import Body
 from steward.api.openapi import PREFIX
 from steward.api.problems import problem_of, unexpected
 from steward.app import Steward
-from steward.core.errors import Denied, Invalid, NotFound, StewardError, TooLarge
+from steward.core.errors import Denied, NotFound, StewardError
 from steward.trace import get_logger, log_context
 
 _logger = get_logger("steward.http")
@@ -110,22 +111,7 @@ class RequestFrame:
         http = self._steward.settings.http
         is_upload = scope["method"] == "PATCH" and "/uploads/" in scope["path"]
         limit = http.max_upload_request_bytes if is_upload else http.max_body_bytes
-        declared = headers.get("content-length", "0")
-        if not declared.isdigit():
-            raise Invalid("The Content-Length header is not a number.")
-        if int(declared) > limit:
-            raise TooLarge(f"The request is larger than {limit:,} bytes.")
-        seen = 0
-
-        async def limited() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > limit:
-                raise TooLarge(f"The request is larger than {limit:,} bytes.")
-            return message
-
-        return limited
+        return Body(receive, headers, largest=limit, seconds=http.body_seconds).receive
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         route = _route_template(scope)

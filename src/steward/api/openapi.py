@@ -17,6 +17,7 @@ _DESCRIPTIONS = {
     401: "Not signed in.",
     403: "Not allowed.",
     404: "No such thing, or none that the caller may see.",
+    408: "The body did not arrive in time.",
     409: "Conflicts with the current state.",
     412: "The document changed since it was read.",
     413: "Larger than allowed.",
@@ -82,7 +83,9 @@ def _complete(operation: dict[str, Any], path: str, route: APIRoute, method: str
     guard = guard_of(route) if own else Public()
     operation["x-steward-access"] = guard.as_dict()
     operation["security"] = [] if isinstance(guard, Public) else _security(guard)
-    statuses = _statuses(operation, guard, method, own=own)
+    # A route names what it answers beyond that, as `responses={409: {}}`.
+    declared = {status for status in route.responses if status in _DESCRIPTIONS}
+    statuses = _statuses(operation, guard, method, own=own) | declared
     for status in sorted(statuses):
         operation["responses"][str(status)] = {
             "description": _DESCRIPTIONS[status],
@@ -105,7 +108,7 @@ def _statuses(operation: dict[str, Any], guard: Guard, method: str, *, own: bool
     if parameters or "requestBody" in operation:
         statuses |= {422}
     if "requestBody" in operation:
-        statuses |= {400, 404, 413}
+        statuses |= {400, 404, 408, 413}
     if method in _CONFLICTING and own:
         statuses |= {401, 409}
     if any(item["name"].lower() == "if-match" for item in parameters):

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from steward.api.bodies import Refused
 from steward.core import errors
 from steward.flows.direct_calls import NotDoneYet
 from steward.trace import Metrics, get_logger, redact_text
@@ -26,6 +27,7 @@ _STATUS: tuple[tuple[type[errors.StewardError], int], ...] = (
     (errors.Stale, 412),
     (errors.RevisionRequired, 428),
     (errors.Conflict, 409),
+    (errors.TooSlow, 408),
     (errors.RateLimited, 429),
     (errors.Unavailable, 503),
     (errors.StewardError, 500),
@@ -101,6 +103,9 @@ def problem_of(request_id: str, error: errors.StewardError) -> JSONResponse:
     headers = {}
     if isinstance(error, errors.RateLimited):
         headers["Retry-After"] = str(error.retry_after_seconds)
+    if isinstance(error, errors.TooSlow | errors.TooLarge):
+        # What is still on its way would be taken for the next request.
+        headers["Connection"] = "close"
     if isinstance(error, errors.Unauthenticated):
         headers["WWW-Authenticate"] = 'Bearer realm="steward"'
     items = None
@@ -143,6 +148,8 @@ def install(api: FastAPI, metrics: Metrics) -> None:
 
     @api.exception_handler(HTTPException)
     async def _framework(request: Request, error: Exception) -> JSONResponse:
+        if isinstance(error, Refused):
+            return await _ours(request, error.error)
         raised = cast(HTTPException, error)
         status = raised.status_code
         phrase = HTTPStatus(status).phrase

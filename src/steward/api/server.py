@@ -3,14 +3,18 @@
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from steward.api import create_api
+from steward.api.connections import TimedConnection
 from steward.app import Steward
 from steward.core.errors import Misconfigured
 from steward.core.memory import keep_loaded
+from steward.core.settings import HttpSettings
 from steward.runs.worker import WorkerThread
 
 GRACE_SECONDS = 5
@@ -46,19 +50,26 @@ def serve(steward: Steward, on_started: Callable[[str], None]) -> None:
     listener = _listen(http.host, http.port)
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(
-        create_api(steward),
+    config = server_config(create_api(steward), http)
+    server = _Server(config, lambda: on_started(f"http://{shown}:{port}"))
+    keep_loaded()
+    with _driving(steward):
+        server.run(sockets=[listener])
+
+
+def server_config(api: FastAPI, http: HttpSettings) -> uvicorn.Config:
+    return uvicorn.Config(
+        api,
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
         lifespan="off",
+        ws="none",
+        # A partial passes for the class that the server calls.
+        http=partial(TimedConnection, header_seconds=http.header_seconds),  # type: ignore[arg-type]
     )
-    server = _Server(config, lambda: on_started(f"http://{shown}:{port}"))
-    keep_loaded()
-    with _driving(steward):
-        server.run(sockets=[listener])
 
 
 @contextmanager

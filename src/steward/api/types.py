@@ -3,8 +3,9 @@
 from typing import Annotated, Literal, cast
 
 from fastapi import Path, Query
-from pydantic import StringConstraints
+from pydantic import AfterValidator, StringConstraints
 
+from steward.data.versions import checked_dataset_name
 from steward.identity import Role
 
 RoleName = Literal["runner", "viewer", "operator", "editor", "admin", "owner"]
@@ -48,7 +49,9 @@ SecretName = Annotated[
 _DATASET = r"^[^\x00-\x1f\x7f/\\\\]{1,200}$"
 DatasetName = Annotated[str, Path(pattern=_DATASET, examples=["crm_customers"])]
 NewDatasetName = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=_DATASET)
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=_DATASET),
+    AfterValidator(checked_dataset_name),
 ]
 _BRANCH = r"^[^\x00-\x1f\x7f]+$"
 BranchName = Annotated[str, Query(min_length=1, max_length=100, pattern=_BRANCH)]

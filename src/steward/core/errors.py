@@ -9,6 +9,7 @@ StewardError
 ├── Conflict              true a moment ago, no longer                        (409)
 │   ├── Stale             the document changed since the caller read it       (412)
 │   └── RevisionRequired  the caller did not say which revision it read       (428)
+├── TooSlow               the request did not arrive in time                  (408)
 ├── RateLimited           too many requests; says when to come back           (429)
 ├── Unavailable           a part is down or busy; trying again may help       (503)
 ├── Misconfigured         the installation is wrong: an administrator acts    (500)
@@ -86,6 +87,11 @@ class Stale(Conflict):
 class RevisionRequired(Conflict):
     code = "revision-required"
     title = "Say which revision you read"
+
+
+class TooSlow(StewardError):
+    code = "too-slow"
+    title = "The request took too long to arrive"
 
 
 class RateLimited(StewardError):

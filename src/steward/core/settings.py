@@ -64,6 +64,17 @@ class HttpSettings(_Section):
         gt=0,
         description="Largest part of an upload sent in one request; larger files come in several.",
     )
+    header_seconds: float = Field(
+        15, gt=0, description="Seconds within which the headers of a request arrive."
+    )
+    body_seconds: float = Field(
+        10,
+        gt=0,
+        description="Seconds within which each kilobyte of a body arrives; else the request is refused.",
+    )
+    streams_per_person: int = Field(
+        20, gt=0, description="Event streams that one person may follow at a time on one server."
+    )
     requests_per_minute: int = Field(
         1200,
         gt=0,

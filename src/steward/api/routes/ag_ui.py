@@ -17,10 +17,11 @@ from steward.api.chat_documents import chat_out
 from steward.api.chat_events import Happening, Place
 from steward.api.context import ApiContext, context_of
 from steward.api.documents import Input
-from steward.api.following import BEAT, EventStream, Following, waits_for_people
+from steward.api.following import BEAT, Following, waits_for_people
 from steward.api.guards import AsOperator
 from steward.api.plan_reviews import review, review_of
 from steward.api.routes.chat import ChatIn, begin
+from steward.api.streams import EventStream
 from steward.app import Steward
 from steward.broker.approvals import Verdict
 from steward.core.errors import Conflict, Invalid, NotFound, Problem
@@ -76,6 +77,7 @@ class RunAgentIn(_Spoken):
 async def chat_ag_ui(request: Request, access: AsOperator, body: RunAgentIn) -> EventStream:
     """Runs a turn, or goes on with one that was interrupted; what a person must decide ends the run as an interrupt."""
     context = context_of(request)
+    context.streams.require(access.user_id)
     asked = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
     if body.resume:
         thread, run = await to_thread.run_sync(_resumable, context.steward, access, body)
@@ -88,7 +90,7 @@ async def chat_ag_ui(request: Request, access: AsOperator, body: RunAgentIn) -> 
         thread, place, before = None, Place(), []
     teller = AgUi(body.thread_id, body.run_id, run, asked, resumed=thread is not None)
     frames = _frames(context, access, run, place, teller, before)
-    return EventStream(frames)
+    return EventStream(context.streams, access.user_id, frames)
 
 
 def _begun(steward: Steward, access: Access, body: RunAgentIn) -> Run:

@@ -15,8 +15,9 @@ from steward.api.chat_documents import ChatOut, MessageOut, chat_out, message_ou
 from steward.api.chat_events import Place
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Input, Limit, Page, page
-from steward.api.following import BEAT, EventStream, Following, waits_for_people
+from steward.api.following import BEAT, Following, waits_for_people
 from steward.api.guards import AsOperator, AsViewer
+from steward.api.streams import EventStream
 from steward.api.types import RUN_ID, THREAD_ID, UPLOAD_ID, ThreadId
 from steward.app import Steward
 from steward.core.errors import Conflict
@@ -85,6 +86,7 @@ async def chat_stream(request: Request, access: AsOperator, body: ChatIn) -> Eve
     Hanging up ends a query and what it executes; a turn goes on and can be followed again.
     """
     context = context_of(request)
+    context.streams.require(access.user_id)
     run = await to_thread.run_sync(begin, context.steward, access, body)
     return followed(context, access, run, cancels=question_in(body.message) is not None)
 
@@ -206,7 +208,7 @@ def followed(
                 loop = asyncio.get_running_loop()
                 loop.run_in_executor(None, _cancelled, context.steward, access, run)
 
-    return EventStream(frames())
+    return EventStream(context.streams, access.user_id, frames())
 
 
 def _cancelled(steward: Steward, access: Access, run: Run) -> None:

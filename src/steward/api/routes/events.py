@@ -14,6 +14,7 @@ from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Limit, Output, Page, page
 from steward.api.guards import AsViewer, AsViewerOrRunner
 from steward.api.seeing import Seeing, kept
+from steward.api.streams import EventStream
 from steward.app import Steward
 from steward.core import Event
 from steward.core.errors import Invalid, StewardError
@@ -67,17 +68,13 @@ def follow_events(
     access: AsViewerOrRunner,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
-) -> StreamingResponse:
+) -> EventStream:
     """Events as they happen, from `Last-Event-ID` (or `after`) on; from now on when neither is given."""
     context = context_of(request)
     start = number(last_event_id) if last_event_id else after
     if start is None:
         start = context.steward.events.latest(access.scope)
-    return StreamingResponse(
-        _stream(context, access, start),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-    )
+    return EventStream(context.streams, access.user_id, _stream(context, access, start))
 
 
 async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIterator[str]:

@@ -168,7 +168,7 @@ def list_commits(
     return Page(items=[commit_out(item) for item in items], next_cursor=following)
 
 
-@router.get("/commits/{commit_id}/undo")
+@router.get("/commits/{commit_id}/undo", responses={409: {}})
 def plan_undo(
     request: Request, access: AsViewer, commit_id: CommitId, branch: BranchName = "main"
 ) -> UndoPlanOut:

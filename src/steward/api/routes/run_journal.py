@@ -16,6 +16,7 @@ from steward.api.documents import Cursor, Limit, Output, Page, page
 from steward.api.guards import AsViewer, AsViewerOrRunner
 from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
 from steward.api.run_documents import EntryOut, run_out
+from steward.api.streams import EventStream
 from steward.api.types import RunId
 from steward.broker.story import story
 from steward.identity import Access
@@ -83,16 +84,13 @@ def follow_run(
     run_id: RunId,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
-) -> StreamingResponse:
+) -> EventStream:
     """Journal entries as they are written, from `Last-Event-ID` (or `after`, or the beginning) on."""
     context = context_of(request)
     context.steward.runs.get(access.scope, run_id)
     start = number(last_event_id) if last_event_id else after
-    return StreamingResponse(
-        _stream(context, access, run_id, start or 0),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-    )
+    frames = _stream(context, access, run_id, start or 0)
+    return EventStream(context.streams, access.user_id, frames)
 
 
 async def _stream(context: ApiContext, access: Access, run_id: str, seq: int) -> AsyncIterator[str]:

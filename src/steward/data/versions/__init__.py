@@ -8,6 +8,7 @@ from steward.data.versions._branches import MAIN
 from steward.data.versions._delta import Exported
 from steward.data.versions._edit import Counts
 from steward.data.versions._manifest import Layout
+from steward.data.versions._names import checked_dataset_name
 from steward.data.versions._record import Draft, on_ticket
 from steward.data.versions._versions import EditOutcome, Versions
 from steward.data.versions._viewing import View
@@ -87,5 +88,6 @@ __all__ = [
     "Versions",
     "View",
     "Workspace",
+    "checked_dataset_name",
     "on_ticket",
 ]

@@ -7,17 +7,17 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, Invalid, NotFound
-from steward.core.ids import Ids, is_id
+from steward.core.errors import Conflict, Denied, NotFound
+from steward.core.ids import Ids
 from steward.data.versions import _tables as tables
 from steward.data.versions._history import History, Row, branch, tag
+from steward.data.versions._names import check_reference
 from steward.data.versions._tree import EMPTY
 from steward.data.versions.results import Branch, Tag
 from steward.store import Database, Prepared, Scope, Transaction
 
 MAIN: Final = "main"
 DEFAULT_WORKSPACE: Final = "default"
-_LONGEST: Final = 200
 _WORKSPACE: Final = Prepared(
     sa.select(tables.workspaces.c.id).where(tables.workspaces.c.name == sa.bindparam("name"))
 )
@@ -183,15 +183,6 @@ class Branches:
             )
             if history.tx.first(taken) is not None:
                 raise _taken(name)
-
-
-def check_reference(name: str, noun: str) -> None:
-    odd = not name.isprintable() or name != name.strip()
-    if not 1 <= len(name) <= _LONGEST or odd or is_id(name, "cmt"):
-        raise Invalid(
-            f"The name of a {noun} has 1 to {_LONGEST} printable characters and does not look like a "
-            f"commit id; {name[:50]!r} does not do."
-        )
 
 
 def _tag(workspace_id: str, name: str) -> sa.Select[tuple[object, ...]]:

@@ -5,24 +5,23 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied, Invalid
+from steward.core.errors import Conflict, Denied
 from steward.core.faults import fault
 from steward.core.ids import Ids
 from steward.data.versions import _tables as tables
 from steward.data.versions._history import History, Row
+from steward.data.versions._names import checked_dataset_name, checked_path
 from steward.data.versions._parts import Parts
 from steward.data.versions._tree import Key
 from steward.data.versions.results import EntryConflict, Kind, VersionConflict
 from steward.store import EventLog, Transaction
 
 Wanted = Mapping[Key, str | None]
-_LONGEST_NAME: Final = 200
 _LISTED_IN_EVENT: Final = 100
 
 
@@ -43,10 +42,11 @@ class Draft:
 
     def wanted(self) -> dict[Key, str | None]:
         found: dict[Key, str | None] = {}
+        # What is there under a name that is refused today can still be removed.
         for name, version in self.datasets.items():
-            found["dataset", checked_name(name)] = version
+            found["dataset", name if version is None else checked_dataset_name(name)] = version
         for path, digest in self.files.items():
-            found["file", checked_path(path)] = digest
+            found["file", path if digest is None else checked_path(path)] = digest
         return found
 
 
@@ -269,23 +269,3 @@ def refuse_moved(branch: str, conflicts: Sequence[EntryConflict]) -> None:
 
 def as_kind(kind: str) -> Kind:
     return "dataset" if kind == "dataset" else "file"
-
-
-def checked_name(name: str) -> str:
-    bad = any(ord(character) < 32 for character in name)
-    if not name or len(name) > _LONGEST_NAME or name != name.strip() or bad:
-        raise Invalid(
-            f"A dataset's name has 1 to {_LONGEST_NAME} characters, no control characters and no "
-            f"space around it; {name[:50]!r} does not."
-        )
-    return name
-
-
-def checked_path(path: str) -> str:
-    parts = PurePosixPath(path).parts
-    bad = any(ord(character) < 32 or character == "\\" for character in path)
-    if bad or not parts or path != "/".join(parts) or {"..", ".", "/"} & set(parts):
-        raise Invalid(f"{path[:80]!r} is not a plain relative path such as 'reports/may.pdf'.")
-    if len(path) > tables.NAME_LENGTH:
-        raise Invalid(f"A file's path has at most {tables.NAME_LENGTH} characters.")
-    return path

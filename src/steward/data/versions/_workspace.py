@@ -14,8 +14,6 @@ from steward.data.versions._merge import Contested, MergePlan, Side, plan_merge,
 from steward.data.versions._record import (
     Draft,
     Origin,
-    checked_name,
-    checked_path,
     moved_since,
     refuse_if_protected,
     refuse_moved,
@@ -94,7 +92,7 @@ class Workspace(View):
         if datasets is not None or files is not None:
             entries = [
                 *_datasets(datasets or ()),
-                *(("file", checked_path(f)) for f in files or ()),
+                *(("file", f) for f in files or ()),
             ]
         with self._writing(branch) as (history, row):
             target = history.live(to)
@@ -235,7 +233,7 @@ class Workspace(View):
 
 
 def _datasets(names: Sequence[str]) -> list[Key]:
-    return [("dataset", checked_name(name)) for name in names]
+    return [("dataset", name) for name in names]
 
 
 def _contested(found: _undo.Inverse, blocked: _undo.Blocked) -> Contested:
