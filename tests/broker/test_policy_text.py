@@ -95,3 +95,38 @@ def test_any_text_gives_faults_or_rules(noise: str, at: int) -> None:
     for fault in faults(broken, TOOLS):
         assert 1 <= fault.line <= len(lines)
         assert 1 <= fault.column <= len(lines[fault.line - 1]) + 1
+
+
+def _when(condition: str) -> str:
+    return f'@id("a") permit (principal, action, resource) when {{ {condition} }};'
+
+
+TOO_MUCH = {
+    "parentheses": "(" * 700 + "true" + ")" * 700,
+    "lists": "[" * 5_000 + "]" * 5_000 + " == []",
+    "conditions": "if true then true else " * 4_000 + "true",
+    "links": " && ".join(["true"] * 12_000),
+    "members": "context" + ".a" * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_a_text_that_would_end_the_process_is_a_fault(name: str) -> None:
+    """The engine's parser recurses: each of these ended a server that read it in its own process."""
+    text = _when(TOO_MUCH[name])
+    (fault,) = faults(text)
+    assert fault.line == 1
+    assert "nested more than 30 deep" in fault.message or "too complex" in fault.message
+    with pytest.raises(Invalid, match=r"nested more than 30 deep|too complex"):
+        parse(text)
+
+
+def test_after_a_text_that_ended_the_engine_others_are_read() -> None:
+    assert faults(_when(TOO_MUCH["links"]))
+    assert faults(_when("true")) == []
+    assert faults(_when("context.unknown")) != []
+
+
+def test_brackets_in_strings_and_comments_do_not_count() -> None:
+    text = _when('context.risk == "' + "(" * 100 + '"') + "\n// " + "[" * 100
+    assert faults(text) == []

@@ -1,6 +1,8 @@
-"""Policy texts: reads Cedar with our annotations, and says where a text is wrong by line and column."""
+"""Policy texts: reads Cedar with our annotations, and says where a text is wrong by line and column.
 
-import json
+Every text is first read in a process that may die of it (`_cedar.py`); only what has no fault is held in this one.
+"""
+
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -11,9 +13,12 @@ from typing import Any, Final
 
 import cedarpy
 
+from steward.broker._cedar import Engine, Overwhelmed
 from steward.core.errors import Invalid, Problem, TooLarge
 
 MOST_CHARACTERS: Final = 100_000
+DEEPEST: Final = 30
+"""Brackets within one another."""
 _ANNOTATIONS: Final = frozenset({"id", "outcome", "approvers", "reason"})
 _TOKEN = re.compile(
     r"""(?P<blank>\s+|//[^\n\r]*)|(?P<token>"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*|\d+|[=!<>]=|&&|\|\||::|[^\s"])""",
@@ -22,6 +27,12 @@ _TOKEN = re.compile(
 # What the engine adds to every other mistake in a rule's head.
 _FOLLOWS: Final = "unable to find an applicable action"
 _UNFINISHED: Final = "unexpected end of input"
+_OPENING: Final = frozenset("([{")
+_CLOSING: Final = frozenset(")]}")
+_TOO_COMPLEX: Final = "this rule is too complex to be read; split its condition into several rules"
+# Two, so that texts that are only looked at never hold up a decision.
+_trying = Engine()
+_holding = Engine()
 _NAMED = re.compile(r'`([^`]+)`|@(\w+)|"([^"]+)"|: (\w+)$')
 
 
@@ -72,24 +83,27 @@ class Parsed:
 @lru_cache(maxsize=512)
 def parse(text: str) -> Parsed:
     """Reads a text or raises Invalid with every fault that can be found."""
-    found = _faults(text)
+    found = _faults(text, _holding)
     if found:
         raise refusal(found)
     return Parsed(cedarpy.PolicySet.from_str(text), _rules(text))
 
 
-def check(text: str, schema: cedarpy.Schema | str) -> list[Fault]:
+def check(text: str, schema: str) -> list[Fault]:
     """Everything wrong with a text, the schema's view included; empty when it may be saved."""
-    found = _faults(text)
+    found = _faults(text, _trying)
     if found:
         return found
     statements = list(_statements(text))
-    errors = cedarpy.validate_policies(text, schema).errors
-    precise = {error.policy_id for error in errors if _FOLLOWS not in error.error}
+    try:
+        errors = _trying.validate(text, schema)
+    except Overwhelmed:
+        return [_too_complex(text)]
+    precise = {policy for policy, error in errors if _FOLLOWS not in error}
     located = {
-        _located(text, _numbered(statements, error.policy_id), _once(error.error))
-        for error in errors
-        if _FOLLOWS not in error.error or error.policy_id not in precise
+        _located(text, _numbered(statements, policy), _once(error))
+        for policy, error in errors
+        if _FOLLOWS not in error or policy not in precise
     }
     return sorted(located, key=lambda fault: (fault.line, fault.column, fault.message))
 
@@ -120,22 +134,30 @@ class _Token:
 _Statement = tuple[_Token, ...]
 
 
-def _faults(text: str) -> list[Fault]:
+def _faults(text: str, engine: Engine) -> list[Fault]:
     if len(text) > MOST_CHARACTERS:
         raise TooLarge(f"A policy has at most {MOST_CHARACTERS} characters; split it by level.")
+    deep = _first_too_deep(text)
+    if deep is not None:
+        message = (
+            f"brackets are nested more than {DEEPEST} deep; split the condition into several rules"
+        )
+        return [_fault_at(text, deep, message)]
     try:
-        document = json.loads(cedarpy.policies_to_json_str(text))
+        document = engine.read(text)
+    except Overwhelmed:
+        return [_too_complex(text)]
     except ValueError as error:
-        return [_parse_fault(text, str(error))]
+        return [_parse_fault(text, str(error), engine)]
     statements = list(_statements(text))
     if document["templates"]:
         message = "templates are not used here; name the principal and the resource"
-        return [_located(text, _numbered(statements, next(iter(document["templates"]))), message)]
+        return [_located(text, _numbered(statements, document["templates"][0]), message)]
     found: list[Fault] = []
     taken: set[str] = set()
-    for name, policy in document["staticPolicies"].items():
+    for name, policy in document["policies"].items():
         statement = _numbered(statements, name)
-        notes: dict[str, str | None] = policy.get("annotations", {})
+        notes: dict[str, str | None] = policy["annotations"]
         found += [
             _located(text, statement, message)
             for message in _annotation_faults(policy["effect"], notes, taken)
@@ -165,7 +187,7 @@ def _annotation_faults(effect: str, notes: dict[str, str | None], taken: set[str
 
 
 def _rules(text: str) -> dict[str, Rule]:
-    policies: dict[str, Any] = json.loads(cedarpy.policies_to_json_str(text))["staticPolicies"]
+    policies: dict[str, Any] = _holding.read(text)["policies"]
     rules = {}
     for name, policy in policies.items():
         notes = policy["annotations"]
@@ -204,26 +226,26 @@ def _statements(text: str) -> Iterator[_Statement]:
         yield tuple(held)
 
 
-def _parse_fault(text: str, message: str) -> Fault:
+def _parse_fault(text: str, message: str, engine: Engine) -> Fault:
     """The engine tells no place, so it is asked again: the first statement that fails, then its token."""
     for statement in _statements(text):
         alone = text[statement[0].start : statement[-1].end]
-        problem = _problem(alone)
+        problem = _problem(alone, engine)
         if problem is None:
             continue
         if problem == _UNFINISHED:
             return _fault_at(text, statement[-1].end, "the rule is not finished; it ends with ;")
-        return _fault_at(text, _first_wrong(text, statement, problem), problem)
+        return _fault_at(text, _first_wrong(text, statement, problem, engine), problem)
     return _fault_at(text, 0, message)
 
 
-def _first_wrong(text: str, statement: _Statement, problem: str) -> int:
+def _first_wrong(text: str, statement: _Statement, problem: str, engine: Engine) -> int:
     """Where reading stops: every shorter prefix is merely unfinished, this one is wrong."""
     start = statement[0].start
     low, high = 0, len(statement) - 1
     while low < high:
         middle = (low + high) // 2
-        if _problem(text[start : statement[middle].end]) in {None, _UNFINISHED}:
+        if _problem(text[start : statement[middle].end], engine) in {None, _UNFINISHED}:
             low = middle + 1
         else:
             high = middle
@@ -232,12 +254,33 @@ def _first_wrong(text: str, statement: _Statement, problem: str) -> int:
     return statement[low].start
 
 
-def _problem(text: str) -> str | None:
+def _problem(text: str, engine: Engine) -> str | None:
     try:
-        cedarpy.policies_to_json_str(text)
+        engine.read(text)
     except ValueError as error:
         return str(error)
+    except Overwhelmed:
+        return _TOO_COMPLEX
     return None
+
+
+def _first_too_deep(text: str) -> int | None:
+    """Where brackets are nested deeper than anyone writes them: the parser is not even asked."""
+    depth = 0
+    for token in _tokens(text):
+        if token.text in _OPENING:
+            depth += 1
+            if depth > DEEPEST:
+                return token.start
+        elif token.text in _CLOSING:
+            depth -= 1
+    return None
+
+
+def _too_complex(text: str) -> Fault:
+    """At the longest rule, which is most likely the one."""
+    longest = max(_statements(text), key=len, default=None)
+    return _fault_at(text, longest[0].start if longest else 0, _TOO_COMPLEX)
 
 
 def _numbered(statements: list[_Statement], name: str) -> _Statement:

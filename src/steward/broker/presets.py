@@ -6,8 +6,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
-import cedarpy
-
 from steward.broker.policy_text import Fault, check, refusal
 from steward.broker.tool import TOOLS, Risk
 from steward.core.errors import Invalid
@@ -68,13 +66,11 @@ def _of_projects(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _schema(
-    tools: tuple[tuple[str, Risk], ...], of_projects: tuple[str, ...] = ()
-) -> cedarpy.Schema:
+def _schema(tools: tuple[tuple[str, Risk], ...], of_projects: tuple[str, ...] = ()) -> str:
     # Their risk is known only when they are called, so a rule may expect any.
     any_risk = ", ".join(f'"{risk.value}"' for risk in Risk)
     further = "".join(_action(name, any_risk) for name in of_projects)
-    return cedarpy.Schema.from_str(schema_text(dict(tools)) + further)
+    return schema_text(dict(tools)) + further
 
 
 def _action(name: str, classes: str) -> str:
