@@ -18,7 +18,9 @@ from typing import Any
 from steward.app import Steward, open_steward
 from steward.core import Clock, MovableClock, SystemClock, load_settings
 from steward.core.faults import install
+from steward.flows.direct_calls import DirectCall
 from steward.flows.expressions import expressions_in
+from steward.identity import Principal, Via
 from steward.runs import Execution, Program
 from steward.runs.driver import Drive
 from steward.runs.worker import LEASE, QUEUES, Worker
@@ -56,7 +58,9 @@ def drive(job: dict[str, Any]) -> None:
 
     with closing(opened(job)) as steward:
         install(hook)
-        if "run" in job:
+        if "call" in job:
+            asyncio.run(_call(steward, job["call"]))
+        elif "run" in job:
             asyncio.run(_drive_one(steward, job["run"]))
         else:
             steward.runs.drive_until_idle(holder=f"process {os.getpid()}")
@@ -69,6 +73,14 @@ async def _drive_one(steward: Steward, run_id: str) -> None:
     with steward.database.write(EVERYWHERE) as tx:
         [run], _ = steward.runs.records.claim_called(tx, holder, QUEUES, [run_id], LEASE)
     await Drive(steward.runs.parts, run, steward.runs.programs[run.program]).go()
+
+
+async def _call(steward: Steward, call: dict[str, Any]) -> None:
+    """What a person does by hand, in this process."""
+    user = steward.identity.users.get(call["user"])
+    principal = Principal(user.id, user.email, user.name, Via.session)
+    access = steward.identity.projects.enter(principal, call["project"])
+    await steward.governing.direct_calls.run(access, DirectCall(call["tool"], call["arguments"]))
 
 
 def serve(job: dict[str, Any]) -> None:

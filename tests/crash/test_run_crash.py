@@ -319,6 +319,53 @@ def test_a_worker_dies_at_every_fault_point(
     assert repeated > 0, "some message was sent again, and the receiver knew it by its id"
 
 
+@pytest.mark.timeout(600)
+def test_a_process_dies_while_somebody_changes_data_by_hand(
+    standing: Site, clock: MovableClock, effort: Callable[[int, int], int]
+) -> None:
+    """What was intended is done by the next worker, once; what was not written down has not happened."""
+    steward, access = standing.steward, standing.access
+    call = {
+        "user": access.user_id,
+        "project": access.scope.project_id,
+        "tool": "snapshot",
+        "arguments": {"name": "listed", "kind": "branch"},
+    }
+    listing = standing.folder / "points.json"
+    at = clock.now().isoformat()
+    assert standing.children.drive(at, call=call, listing=str(listing)) == 0
+    seen: Counter[str] = Counter()
+    found: list[Kill] = []
+    for name in json.loads(listing.read_text()):
+        seen[name] += 1
+        found.append((0, name, seen[name]))
+    assert {"runs.append.durable", "runs.effect.intended", "broker.executed"} <= set(seen)
+    kills = chosen(found, every=effort(0, 1) == 1)
+    for number, (_, point, occurrence) in enumerate(kills):
+        asked = {**call, "arguments": {"name": f"by-hand-{number}", "kind": "branch"}}
+        at = clock.now().isoformat()
+        ended = standing.children.drive(at, call=asked, point=point, occurrence=occurrence)
+        assert ended == -SIGKILL, (point, occurrence)
+    clock.advance(seconds=7)
+    assert standing.children.drive(clock.now().isoformat()) == 0
+    runs = steward.runs.records.listed(access.scope, limit=100)
+    assert {run.status.value for run in runs} == {"done"}
+    done = [
+        steward.runs.request(access.scope, run.id).document["arguments"]["name"] for run in runs
+    ]
+    place = steward.workbench.datasets.workspace(access.scope, access.user_id)
+    made = {branch.name for branch in place.branches()} - {"main"}
+    assert sorted(done) == sorted(made), (
+        "each run that is on record made its branch, and no other is there"
+    )
+    assert len(kills) > len(done) - 1 >= 2, (
+        "some died before anything was written down, and some after"
+    )
+    for run in runs:
+        assert steward.runs.verify(access.scope, run.id).is_intact
+        assert asyncio.run(steward.runs.replay(access.scope, run.id)).is_same
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(0)
 def test_crash_of_workers_at_random_times(

@@ -90,16 +90,18 @@ def test_a_change_is_shown_then_committed_then_undone(installation: Installation
     planned = workbench.operations.plan(scope, who, "trim", ["people"], {"columns": ["name"]})
     assert [(cell.old, cell.new) for cell in planned.cells] == [(" Ada ", "Ada")]
     assert _version(installation) == before
-    applied = workbench.operations.apply(
+    commit = workbench.operations.apply(
         scope, who, "trim", ["people"], {"columns": ["name"]}, base=planned.base
     )
-    assert applied.diff is not None
-    assert (applied.diff.changed, applied.diff.added, applied.diff.removed) == (1, 0, 0)
-    assert applied.commit.operation == "trim"
-    workbench.datasets.undo(scope, who)
+    assert commit.operation == "trim"
+    (changed,) = commit.changes
+    diff = workbench.datasets.diff(scope, str(changed.before), str(changed.after))
+    assert (diff.changed, diff.added, diff.removed) == (1, 0, 0)
+    place = workbench.datasets.workspace(scope, who)
+    place.undo()
     assert _version(installation) == before
-    workbench.datasets.redo(scope, who)
-    assert _version(installation) == applied.commit.changes[0].after
+    place.redo()
+    assert _version(installation) == changed.after
 
 
 def test_a_change_of_something_that_moved_meanwhile_is_refused(
@@ -250,7 +252,7 @@ def test_entities_are_proposed_judged_and_committed(installation: Installation) 
     assert all(check["passed"] for check in done["checks"])
     mapping = workbench.datasets.rows(scope, _version(installation, "customers mapping"))
     assert mapping.total == 60
-    workbench.datasets.undo(scope, who)
+    workbench.datasets.workspace(scope, who).undo()
     assert [card.name for card in workbench.datasets.page(scope, who)] == ["crm"]
 
 

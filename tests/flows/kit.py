@@ -191,7 +191,7 @@ class Paper:
         self.entries = list(entries)
         self._clock = clock
 
-    async def append(self, kind: Kind, key: str, data: Any) -> Entry:
+    async def append(self, kind: Kind, key: str, data: Any, *, lazily: bool = False) -> Entry:
         last = self.entries[-1] if self.entries else None
         link = Link(last.seq, last.hash) if last else Link()
         entry = made("run_paper", link, kind, key, self._clock.now(), data)

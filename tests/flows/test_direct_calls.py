@@ -52,7 +52,7 @@ def test_a_direct_call_changes_data_and_is_a_run_with_a_journal(people: Installa
     assert done.run.created_by == access.user_id
     assert len(done.commits) == 1
     runs = people.steward.runs
-    assert runs.verify(access.scope, done.run.id) is None
+    assert runs.verify(access.scope, done.run.id).is_intact
     report = asyncio.run(runs.replay(access.scope, done.run.id))
     assert report.is_same
     actions = people.steward.governing.undoing.actions(access.scope, done.run.id)

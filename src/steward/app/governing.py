@@ -1,7 +1,6 @@
 """Wires the broker: tools, policy, approvals, budgets and tokens around the runs of an installation."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +25,7 @@ from steward.core import Clock, Ids
 from steward.data.workbench import Workbench
 from steward.flows.direct_calls import DirectCalls
 from steward.flows.launch import Launcher
+from steward.flows.undo_calls import UndoCalls
 from steward.identity import Identity
 from steward.runs import Json, Runs
 from steward.store import Database, EventLog, Keyring, Scope, SecretStore
@@ -44,7 +44,7 @@ class Governing:
     budgets: Budgets
     tokens: TokenDesk
     broker: Broker
-    undoing: Undoing
+    undoing: UndoCalls
     inbox: Inbox
     deciding: Deciding
     judging: Judging
@@ -63,7 +63,7 @@ def govern(
     identity: Identity,
     runs: Runs,
     workbench: Workbench,
-    services: Mapping[str, Any],
+    services: dict[str, Any],
     tools: Toolbox,
 ) -> Governing:
     rulebook = Rulebook(database, events, clock, identity.members)
@@ -73,6 +73,9 @@ def govern(
     tokens = TokenDesk(RunTokens(keyring.derived(TOKEN_PURPOSE), clock), clock)
     planner = CallPlanner(database, tools, rulebook, groups, services)
     broker = Broker(tools, planner, rulebook, approvals, budgets, tokens, clock, services)
+    undoing = Undoing(runs, workbench.versions, TOOLS, rulebook, services, database, events, clock)
+    services["undoing"] = undoing
+    direct_calls = DirectCalls(runs, broker, tools)
     return Governing(
         rulebook=rulebook,
         groups=groups,
@@ -80,16 +83,14 @@ def govern(
         budgets=budgets,
         tokens=tokens,
         broker=broker,
-        undoing=Undoing(
-            runs, workbench.versions, TOOLS, rulebook, services, database, events, clock
-        ),
+        undoing=UndoCalls(undoing, direct_calls),
         measures=Measures(database),
         inbox=Inbox(runs, approvals, groups, clock),
         deciding=Deciding(approvals, runs, tools, rulebook, services),
         judging=Judging(runs, rulebook, groups, tools),
         forking=Forking(runs, workbench.versions, ids),
         launcher=Launcher(runs, broker, tools),
-        direct_calls=DirectCalls(runs, broker, tools),
+        direct_calls=direct_calls,
     )
 
 

@@ -16,6 +16,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 from steward.broker.approvals import UNDO_WINDOW, Approvals
@@ -32,6 +33,7 @@ from steward.broker.tokens import Claims
 from steward.broker.tool import Cost, Outcome, Risk, Tool
 from steward.broker.toolbox import Toolbox
 from steward.core.clock import Clock
+from steward.core.errors import Denied
 from steward.core.faults import fault
 from steward.data.versions import on_ticket
 from steward.runs import (
@@ -218,7 +220,9 @@ class Broker:
             asked["asked_for"] = True
         if seen:
             asked["seen"] = True
-        found = await execution.step(key, asked, perform, interruptible=True)
+        found = await execution.step(
+            key, asked, perform, interruptible=True, lazily=partial(self._goes_on, execution)
+        )
         plan = Plan(**found)
         if plan.decision["outcome"] == Verdict.deny.value:
             raise StepFailed(key, "denied", _refusal(plan))
@@ -256,10 +260,22 @@ class Broker:
         over = await self._spending.reserve(execution, call_key, estimate, waits=waits)
         return replace(plan, over_budget=over)
 
+    def _goes_on(self, execution: Execution, planned: Json) -> bool:
+        """Whether the intent of a direct call follows its plan at once, so that one write serves both."""
+        plan = Plan(**planned)
+        return (
+            _grant(execution).direct
+            and plan.decision["outcome"] in {Verdict.allow.value, Verdict.dry_run.value}
+            and plan.over_budget is None
+            and _is_effect(self.tools.planned(plan))
+        )
+
     def _granted(self, execution: Execution, tool_name: str) -> Tool[Any]:
         claims = self._tokens.current(execution)
         tool = self.tools.get(execution.run.scope, tool_name)
         claims.refuse_unless_covered(tool_name, tool.risk)
+        if tool.direct_only and not _grant(execution).direct:
+            raise Denied(f"{tool.title} is for people to do by hand, not for flows and agents.")
         return tool
 
     async def _standing(self, execution: Execution) -> tuple[Claims, ProjectSettings]:
@@ -311,7 +327,7 @@ class Broker:
             spent = self._clock.monotonic() - started
             return await self._settled(execution, key, outcome, spent)
 
-        if tool.risk.at_most(Risk.compute) and not tool.effects.writes:
+        if not _is_effect(tool):
             retries = Retries(attempts=tool.attempts)
             return await execution.step(
                 key, plan.body, lambda: run(None), retries, interruptible=True
@@ -333,6 +349,7 @@ class Broker:
             reconcile if tool.reconcile is not None else None,
             idempotent=tool.idempotent,
             retries=Retries(attempts=tool.attempts),
+            is_last=_grant(execution).direct,
         )
         outcome = await execution.effect(key, plan.body, effect)
         if isinstance(outcome, dict) and "labels" in outcome:
@@ -353,7 +370,7 @@ class Broker:
         )
         self._spending.settle(execution, key, cost)
         if outcome.commits:
-            await asyncio.to_thread(self._hold, execution, outcome.commits)
+            self._hold(execution, outcome.commits)
         return {
             "value": outcome.value,
             "summary": outcome.summary,
@@ -381,8 +398,13 @@ class Broker:
 
     def _hold(self, execution: Execution, commits: tuple[str, ...]) -> None:
         """Retention keeps what a run refers to: it must stay undoable."""
-        run = execution.run
-        self._services["workbench"].versions.pin(run.scope, "run", run.id, commits=commits)
+        versions, run_id = self._services["workbench"].versions, execution.run.id
+        execution.take_along(lambda tx: versions.pin_within(tx, "run", run_id, commits=commits))
+
+
+def _is_effect(tool: Tool[Any]) -> bool:
+    """Whether a call changes something, so that it is intended, done and recorded; others are plain steps."""
+    return tool.effects.writes or not tool.risk.at_most(Risk.compute)
 
 
 def _grant(execution: Execution) -> Grant:

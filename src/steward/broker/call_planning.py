@@ -191,7 +191,8 @@ class CallPlanner:
         return frozenset(
             tool.name
             for tool in self._tools.listed(run.scope)
-            if situation.decide(run, grant, tool, Facts(), origin, Cost()).verdict is Verdict.deny
+            if (tool.direct_only and not grant.direct)
+            or situation.decide(run, grant, tool, Facts(), origin, Cost()).verdict is Verdict.deny
         )
 
     def context(

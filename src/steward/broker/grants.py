@@ -14,6 +14,8 @@ from steward.identity import Access, Role
 from steward.runs import Execution, Json, Run
 
 _KEPT: Final = 2_000
+DIRECT_PROGRAM: Final = "call"
+"""What drives the runs of one call that people make by hand."""
 
 
 @dataclass(frozen=True)

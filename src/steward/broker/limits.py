@@ -134,6 +134,12 @@ def amounts_of(cost: Cost) -> dict[str, int]:
     return {unit: _within_bounds(amount) for unit, amount in (amounts | {"time": time}).items()}
 
 
+def covers(budget: Budget, cost: Cost) -> bool:
+    """Whether an untouched budget suffices for one call."""
+    limits, asked = limits_of(budget), amounts_of(cost)
+    return all(limit is None or asked[unit] <= limit for unit, limit in limits.items())
+
+
 def cost_of(amounts: Mapping[str, int]) -> Cost:
     """The cost that was stored so."""
     return Cost(

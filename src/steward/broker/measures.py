@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from steward.broker import _tables as tables
 from steward.broker.approvals import State
+from steward.broker.grants import DIRECT_PROGRAM
 from steward.core.events import TYPE_PREFIX
 from steward.runs import Status
 from steward.runs._tables import runs
@@ -45,7 +46,8 @@ class Measures:
                 row.status: row.number
                 for row in tx.rows(
                     sa.select(runs.c.status, sa.func.count().label("number"))
-                    .where(runs.c.created_at >= since)
+                    # What people do by hand says nothing of how well flows and agents work.
+                    .where(runs.c.created_at >= since, runs.c.program != DIRECT_PROGRAM)
                     .group_by(runs.c.status)
                 )
             }

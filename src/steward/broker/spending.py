@@ -4,7 +4,8 @@ import asyncio
 from functools import partial
 
 from steward.broker.budgets import Budgets
-from steward.broker.limits import Budget, BudgetExceeded
+from steward.broker.grants import Grant
+from steward.broker.limits import Budget, BudgetExceeded, covers
 from steward.broker.plans import Plan, cost_from_json
 from steward.broker.policy_text import Verdict
 from steward.broker.tool import Cost
@@ -12,6 +13,7 @@ from steward.runs import Execution, Json, Status, StepFailed
 from steward.store import Transaction
 
 _LONGEST_REASON = 200
+_OPENED = "budget opened"
 
 
 class Spending:
@@ -20,25 +22,31 @@ class Spending:
 
     async def begin(self, execution: Execution) -> None:
         """Gives the run its budget; a second time changes nothing."""
-        limits = {
-            name: value for name, value in execution.request.budget.items() if name != "on_breach"
-        }
-        budget = Budget.parse(limits)
+        budget = _budget(execution)
+        execution.marks.add(_OPENED)
         await execution.share(lambda tx: self._budgets.open(tx, execution.run, budget))
 
     async def reserve(
         self, execution: Execution, key: str, estimate: Cost, *, waits: bool = False
     ) -> Json:
         """`waits` for a call that a person decides about first: meanwhile it uses no time."""
+        run, begins = execution.run, _OPENED not in execution.marks
+        budget = _budget(execution)
 
         def take(tx: Transaction) -> Json:
+            if begins:
+                self._budgets.open(tx, run, budget)
             try:
-                self._budgets.reserve(tx, execution.run, key, estimate, waits=waits)
+                self._budgets.reserve(tx, run, key, estimate, waits=waits)
             except BudgetExceeded as breach:
                 # Found out before anything was taken, so that nothing has to be undone for it.
                 return breach.to_json()
             return None
 
+        if Grant.from_json(execution.request.grant).direct and covers(budget, estimate):
+            # The one call of its run: nothing else draws on this budget, so it fits, and is not waited for.
+            execution.take_along(take)
+            return None
         return await execution.share(take)
 
     async def afford(self, execution: Execution, key: str, plan: Plan) -> None:
@@ -89,3 +97,8 @@ class Spending:
             return None
 
         await execution.step(f"{key}/release", {}, settle)
+
+
+def _budget(execution: Execution) -> Budget:
+    given = execution.request.budget
+    return Budget.parse({name: value for name, value in given.items() if name != "on_breach"})

@@ -151,6 +151,8 @@ class Tool(Generic[A]):
     estimate: Callable[[ToolContext, A], Cost] | None = None
     destination: Callable[[A], str] | None = None
     """Where a call goes, where that is more than the values of its recipients and destinations."""
+    direct_only: bool = False
+    """True for what people do by hand and no flow or agent may: such as reaching into other runs."""
     pin: Json = None
     """Names the exact version of a tool that a project can change; None for installed tools."""
 

@@ -9,13 +9,12 @@ from typing import Any
 from steward.broker.grants import Grant
 from steward.broker.plans import validated
 from steward.broker.rulebook import Rulebook
-from steward.broker.tool import Risk, Tool, ToolContext
+from steward.broker.tool import Tool, ToolContext
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, NotFound
 from steward.core.faults import fault
 from steward.core.plugins import Registry
 from steward.data.versions import Dependant, Versions, on_ticket
-from steward.identity import Access, Role
 from steward.runs import Entry, Json, Kind, Runs, Ticket, digest
 from steward.store import Database, EventLog, Scope
 
@@ -57,7 +56,21 @@ class UndoPlan:
     """Datasets that later work changed again; their rows are put back only where nobody touched them."""
 
 
+@dataclass(frozen=True)
+class _Turn:
+    """One undo or redo that somebody wants."""
+
+    scope: Scope
+    author: str
+    run_id: str
+    key: str
+    kind: Kind
+    merge_rows: bool = False
+
+
 class Undoing:
+    """Carries undo and redo out; who may is decided by policy before, as for any other call."""
+
     def __init__(
         self,
         runs: Runs,
@@ -95,7 +108,7 @@ class Undoing:
 
     def plan(self, scope: Scope, run_id: str, key: str) -> UndoPlan:
         """Looks what depends on an action before anything is taken back."""
-        action = self._one(scope, run_id, key)
+        action = self.action(scope, run_id, key)
         if action.way is not Way.version:
             return UndoPlan(action, (), ())
         branch = self._branch(scope, run_id, action)
@@ -110,76 +123,62 @@ class Undoing:
         return UndoPlan(action, tuple(dependants), tuple(sorted(blocked)))
 
     async def undo(
-        self, access: Access, run_id: str, key: str, *, merge_rows: bool = False
+        self, scope: Scope, author: str, run_id: str, key: str, *, merge_rows: bool = False
     ) -> Action:
         """Takes an action back and writes so into the run's journal."""
-        return await self._measured(access, run_id, key, Kind.undone, merge_rows)
+        return await self._measured(_Turn(scope, author, run_id, key, Kind.undone, merge_rows))
 
-    async def redo(self, access: Access, run_id: str, key: str) -> Action:
+    async def redo(self, scope: Scope, author: str, run_id: str, key: str) -> Action:
         """Puts an undone action back in place."""
-        return await self._measured(access, run_id, key, Kind.redone, merge_rows=False)
+        return await self._measured(_Turn(scope, author, run_id, key, Kind.redone))
 
-    async def _measured(
-        self, access: Access, run_id: str, key: str, kind: Kind, merge_rows: bool
-    ) -> Action:
+    async def _measured(self, turn: "_Turn") -> Action:
         """Tells the event log how it went and how long it took, also when it failed."""
         began = self._clock.monotonic()
-        outcome = f"{kind.value}_failed"
+        outcome = f"{turn.kind.value}_failed"
         try:
-            action = await self._turn(access, run_id, key, kind, merge_rows)
-            outcome = f"{kind.value}_done"
+            action = await self._turn(turn)
+            outcome = f"{turn.kind.value}_done"
             return action
         finally:
             took = round((self._clock.monotonic() - began) * 1000)
-            await asyncio.to_thread(self._tell, access, outcome, run_id, key, took)
+            await asyncio.to_thread(self._tell, turn, outcome, took)
 
-    def _tell(self, access: Access, outcome: str, run_id: str, key: str, took: int) -> None:
-        with self._database.write(access.scope) as tx:
-            data = {"key": key, "by": access.user_id, "milliseconds": took}
-            self._events.append(tx, f"run.{outcome}", run_id, data)
+    def _tell(self, turn: "_Turn", outcome: str, took: int) -> None:
+        with self._database.write(turn.scope) as tx:
+            data = {"key": turn.key, "by": turn.author, "milliseconds": took}
+            self._events.append(tx, f"run.{outcome}", turn.run_id, data)
 
-    async def _turn(
-        self, access: Access, run_id: str, key: str, kind: Kind, merge_rows: bool
-    ) -> Action:
-        access.require(Role.operator)
-        scope = access.scope
-        action = await asyncio.to_thread(self._one, scope, run_id, key)
+    async def _turn(self, turn: "_Turn") -> Action:
+        scope, run_id, key, kind = turn.scope, turn.run_id, turn.key, turn.kind
+        action = await asyncio.to_thread(self.action, scope, run_id, key)
         _refuse_wrong_turn(action, kind)
         ticket = digest([run_id, key, kind.value, action.times])
         if action.way is Way.version:
-            commits = await asyncio.to_thread(
-                self._move, access, run_id, action, kind, ticket, merge_rows
-            )
-            data: Json = {"by": access.user_id, "commits": commits, "way": action.way.value}
+            commits = await asyncio.to_thread(self._move, turn, action, ticket)
+            data: Json = {"by": turn.author, "commits": commits, "way": action.way.value}
         else:
-            value = await self._inverse(access, run_id, action, kind, ticket)
-            data = {"by": access.user_id, "value": value, "way": action.way.value}
+            value = await self._inverse(turn, action, ticket)
+            data = {"by": turn.author, "value": value, "way": action.way.value}
         fault("broker.undone")
         await asyncio.to_thread(self._runs.append_aside, scope, run_id, kind, key, data)
-        return await asyncio.to_thread(self._one, scope, run_id, key)
+        return await asyncio.to_thread(self.action, scope, run_id, key)
 
-    def _move(
-        self,
-        access: Access,
-        run_id: str,
-        action: Action,
-        kind: Kind,
-        ticket: str,
-        merge_rows: bool,
-    ) -> list[str]:
-        branch = self._branch(access.scope, run_id, action)
-        workspace = self._versions.workspace(access.scope, access.user_id, run_id=run_id)
+    def _move(self, turn: "_Turn", action: Action, ticket: str) -> list[str]:
+        scope, run_id = turn.scope, turn.run_id
+        branch = self._branch(scope, run_id, action)
+        workspace = self._versions.workspace(scope, turn.author, run_id=run_id)
         done = workspace.commits_on_ticket(ticket)
         if done:
             # The data was moved and the note of it lost in a crash.
             return [commit.id for commit in done]
         turned = list(action.commits)
-        if kind == Kind.redone:
+        if turn.kind == Kind.redone:
             # To undo an undo is to redo.
-            turned = self._undoing(access.scope, run_id, action.key)
+            turned = self._undoing(scope, run_id, action.key)
         with on_ticket(ticket):
             return [
-                workspace.undo(commit, branch, merge_rows=merge_rows).id
+                workspace.undo(commit, branch, merge_rows=turn.merge_rows).id
                 for commit in reversed(turned)
             ]
 
@@ -190,28 +189,33 @@ class Undoing:
                 return list(entry.data.get("commits", ()))
         return []
 
-    async def _inverse(
-        self, access: Access, run_id: str, action: Action, kind: Kind, ticket: str
-    ) -> Json:
+    async def _inverse(self, turn: "_Turn", action: Action, ticket: str) -> Json:
+        scope, run_id = turn.scope, turn.run_id
         tool = self._tools.get(action.tool)
-        if kind == Kind.redone or tool.undo is None:
-            raise Conflict("This action cannot be done again from here; start the run anew.")
-        if not tool.risk.at_most(Risk.write):
-            access.require(Role.editor)
+        if turn.kind == Kind.redone or tool.undo is None:
+            raise Conflict("This action cannot be redone from here. Start the run again.")
         context = ToolContext(
-            scope=access.scope,
+            scope=scope,
             run_id=run_id,
-            author=access.user_id,
-            branch=self._grant(access.scope, run_id).branch,
+            author=turn.author,
+            branch=self._grant(scope, run_id).branch,
             services=self._services,
-            settings=self._rulebook.settings(access.scope).tools,
+            settings=self._rulebook.settings(scope).tools,
             ticket=Ticket(ticket, digest(action.inverse), action.inverse),
         )
         with on_ticket(ticket, run_id):
             outcome = await tool.undo(context, validated(tool, action.arguments), action.inverse)
         return outcome.value
 
-    def _one(self, scope: Scope, run_id: str, key: str) -> Action:
+    def destination(self, action: Action) -> str | None:
+        """Where a correction would go: where the original went."""
+        tool = self._tools.get(action.tool)
+        if tool.destination is None:
+            return None
+        return tool.destination(validated(tool, action.arguments))
+
+    def action(self, scope: Scope, run_id: str, key: str) -> Action:
+        """One action of a run, by its key in the journal."""
         for action in self.actions(scope, run_id):
             if action.key == key:
                 return action

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Final
 import typer
 
 from steward.cli.adding import Wanted, add_file, add_table, is_server, with_password
+from steward.cli.direct import committed
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Conflict, Invalid, NotFound
-from steward.data.versions import Commit
 from steward.data.workbench import Task
 from steward.data.workbench.datasets import Datasets
 from steward.data.workbench.outputs import Format
+from steward.flows.direct_calls import DirectCall
 from steward.identity import Role
 from steward.store import Scope
 
@@ -30,8 +31,8 @@ _FORMATS: Final[dict[str, Format]] = {
 }
 
 
-def _datasets(here: Here, role: Role = Role.viewer) -> Datasets:
-    here.access.require(role)
+def _datasets(here: Here) -> Datasets:
+    here.access.require(Role.viewer)
     return here.steward.workbench.datasets
 
 
@@ -220,7 +221,7 @@ def undo(
     branch: Annotated[str, typer.Option(help="Branch.")] = "main",
 ) -> None:
     """Take back a commit; undo that again with 'steward data redo'."""
-    _show_commit(here, _datasets(here, Role.editor).undo(*_who(here), commit, branch))
+    _commit(here, DirectCall("undo", {"commit": commit}, branch=branch))
 
 
 @app.command("redo")
@@ -231,7 +232,7 @@ def redo(
     branch: Annotated[str, typer.Option(help="Branch.")] = "main",
 ) -> None:
     """Take back the last undo."""
-    _show_commit(here, _datasets(here, Role.editor).redo(*_who(here), branch))
+    _commit(here, DirectCall("redo", {}, branch=branch))
 
 
 @app.command("restore")
@@ -244,9 +245,7 @@ def restore(
     branch: Annotated[str, typer.Option(help="Branch.")] = "main",
 ) -> None:
     """Bring datasets back to an earlier state, as a new commit."""
-    datasets = _datasets(here, Role.editor)
-    done = datasets.restore(*_who(here), commit, branch=branch, datasets=names or None)
-    _show_commit(here, done)
+    _commit(here, DirectCall("restore", {"to": commit, "datasets": names or None}, branch=branch))
 
 
 @app.command("export")
@@ -298,7 +297,9 @@ def _awaited(here: Here, found: dict[str, Any] | Task) -> dict[str, Any]:
     return ended.result
 
 
-def _show_commit(here: Here, commit: Commit) -> None:
+def _commit(here: Here, call: DirectCall) -> None:
+    """Makes a call that commits, and shows its commit."""
+    commit = committed(here, call)
     here.show(asdict(commit), lambda: f"{commit.message} ({commit.id}).")
 
 

@@ -8,10 +8,12 @@ import typer
 
 from steward.app import Steward
 from steward.broker.undo import Way
+from steward.cli.direct import committed
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Conflict, Denied, Invalid
-from steward.identity import Access, Role
+from steward.flows.direct_calls import DirectCall
+from steward.identity import Access
 
 _RUN = "run_"
 
@@ -26,9 +28,7 @@ def undo(
     """Take back what a run did, newest first, or one commit; what cannot be taken back is named."""
     access = here.access
     if not what.startswith(_RUN):
-        access.require(Role.editor)
-        bench = here.steward.workbench.datasets
-        commit = bench.undo(access.scope, access.user_id, what, branch)
+        commit = committed(here, DirectCall("undo", {"commit": what}, branch=branch))
         here.show(asdict(commit), lambda: f"{commit.id}  {commit.message}")
         return
     found = _whole_run(here.steward, access, what)

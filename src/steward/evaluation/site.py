@@ -9,11 +9,11 @@ from steward.broker.deciding import Deciding
 from steward.broker.judging import Judging
 from steward.broker.rulebook import Rulebook
 from steward.broker.toolbox import Toolbox
-from steward.broker.undo import Undoing
 from steward.core.clock import MovableClock
 from steward.data.workbench import Workbench
 from steward.evaluation.script import Cast
 from steward.flows.launch import Launcher
+from steward.flows.undo_calls import UndoCalls
 from steward.identity import Access
 from steward.runs import Runs
 
@@ -37,6 +37,6 @@ class Site:
     deciding: Deciding
     judging: Judging
     rulebook: Rulebook
-    undoing: Undoing
+    undoing: UndoCalls
     customers: int
     """How many customers the samples were drawn for; 0: there are none."""

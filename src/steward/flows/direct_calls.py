@@ -3,20 +3,18 @@
 Policy may let such a call pass unasked; it is journaled, audited and undoable like any other.
 """
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from steward.broker.broker import Broker
-from steward.broker.grants import Grant, token_role
+from steward.broker.grants import DIRECT_PROGRAM, Grant, token_role
 from steward.broker.plans import validated
 from steward.broker.toolbox import Toolbox
-from steward.core.errors import Bug, Conflict, StewardError, error_from_json
+from steward.core.errors import Conflict, StewardError, error_from_json
 from steward.identity import Access
 from steward.runs import Execution, Json, Run, RunRequest, Runs, Status
 
-PROGRAM: Final = "call"
 KEY: Final = "call"
 """The name of the one call in its run's journal."""
 BUDGET: Final[Mapping[str, Any]] = {"usd": "5"}
@@ -60,37 +58,22 @@ class DirectCalls:
         self._runs = runs
         self._broker = broker
         self._tools = tools
-        runs.programs[PROGRAM] = self._drive
+        runs.programs[DIRECT_PROGRAM] = self._drive
 
     async def run(self, access: Access, call: DirectCall) -> Called:
         """Makes the call and returns what it did; raises what stopped it, or NotDoneYet while somebody must approve."""
         request = self.request(access, call)
-        run = await self._runs.start_and_drive(access.scope, access.user_id, request)
-        return await self.outcome(run)
+        run, ended = await self._runs.start_and_drive(access.scope, access.user_id, request)
+        return _called(run, ended)
 
     def start(self, access: Access, call: DirectCall) -> Run:
         """Puts the call in the queue, for work that takes longer than a request; any worker makes it."""
         request = self.request(access, call)
         return self._runs.start(access.scope, access.user_id, request)
 
-    async def outcome(self, run: Run) -> Called:
-        """What a direct call did, from its journal; raises what stopped it."""
-        match run.status:
-            case Status.done:
-                found = (await self._ended(run))["output"]
-                return Called(
-                    run,
-                    found["value"],
-                    found["summary"],
-                    tuple(found["commits"]),
-                    tuple(found["artifacts"]),
-                )
-            case Status.failed:
-                raise error_from_json((await self._ended(run))["error"])
-            case Status.cancelled:
-                raise Conflict("This was cancelled. Nothing was changed.", code="cancelled")
-            case _:
-                raise _not_done_yet(run)
+    def outcome(self, run: Run) -> Called:
+        """What a direct call did, from its journal; raises what stopped it, or NotDoneYet."""
+        return _called(run, self._runs.outcome(run.scope, run.id))
 
     def request(self, access: Access, call: DirectCall) -> RunRequest:
         """The call as a run; Invalid where the arguments do not fit, before anything is started."""
@@ -106,7 +89,7 @@ class DirectCalls:
         )
         return RunRequest(
             title=call.title or tool.title,
-            program=PROGRAM,
+            program=DIRECT_PROGRAM,
             document={
                 "tool": tool.name,
                 "arguments": checked.model_dump(mode="json", exclude_unset=True),
@@ -117,7 +100,6 @@ class DirectCalls:
         )
 
     async def _drive(self, execution: Execution) -> Json:
-        await self._broker.begin(execution)
         asked = execution.request.document
         done = await self._broker.call(
             execution, KEY, asked["tool"], asked["arguments"], seen=asked["seen"]
@@ -129,13 +111,24 @@ class DirectCalls:
             "artifacts": list(done.artifacts),
         }
 
-    async def _ended(self, run: Run) -> dict[str, Any]:
-        found: dict[str, Any] | None = await asyncio.to_thread(
-            self._runs.outcome, run.scope, run.id
-        )
-        if found is None:
-            raise Bug(f"The journal of {run.id} does not say how it ended.")
-        return found
+
+def _called(run: Run, ended: Json) -> Called:
+    match run.status:
+        case Status.done:
+            found = ended["output"]
+            return Called(
+                run,
+                found["value"],
+                found["summary"],
+                tuple(found["commits"]),
+                tuple(found["artifacts"]),
+            )
+        case Status.failed:
+            raise error_from_json(ended["error"])
+        case Status.cancelled:
+            raise Conflict("This was cancelled. Nothing was changed.", code="cancelled")
+        case _:
+            raise _not_done_yet(run)
 
 
 def _not_done_yet(run: Run) -> StewardError:

@@ -30,15 +30,18 @@ class New:
 
     run: Run
     entry: Entry
-    lease_until: datetime | None = None
+    lease: timedelta | None = None
     """Set where the run is driven by the one who starts it, so that no worker is called."""
 
-    @property
-    def row(self) -> dict[str, Any]:
+    def row(self, now: datetime) -> dict[str, Any]:
         run = self.run
         row = {name: getattr(run, name) for name in _STORED}
-        wake_at = None if self.lease_until is not None else run.created_at
-        row |= {"status": run.status.value, "wake_at": wake_at, "lease_until": self.lease_until}
+        held = self.lease is not None
+        row |= {
+            "status": run.status.value,
+            "wake_at": None if held else run.created_at,
+            "lease_until": now + self.lease if self.lease is not None else None,
+        }
         return row | {"org_id": run.scope.org_id, "project_id": run.scope.project_id}
 
     @property
@@ -87,7 +90,7 @@ class Starts(Rows):
             parent_key=parent_key,
             forked_from=forked_from,
         )
-        tx.execute(_INSERT_RUN, [new.row])
+        tx.execute(_INSERT_RUN, [new.row(new.run.created_at)])
         tx.execute(_INSERT_ENTRY, [new.entry_row])
         self._events.append_many(tx, [new.news])
         self._call(tx, new.run, new.run.created_at)
@@ -95,7 +98,7 @@ class Starts(Rows):
 
     def unit(self, new: "New") -> Unit:
         """The start as part of a transaction that many share."""
-        run, waits = new.run, new.lease_until is None
+        run = new.run
 
         def call(tx: Transaction) -> None:
             self._ring_for(tx, run, run.created_at)
@@ -105,10 +108,10 @@ class Starts(Rows):
             run.epoch,
             run.scope,
             [new.entry],
-            call if waits and self._doorbell is not None else None,
-            begin=new.row,
+            call if self._doorbell is not None else None,
+            begin=new.row(run.created_at),
             news=new.news,
-            rings=[queue_topic(run.queue)] if waits else [],
+            rings=[queue_topic(run.queue)],
         )
 
     def prepared(
@@ -161,7 +164,7 @@ class Starts(Rows):
             progress=None,
             waits=None,
         )
-        return New(run, entry, now + lease if holder is not None and lease is not None else None)
+        return New(run, entry, lease)
 
     def without_secrets(self, scope: Scope, request: RunRequest) -> RunRequest:
         """The request as it may be kept: what somebody typed into it is searched for secrets."""

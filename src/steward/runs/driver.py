@@ -15,6 +15,7 @@ from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs._commit import Change, Fenced, GroupCommit, Unit
 from steward.runs._rows import Scrub
+from steward.runs._starts import New
 from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import artifacts_of
 from steward.runs.entries import Entry, Kind, Link, is_reference, made
@@ -81,10 +82,13 @@ class Parts:
 class JournalScribe:
     """Writes a driven run's entries; the only writer while its epoch lasts."""
 
-    def __init__(self, parts: Parts, run: Run, link: Link) -> None:
+    def __init__(self, parts: Parts, run: Run, link: Link, start: New | None = None) -> None:
+        """`start` is the beginning of a run that is written together with its first entries."""
         self._parts = parts
         self._run = run
         self.link = link
+        self._start = start
+        self._unwritten: list[Entry] = [start.entry] if start is not None else []
         self._blobs: list[str] = []
         self._along: list[Change] = []
         self.progress: Callable[[], dict[str, Any] | None] = lambda: run.progress
@@ -93,9 +97,12 @@ class JournalScribe:
         self._signed = link.seq
         self._signed_at = parts.clock.now()
 
-    async def append(self, kind: Kind, key: str, data: Json) -> Entry:
+    async def append(self, kind: Kind, key: str, data: Json, *, lazily: bool = False) -> Entry:
         entry = self.make(kind, key, data)
-        await self.write([entry], head=self._head_if_due())
+        if lazily:
+            self._unwritten.append(entry)
+        else:
+            await self.write([entry], head=self._head_if_due())
         return entry
 
     def make(self, kind: Kind, key: str, data: Json) -> Entry:
@@ -116,6 +123,9 @@ class JournalScribe:
     ) -> None:
         blobs, self._blobs = self._blobs, []
         along, self._along = self._along, []
+        unwritten, self._unwritten = self._unwritten, []
+        start, self._start = self._start, None
+        entries = [*unwritten, *entries]
         run = self._run
         if entries and end is None:
             along += self._news_of_progress()
@@ -127,8 +137,9 @@ class JournalScribe:
             also,
             along,
             blobs,
+            begin=start.row(self._parts.clock.now()) if start is not None else None,
             end=end,
-            news=news,
+            news=start.news if start is not None and news is None else news,
             rings=rings,
             head=head,
         )
@@ -182,12 +193,19 @@ class JournalScribe:
         return await loaded(self._parts.blobs, value)
 
     async def start_child(self, key: str, request: RunRequest) -> str:
+        await self._catch_up()
         child = await asyncio.to_thread(self._parts.records.start_child, self._run, key, request)
         return child.id
 
     async def share(self, work: Callable[[Transaction], T], order: str) -> T:
         scope = self._run.scope
+        await self._catch_up()
         return await self._parts.commit.share(lambda tx: work(tx.narrowed(scope)), order)
+
+    async def _catch_up(self) -> None:
+        """Before something else is written that belongs to the run."""
+        if self._unwritten:
+            await self.write([])
 
     def take_along(self, change: Callable[[Transaction], None], order: str) -> None:
         scope = self._run.scope
@@ -211,11 +229,15 @@ async def loaded(blobs: BlobStore, value: Json) -> Json:
 class Drive:
     """One claimed run on its way; `control` may be changed from outside while it goes."""
 
-    def __init__(self, parts: Parts, run: Run, program: Program) -> None:
+    def __init__(self, parts: Parts, run: Run, program: Program, start: New | None = None) -> None:
+        """`start` is given by whoever drives the run from its very beginning: nothing is written of it yet."""
         self._parts = parts
         self.run = run
         self._program = program
+        self._start = start
         self.execution: Execution | None = None
+        self.ended: tuple[Status, dict[str, Any]] | None = None
+        """How the run ended, and with what, if it ended here; durable by then."""
         self._asked_by = run.control_by
 
     def tell(self, control: str | None, by: str | None) -> None:
@@ -229,8 +251,12 @@ class Drive:
 
     async def go(self) -> None:
         run, parts = self.run, self._parts
-        entries, signals = await asyncio.to_thread(parts.journal.loaded, run.scope, run.id)
-        scribe = JournalScribe(parts, run, Link(entries[-1].seq, entries[-1].hash))
+        signals: dict[str, Json] = {}
+        if self._start is not None:
+            entries = [self._start.entry]
+        else:
+            entries, signals = await asyncio.to_thread(parts.journal.loaded, run.scope, run.id)
+        scribe = JournalScribe(parts, run, Link(entries[-1].seq, entries[-1].hash), self._start)
         request = RunRequest(**entries[0].data["request"])
         execution = Execution(run, request, Memory.of(entries), scribe, signals)
         scribe.progress = lambda: execution.progress
@@ -351,6 +377,7 @@ class Drive:
             rings=[run_topic(run.id)],
             head=scribe.head(status),
         )
+        self.ended = status, data
         fault("runs.drive.finished")
         for tell in self._parts.on_end:
             tell(run)

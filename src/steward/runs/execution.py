@@ -41,7 +41,7 @@ UNCERTAIN = "uncertain"
 class Scribe(Protocol):
     """Where entries go and payloads come from: the journal when a run is driven, nothing when it is replayed."""
 
-    async def append(self, kind: Kind, key: str, data: Json) -> Entry: ...
+    async def append(self, kind: Kind, key: str, data: Json, *, lazily: bool = False) -> Entry: ...
     async def stored(self, value: Json) -> Json: ...
     async def loaded(self, value: Json) -> Json: ...
     async def start_child(self, key: str, request: RunRequest) -> str: ...
@@ -82,6 +82,8 @@ class Effect:
     """Whether the receiver ignores a second one with the same idempotency key."""
     retries: Retries = ONCE
     """How often an idempotent effect is tried."""
+    is_last: bool = False
+    """Whether the run ends with it, so that its outcome and the end are one write."""
 
 
 @dataclass
@@ -187,10 +189,13 @@ class Execution:
         retries: Retries = ONCE,
         *,
         interruptible: bool = False,
+        lazily: Callable[[Json], bool] | None = None,
     ) -> Json:
         """The outcome of `perform`, which may be done again after a crash: it must change nothing outside.
 
         An interruptible step does not hold up a cancel: it is stopped where it is, and nothing of it is recorded.
+        Where `lazily` says so of the result, its entry becomes durable together with the next one: nothing may
+        happen in between that relies on it.
         """
         recorded = self._recall(key, request, self._memory.outcomes)
         if recorded is not None:
@@ -198,7 +203,8 @@ class Execution:
         self._may_go_on()
         work = self._interruptible(perform) if interruptible else perform
         outcome = await self._tried(key, work, retries)
-        return await self._record(Kind.step, key, request, outcome)
+        late = lazily is not None and "result" in outcome and lazily(outcome["result"])
+        return await self._record(Kind.step, key, request, outcome, lazily=late)
 
     async def effect(self, key: str, request: Json, effect: Effect) -> Json:
         """Does something outside exactly once as far as that can be known; asks a person where it cannot."""
@@ -216,7 +222,9 @@ class Execution:
         else:
             outcome = await self._settled(key, effect, ticket)
         fault("runs.effect.done")
-        return await self._record(Kind.outcome, key, request, outcome)
+        # What can be looked up after a crash need not be durable by itself.
+        late = effect.is_last and effect.reconcile is not None
+        return await self._record(Kind.outcome, key, request, outcome, lazily=late)
 
     async def wait(
         self,
@@ -409,16 +417,18 @@ class Execution:
                 message = "It was decided that this action did not happen and is not tried again."
                 return {"error": {"code": "given-up", "message": message}}
 
-    async def _record(self, kind: Kind, key: str, request: Json, outcome: dict[str, Any]) -> Json:
+    async def _record(
+        self, kind: Kind, key: str, request: Json, outcome: dict[str, Any], *, lazily: bool = False
+    ) -> Json:
         if "result" in outcome:
             outcome["result"] = await self._scribe.stored(outcome["result"])
-        entry = await self._append(kind, key, {"request": request, **outcome})
+        entry = await self._append(kind, key, {"request": request, **outcome}, lazily=lazily)
         return await self._outcome(key, entry.data)
 
-    async def _append(self, kind: Kind, key: str, data: Json) -> Entry:
+    async def _append(self, kind: Kind, key: str, data: Json, *, lazily: bool = False) -> Entry:
         if self.replaying:
             raise Diverged(key, data, None)
-        entry = await self._scribe.append(kind, key, data)
+        entry = await self._scribe.append(kind, key, data, lazily=lazily)
         self._memory.take(entry)
         return entry
 

@@ -59,7 +59,14 @@ class _Reader:
     def __init__(self, payload: ReadPayload) -> None:
         self._payload = payload
 
-    async def append(self, kind: Kind, key: str, data: Json) -> Entry:
+    async def append(
+        self,
+        kind: Kind,
+        key: str,
+        data: Json,
+        *,
+        lazily: bool = False,  # noqa: ARG002 - the name is the protocol's
+    ) -> Entry:
         raise Diverged(key, {"kind": kind.value, "data": data}, None)
 
     async def stored(self, value: Json) -> Json:

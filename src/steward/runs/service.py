@@ -21,7 +21,7 @@ from steward.runs._rows import Scrub, existing
 from steward.runs.canonical import Json, digest
 from steward.runs.capsules import Capsule, pack, unpack
 from steward.runs.doorbell import Doorbell
-from steward.runs.driver import Drive, Parts, Program
+from steward.runs.driver import Drive, Parts, Program, loaded
 from steward.runs.entries import Entry, Kind, Link, is_reference, made
 from steward.runs.forks import StepDifference, changed, compared, prefix
 from steward.runs.heads import Head, HeadLog, has_gap, lines_of_project, lines_of_run
@@ -87,22 +87,26 @@ class Runs:
 
     async def start_and_drive(
         self, scope: Scope, author: str, request: RunRequest, lease: timedelta = LEASE
-    ) -> Run:
+    ) -> tuple[Run, Json]:
         """Starts a run and drives it here until it is over or parked: for what somebody waits for.
 
-        No worker is called. If this process dies, the lease runs out and any worker goes on.
+        Returns the run and how it ended, as `outcome` tells it. No worker is called. If this process dies, the lease
+        runs out and any worker goes on.
         """
         program = self._program(request.program)
         holder = f"{self._process}/{secrets.token_hex(4)}"
         new = self.records.prepared(scope, author, request, holder=holder, lease=lease)
-        await self._commit.write(self.records.unit(new))
-        drive = Drive(self.parts, new.run, program)
+        drive = Drive(self.parts, new.run, program, new)
         keeping = asyncio.create_task(self._keep([drive], holder, lease))
         try:
             await self._drive(drive)
         finally:
             keeping.cancel()
-        return await asyncio.to_thread(self.records.get, scope, new.run.id)
+        if drive.ended is None:
+            return await asyncio.to_thread(self.records.get, scope, new.run.id), None
+        status, data = drive.ended
+        ended = {name: await loaded(self.parts.blobs, value) for name, value in data.items()}
+        return replace(new.run, status=status), ended
 
     def get(self, scope: Scope, run_id: str) -> Run:
         return self.records.get(scope, run_id)

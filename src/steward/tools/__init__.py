@@ -8,8 +8,9 @@ from typing import Any
 
 from steward.broker.tool import TOOLS, Tool
 from steward.core.plugins import Registry
+from steward.tools._changes import change_arguments
 
-__all__ = ["load_tools"]
+__all__ = ["change_arguments", "load_tools"]
 
 
 @cache

@@ -1,13 +1,19 @@
 """Tools that change datasets by an operation of the workbench: planned, shown, carried out as one commit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from steward.broker.tool import Cost, Outcome, Preview, ToolContext
+from steward.core.errors import Invalid, Problem
+from steward.data.versions import Commit
 from steward.data.workbench import Planned
 from steward.tools._calls import bench, off_loop, plain
 from steward.tools._commits import base_as_agreed, changed, promise, reading_cost
+
+BASE: Final = (
+    "The commit that a preview was made from; refused when the datasets have changed since."
+)
 
 
 @dataclass(frozen=True)
@@ -18,6 +24,8 @@ class Change:
     datasets: tuple[str, ...]
     arguments: Mapping[str, Any]
     target: str | None = None
+    base: str | None = None
+    """The commit that was looked at; refused where its datasets have changed since."""
 
     @property
     def result(self) -> str:
@@ -55,7 +63,7 @@ async def preview_change(context: ToolContext, change: Change, note: str = "") -
 
 
 async def apply_change(context: ToolContext, change: Change) -> Outcome:
-    def apply() -> Any:
+    def apply() -> Commit:
         return bench(context).operations.apply(
             context.scope,
             context.author,
@@ -64,13 +72,44 @@ async def apply_change(context: ToolContext, change: Change) -> Outcome:
             change.arguments,
             target=change.target,
             branch=context.branch,
-            base=base_as_agreed(context, change.result),
+            base=change.base or base_as_agreed(context, change.result),
             run_id=context.run_id,
         )
 
-    applied = await off_loop(apply)
-    return await changed(context, applied.commit)
+    return await changed(context, await off_loop(apply))
 
 
 def change_cost(context: ToolContext, change: Change) -> Cost:
     return reading_cost(context, change.datasets)
+
+
+def change_arguments(
+    operation: str,
+    datasets: Sequence[str],
+    arguments: Mapping[str, Any],
+    target: str | None,
+    base: str | None,
+) -> tuple[str, dict[str, Any]]:
+    """An operation of the workbench's catalogue as a call: the tool that does it, and its arguments."""
+    common = {"target": target, "base": base}
+    if operation in {"join", "union"}:
+        given = dict(arguments)
+        if isinstance(given.get("on"), list):
+            given["on"] = [
+                {"left": pair[0], "right": pair[1]} if isinstance(pair, list | tuple) else pair
+                for pair in given["on"]
+            ]
+        return operation, {"datasets": list(datasets), **given, **common}
+    if len(datasets) != 1:
+        raise Invalid(
+            f"{operation} changes one dataset at a time.",
+            problems=[Problem("/datasets", "more than one")],
+        )
+    if operation == "redact":
+        return operation, {"dataset": datasets[0], **arguments, **common}
+    return "clean", {
+        "dataset": datasets[0],
+        "operation": operation,
+        "arguments": dict(arguments),
+        **common,
+    }

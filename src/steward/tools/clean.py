@@ -15,7 +15,7 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.tools._changes import Change, apply_change, change_cost, preview_change
+from steward.tools._changes import BASE, Change, apply_change, change_cost, preview_change
 from steward.tools._commits import changed, reconciling
 
 
@@ -38,10 +38,17 @@ class Clean(Arguments):
     target: Annotated[str | None, NEW_TARGET] = Field(
         None, min_length=1, max_length=200, description="Name of the result; unset: the dataset."
     )
+    base: Annotated[str | None, SELECTOR] = Field(None, max_length=40, description=BASE)
 
 
 def _change(arguments: Clean) -> Change:
-    return Change(arguments.operation, (arguments.dataset,), arguments.arguments, arguments.target)
+    return Change(
+        arguments.operation,
+        (arguments.dataset,),
+        arguments.arguments,
+        arguments.target,
+        arguments.base,
+    )
 
 
 async def dry_run(context: ToolContext, arguments: Clean) -> Preview:

@@ -15,7 +15,7 @@ from steward.broker.tool import (
     Tool,
     ToolContext,
 )
-from steward.tools._changes import Change, apply_change, change_cost, preview_change
+from steward.tools._changes import BASE, Change, apply_change, change_cost, preview_change
 from steward.tools._commits import changed, reconciling
 
 
@@ -36,6 +36,7 @@ class _Combining(Arguments):
         max_length=200,
         description="Name of an extra column that says where a row comes from.",
     )
+    base: Annotated[str | None, SELECTOR] = Field(None, max_length=40, description=BASE)
 
 
 class Join(_Combining):
@@ -76,6 +77,7 @@ def _join(arguments: Join) -> Change:
             "provenance": arguments.provenance,
         },
         arguments.target,
+        arguments.base,
     )
 
 
@@ -89,6 +91,7 @@ def _union(arguments: Union) -> Change:
             "provenance": arguments.provenance,
         },
         arguments.target,
+        arguments.base,
     )
 
 

@@ -1,6 +1,6 @@
 """The branch's history: names for states, taking back a commit, going back to a state."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,8 @@ from steward.runs import Found, Json, Reconciled, Ticket
 from steward.tools._calls import agreed, happened, off_loop, plain
 from steward.tools._commits import entries, reconciling, workspace
 
+_MOVED: Final = "The branch changed since the preview was made; look at it again."
+
 
 class Snapshot(Arguments):
     name: Annotated[str, NEW_TARGET] = Field(
@@ -38,7 +40,13 @@ class Snapshot(Arguments):
 
 
 class Undo(Arguments):
-    commit: Annotated[str, TARGET] = Field(max_length=40, description="The commit to take back.")
+    commit: Annotated[str | None, TARGET] = Field(
+        None, max_length=40, description="The commit to take back; unset: the last one."
+    )
+
+
+class Redo(Arguments):
+    pass
 
 
 class Restore(Arguments):
@@ -144,7 +152,7 @@ async def preview_undo(context: ToolContext, arguments: Undo) -> Preview:
                 "dependants": plain(plan.dependants),
                 "blocked": list(plan.blocked),
             },
-            payload={"entries": _wanted(plan.entries)},
+            payload={"commit": plan.commit.id, "entries": _wanted(plan.entries)},
         )
 
     return await off_loop(look)
@@ -156,13 +164,31 @@ def _wanted(changes: tuple[EntryChange, ...]) -> list[list[Any]]:
 
 async def undo(context: ToolContext, arguments: Undo) -> Outcome:
     def take_back() -> Commit:
-        place = workspace(context)
-        promised = agreed(context).get("entries")
-        if promised is not None:
+        place, promised = workspace(context), agreed(context)
+        if "entries" in promised:
             plan = place.undo_plan(arguments.commit, context.branch)
-            if _wanted(plan.entries) != promised:
-                raise Conflict("The branch changed since the preview was made; look at it again.")
+            looked_at = promised.get("commit", plan.commit.id)
+            if plan.commit.id != looked_at or _wanted(plan.entries) != promised["entries"]:
+                raise Conflict(_MOVED)
         return place.undo(arguments.commit, context.branch, merge_rows=True)
+
+    return await moved(context, await off_loop(take_back))
+
+
+async def preview_redo(context: ToolContext, _arguments: Redo) -> Preview:
+    def look() -> Preview:
+        head = workspace(context).branch(context.branch).head
+        return Preview(summary="Take back the last undo", payload={"head": head})
+
+    return await off_loop(look)
+
+
+async def redo(context: ToolContext, _arguments: Redo) -> Outcome:
+    def take_back() -> Commit:
+        place, promised = workspace(context), agreed(context).get("head")
+        if promised is not None and place.branch(context.branch).head != promised:
+            raise Conflict(_MOVED)
+        return place.redo(context.branch, merge_rows=True)
 
     return await moved(context, await off_loop(take_back))
 
@@ -193,7 +219,7 @@ async def restore(context: ToolContext, arguments: Restore) -> Outcome:
     def go_back() -> Commit:
         promised = agreed(context).get("entries")
         if promised is not None and _wanted(_restoring(context, arguments)) != promised:
-            raise Conflict("The branch changed since the preview was made; look at it again.")
+            raise Conflict(_MOVED)
         return workspace(context).restore(
             arguments.to, context.branch, datasets=arguments.datasets, files=arguments.files
         )
@@ -243,6 +269,20 @@ TOOLS.add(
         run=undo,
         effects=Effects(reads=True, writes=True),
         dry_run=preview_undo,
+        reconcile=reconciling(moved),
+    ),
+)
+TOOLS.add(
+    "redo",
+    Tool(
+        name="redo",
+        title="Take back the last undo",
+        description="Takes back the last undo of the run's branch, as long as nothing new was committed since.",
+        arguments=Redo,
+        risk=Risk.write,
+        run=redo,
+        effects=Effects(reads=True, writes=True),
+        dry_run=preview_redo,
         reconcile=reconciling(moved),
     ),
 )

@@ -22,7 +22,7 @@ from steward.tools._branches import on_branch
 from steward.tools._calls import agreed, bench, off_loop, source
 from steward.tools._commits import entries, reconciling, workspace
 
-_SOURCE = "The branch, which lies below the run's own."
+_SOURCE = "The branch, which lies below the run's own; a person who does it by hand may name any."
 
 
 class CompareBranch(Arguments):
@@ -38,7 +38,7 @@ class Promote(CompareBranch):
 
 
 def _compared(context: ToolContext, branch: str) -> dict[str, Any]:
-    on_branch(context, branch)
+    _refuse_foreign(context, branch)
     place = workspace(context)
     head, here = place.branch(branch).head, place.branch(context.branch).head
     found = place.diff(context.branch, branch).entries
@@ -49,6 +49,12 @@ def _compared(context: ToolContext, branch: str) -> dict[str, Any]:
         "base": here,
         "entries": [_counted(context, each) for each in found],
     }
+
+
+def _refuse_foreign(context: ToolContext, branch: str) -> None:
+    """What a program brings in comes from its own branches; a person chooses."""
+    if not context.direct:
+        on_branch(context, branch)
 
 
 def _counted(context: ToolContext, change: EntryChange) -> dict[str, Json]:
@@ -96,7 +102,7 @@ def _refuse_moved(arguments: Promote, head: str) -> None:
 
 async def promote(context: ToolContext, arguments: Promote) -> Outcome:
     def merge() -> Commit | None:
-        on_branch(context, arguments.source)
+        _refuse_foreign(context, arguments.source)
         place = workspace(context)
         promised = arguments.commit or agreed(context).get("commit")
         head = place.branch(arguments.source).head
@@ -122,6 +128,8 @@ async def promoted(context: ToolContext, commit: Commit) -> Outcome:
             "commit": commit.id,
             "counts": {"entries": len(commit.changes)},
             "entries": entries(commit.changes),
+            # Datasets that both sides had changed, in other rows each.
+            "merged_rows": commit.arguments.get("merged_rows", []),
         },
         summary=f"{commit.message}: {len(commit.changes)} datasets and files in {context.branch}",
         commits=(commit.id,),

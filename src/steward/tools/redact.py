@@ -16,7 +16,7 @@ from steward.broker.tool import (
     ToolContext,
 )
 from steward.data.redact import Method
-from steward.tools._changes import Change, apply_change, change_cost, preview_change
+from steward.tools._changes import BASE, Change, apply_change, change_cost, preview_change
 from steward.tools._commits import changed, reconciling
 
 KEPT = "Earlier versions of the dataset still hold the original values until they are expired."
@@ -32,11 +32,14 @@ class Redact(Arguments):
     target: Annotated[str | None, NEW_TARGET] = Field(
         None, min_length=1, max_length=200, description="Name of the result; unset: the dataset."
     )
+    base: Annotated[str | None, SELECTOR] = Field(None, max_length=40, description=BASE)
 
 
 def _change(arguments: Redact) -> Change:
     methods = {name: method.model_dump() for name, method in arguments.columns.items()}
-    return Change("redact", (arguments.dataset,), {"columns": methods}, arguments.target)
+    return Change(
+        "redact", (arguments.dataset,), {"columns": methods}, arguments.target, arguments.base
+    )
 
 
 async def dry_run(context: ToolContext, arguments: Redact) -> Preview:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from fastapi import APIRouter, Request, status
+from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
 from steward.api.context import steward_of
@@ -10,6 +11,10 @@ from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.routes.datasets import ColumnOut
 from steward.api.routes.history import CommitOut, DiffOut, commit_out
+from steward.data.workbench import Workbench
+from steward.flows.direct_calls import DirectCall
+from steward.identity import Access
+from steward.tools import change_arguments
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["changes"])
 
@@ -88,18 +93,22 @@ def preview_change(request: Request, access: AsEditor, body: ChangeIn) -> Change
 
 
 @router.post("/changes", status_code=status.HTTP_201_CREATED)
-def apply_change(request: Request, access: AsEditor, body: ChangeIn) -> AppliedOut:
+async def apply_change(request: Request, access: AsEditor, body: ChangeIn) -> AppliedOut:
     """Carries it out as one commit, which can be undone; refused when the data changed since `base`."""
-    operations = steward_of(request).workbench.operations
-    applied = operations.apply(
-        access.scope,
-        access.user_id,
-        body.operation,
-        body.datasets,
-        body.arguments,
-        target=body.target,
-        branch=body.branch,
-        base=body.base,
+    tool, arguments = change_arguments(
+        body.operation, body.datasets, body.arguments, body.target, body.base
     )
-    diff = DiffOut.model_validate(applied.diff) if applied.diff else None
-    return AppliedOut(commit=commit_out(applied.commit), diff=diff)
+    call = DirectCall(tool, arguments, branch=body.branch, seen=body.base is not None)
+    steward = steward_of(request)
+    done = await steward.governing.direct_calls.run(access, call)
+    return await run_in_threadpool(_applied, steward.workbench, access, done.commits[-1])
+
+
+def _applied(workbench: Workbench, access: Access, commit_id: str) -> AppliedOut:
+    commit = workbench.datasets.workspace(access.scope, access.user_id).commit_at(commit_id)
+    changed = next((each for each in commit.changes if each.kind == "dataset"), None)
+    diff = None
+    if changed is not None and changed.before and changed.after:
+        found = workbench.datasets.diff(access.scope, changed.before, changed.after)
+        diff = DiffOut.model_validate(found)
+    return AppliedOut(commit=commit_out(commit), diff=diff)

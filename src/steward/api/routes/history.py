@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, status
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
@@ -13,6 +14,8 @@ from steward.api.guards import AsEditor, AsViewer
 from steward.api.routes.datasets import ColumnOut, InsightOut, insight_out
 from steward.api.types import BranchName, BranchPath, CommitId, Reference, VersionId
 from steward.data.versions import Branch, Commit
+from steward.flows.direct_calls import DirectCall
+from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["history"])
 
@@ -179,29 +182,35 @@ def plan_undo(
 
 
 @router.post("/undo")
-def undo_commit(request: Request, access: AsEditor, body: UndoIn) -> CommitOut:
+async def undo_commit(request: Request, access: AsEditor, body: UndoIn) -> CommitOut:
     """Takes back a commit by a new one with the opposite changes."""
-    datasets = steward_of(request).workbench.datasets
-    return commit_out(datasets.undo(access.scope, access.user_id, body.commit, body.branch))
+    return await _committed(
+        request, access, DirectCall("undo", {"commit": body.commit}, branch=body.branch)
+    )
 
 
 @router.post("/redo")
-def redo_commit(request: Request, access: AsEditor, body: RedoIn) -> CommitOut:
+async def redo_commit(request: Request, access: AsEditor, body: RedoIn) -> CommitOut:
     """Takes back the last undo."""
-    return commit_out(
-        steward_of(request).workbench.datasets.redo(access.scope, access.user_id, body.branch)
-    )
+    return await _committed(request, access, DirectCall("redo", {}, branch=body.branch))
 
 
 @router.post("/restore-data")
-def restore_data(request: Request, access: AsEditor, body: RestoreIn) -> CommitOut:
+async def restore_data(request: Request, access: AsEditor, body: RestoreIn) -> CommitOut:
     """Brings datasets, or the whole branch, to the state of an earlier commit, as a new commit."""
-    datasets = steward_of(request).workbench.datasets
-    return commit_out(
-        datasets.restore(
-            access.scope, access.user_id, body.commit, branch=body.branch, datasets=body.datasets
-        )
-    )
+    arguments = {"to": body.commit, "datasets": body.datasets}
+    return await _committed(request, access, DirectCall("restore", arguments, branch=body.branch))
+
+
+async def _committed(request: Request, access: Access, call: DirectCall) -> CommitOut:
+    steward = steward_of(request)
+    done = await steward.governing.direct_calls.run(access, call)
+
+    def look() -> CommitOut:
+        place = steward.workbench.datasets.workspace(access.scope, access.user_id)
+        return commit_out(place.commit_at(done.commits[-1]))
+
+    return await run_in_threadpool(look)
 
 
 @router.get("/branches")
@@ -211,26 +220,38 @@ def list_branches(request: Request, access: AsViewer) -> Page[BranchOut]:
 
 
 @router.post("/branches", status_code=status.HTTP_201_CREATED)
-def create_branch(request: Request, access: AsEditor, body: BranchIn) -> BranchOut:
-    datasets = steward_of(request).workbench.datasets
-    return _branch_out(datasets.create_branch(access.scope, access.user_id, body.name, body.source))
+async def create_branch(request: Request, access: AsEditor, body: BranchIn) -> BranchOut:
+    steward = steward_of(request)
+    arguments = {"kind": "branch", "name": body.name, "source": body.source}
+    await steward.governing.direct_calls.run(access, DirectCall("snapshot", arguments))
+
+    def look() -> BranchOut:
+        place = steward.workbench.datasets.workspace(access.scope, access.user_id)
+        return _branch_out(place.branch(body.name))
+
+    return await run_in_threadpool(look)
 
 
 @router.delete("/branches/{name:path}", status_code=status.HTTP_204_NO_CONTENT)
-def delete_branch(request: Request, access: AsEditor, name: BranchPath) -> None:
+async def delete_branch(request: Request, access: AsEditor, name: BranchPath) -> None:
     """Removes a branch that is done with; main and protected branches stay."""
-    steward_of(request).workbench.datasets.delete_branch(access.scope, access.user_id, name)
+    calls = steward_of(request).governing.direct_calls
+    await calls.run(access, DirectCall("delete_branch", {"name": name}))
 
 
 @router.post("/merge")
-def merge_branch(request: Request, access: AsEditor, body: MergeIn) -> MergeOut:
+async def merge_branch(request: Request, access: AsEditor, body: MergeIn) -> MergeOut:
     """Brings a branch's changes into another; conflicts are named, and nothing is half merged."""
-    datasets = steward_of(request).workbench.datasets
-    merged = datasets.merge(access.scope, access.user_id, body.source, body.into)
-    return MergeOut(
-        commit=commit_out(merged.commit) if merged.commit else None,
-        merged_rows=list(merged.merged_rows),
-    )
+    steward = steward_of(request)
+    call = DirectCall("promote", {"source": body.source}, branch=body.into)
+    done = await steward.governing.direct_calls.run(access, call)
+
+    def look() -> MergeOut:
+        place = steward.workbench.datasets.workspace(access.scope, access.user_id)
+        commit = commit_out(place.commit_at(done.commits[-1])) if done.commits else None
+        return MergeOut(commit=commit, merged_rows=done.value.get("merged_rows", []))
+
+    return await run_in_threadpool(look)
 
 
 @router.get("/diff")

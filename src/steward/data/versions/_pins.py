@@ -29,26 +29,39 @@ class Pins:
         blobs: Sequence[str] = (),
     ) -> None:
         """Holds things until `unpin`; `holder` says what kind of thing holds, `reference` which one."""
-        now = self._clock.now()
         with self._database.write(scope) as tx:
-            for commit_id in sorted(set(commits)):
-                _held_commit(tx, commit_id)
-            wanted = sorted(set(versions))
-            if tables.renew(tx, tables.versions, tables.versions.c.id, wanted, now) != len(wanted):
-                raise NotFound("A version to be held is not in this project.")
-            self._parts.renew(tx, blobs)
-            rows = [
-                {
-                    "holder": holder,
-                    "reference": reference,
-                    "kind": kind,
-                    "target": target,
-                    "created_at": now,
-                }
-                for kind, targets in (("commit", commits), ("version", versions), ("blob", blobs))
-                for target in sorted(set(targets))
-            ]
-            tables.upsert(tx, tables.pins, rows)
+            self.pin_within(tx, holder, reference, commits=commits, versions=versions, blobs=blobs)
+
+    def pin_within(
+        self,
+        tx: Transaction,
+        holder: str,
+        reference: str,
+        *,
+        commits: Sequence[str] = (),
+        versions: Sequence[str] = (),
+        blobs: Sequence[str] = (),
+    ) -> None:
+        """The same inside a transaction of the caller."""
+        now = self._clock.now()
+        for commit_id in sorted(set(commits)):
+            _held_commit(tx, commit_id)
+        wanted = sorted(set(versions))
+        if tables.renew(tx, tables.versions, tables.versions.c.id, wanted, now) != len(wanted):
+            raise NotFound("A version to be held is not in this project.")
+        self._parts.renew(tx, blobs)
+        rows = [
+            {
+                "holder": holder,
+                "reference": reference,
+                "kind": kind,
+                "target": target,
+                "created_at": now,
+            }
+            for kind, targets in (("commit", commits), ("version", versions), ("blob", blobs))
+            for target in sorted(set(targets))
+        ]
+        tables.upsert(tx, tables.pins, rows)
 
     def unpin(self, scope: Scope, holder: str, reference: str) -> int:
         """Lets go of everything that one holder held; returns how much that was."""

@@ -31,13 +31,14 @@ from steward.data.versions._write import Sizes
 from steward.data.versions.diffs import DiffPage, VersionDiff
 from steward.data.versions.edits import Edit
 from steward.data.versions.results import FileEntry, Role, SweepReport, Version
-from steward.store import BlobStore, Database, EventLog, Scope
+from steward.store import BlobStore, Database, EventLog, Scope, Transaction
 
 DEFAULT_SIZES: Final = Sizes()
 PLAIN: Final = Layout()
 GRACE: Final = timedelta(days=1)
 HOLD: Final = timedelta(minutes=15)
 MAX_PAGE: Final = 10_000
+_KEPT_DIFFERENCES: Final = 500
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class Versions:
         self._retention = Retention(database, clock)
         self._sweeper = Sweeper(database, clock, self._parts, self._retention)
         self._pins = Pins(database, clock, self._parts)
+        self._differences: dict[tuple[Scope, str, str, tuple[str, ...] | None], VersionDiff] = {}
 
     def workspace(
         self,
@@ -152,8 +154,16 @@ class Versions:
         self, scope: Scope, before: str, after: str, *, key: Sequence[str] | None = None
     ) -> VersionDiff:
         """What changed between two versions, counted; `key=()` compares by row identity or content."""
-        with self._content.comparison(scope, before, after, key) as comparison:
-            return comparison.summary()
+        # Versions never change, so what differs between two is counted once.
+        asked = (scope, before, after, None if key is None else tuple(key))
+        found = self._differences.get(asked)
+        if found is None:
+            with self._content.comparison(scope, before, after, key) as comparison:
+                found = comparison.summary()
+            self._differences[asked] = found
+            while len(self._differences) > _KEPT_DIFFERENCES:
+                self._differences.pop(next(iter(self._differences)), None)
+        return found
 
     def diff_rows(
         self,
@@ -200,6 +210,12 @@ class Versions:
     ) -> None:
         """Holds things for a journal entry, a run, …; nothing pinned is ever swept."""
         self._pins.pin(scope, holder, reference, commits=commits, versions=versions, blobs=blobs)
+
+    def pin_within(
+        self, tx: Transaction, holder: str, reference: str, *, commits: Sequence[str] = ()
+    ) -> None:
+        """Holds commits in a transaction of the caller."""
+        self._pins.pin_within(tx, holder, reference, commits=commits)
 
     def unpin(self, scope: Scope, holder: str, reference: str) -> int:
         return self._pins.unpin(scope, holder, reference)

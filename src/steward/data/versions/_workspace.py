@@ -153,7 +153,11 @@ class Workspace(View):
             draft = Draft(
                 message=message or f"Merge {source} into {into}",
                 operation="merge",
-                arguments={"source": source, "commit": plan.theirs.id},
+                arguments={
+                    "source": source,
+                    "commit": plan.theirs.id,
+                    "merged_rows": list(settled.merged_rows),
+                },
             )
             made = self._merged(into, plan, draft, {**plan.wanted, **settled.wanted})
             if made is not None:

@@ -9,7 +9,7 @@ from steward.data.versions import Versions
 from steward.data.workbench.bringing import Bringing
 from steward.data.workbench.datasets import DatasetCard, Datasets
 from steward.data.workbench.insights import Insights
-from steward.data.workbench.operations import Applied, OperationInfo, Operations, Planned
+from steward.data.workbench.operations import OperationInfo, Operations, Planned
 from steward.data.workbench.outputs import Outputs
 from steward.data.workbench.reporting import Reporting
 from steward.data.workbench.resolving import Resolving
@@ -18,7 +18,6 @@ from steward.data.workbench.tasks import Task, Tasks
 from steward.store import BlobStore, Database, EventLog, Scope
 
 __all__ = [
-    "Applied",
     "DatasetCard",
     "Filter",
     "OperationInfo",

@@ -1,4 +1,4 @@
-"""The datasets of a project: listed, read, compared, undone and restored."""
+"""The datasets of a project: listed, read, compared."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,6 @@ from steward.data.versions import (
     Commit,
     Dataset,
     DiffPage,
-    Merge,
     Touched,
     UndoPlan,
     VersionDiff,
@@ -123,36 +122,8 @@ class Datasets:
     ) -> UndoPlan:
         return self.workspace(scope, author).undo_plan(commit, branch)
 
-    def undo(
-        self, scope: Scope, author: str, commit: str | None = None, branch: str = MAIN
-    ) -> Commit:
-        return self.workspace(scope, author).undo(commit, branch, merge_rows=True)
-
-    def redo(self, scope: Scope, author: str, branch: str = MAIN) -> Commit:
-        return self.workspace(scope, author).redo(branch, merge_rows=True)
-
-    def restore(
-        self,
-        scope: Scope,
-        author: str,
-        commit: str,
-        *,
-        branch: str = MAIN,
-        datasets: Sequence[str] | None = None,
-    ) -> Commit:
-        return self.workspace(scope, author).restore(commit, branch, datasets=datasets)
-
     def branches(self, scope: Scope, author: str) -> Sequence[Branch]:
         return self.workspace(scope, author).branches()
-
-    def create_branch(self, scope: Scope, author: str, name: str, source: str = MAIN) -> Branch:
-        return self.workspace(scope, author).create_branch(name, source)
-
-    def delete_branch(self, scope: Scope, author: str, name: str) -> None:
-        self.workspace(scope, author).delete_branch(name)
-
-    def merge(self, scope: Scope, author: str, source: str, into: str = MAIN) -> Merge:
-        return self.workspace(scope, author).merge(source, into)
 
 
 def _card(dataset: Dataset, last: Touched | None) -> DatasetCard:

@@ -17,7 +17,7 @@ from steward.data.engine import session
 from steward.data.ingest import retype
 from steward.data.redact import Method, redact, unlock
 from steward.data.tables import Table
-from steward.data.versions import MAIN, Commit, Dataset, Draft, VersionDiff, Versions
+from steward.data.versions import MAIN, Commit, Dataset, Draft, Versions
 from steward.store import Scope
 
 _PREVIEW_ROWS = 50
@@ -104,13 +104,6 @@ class Planned:
     """The commit that was read; give it back to apply exactly this."""
 
 
-@dataclass(frozen=True)
-class Applied:
-    commit: Commit
-    diff: VersionDiff | None
-    """None where the target is new."""
-
-
 Plan = Callable[[duckdb.DuckDBPyConnection, Sequence[Table], Mapping[str, Any]], Change]
 
 
@@ -173,7 +166,7 @@ class Operations:
         branch: str = MAIN,
         base: str | None = None,
         run_id: str | None = None,
-    ) -> Applied:
+    ) -> Commit:
         """Carries out an operation as one commit; refused when its inputs changed since `base`."""
         name = _target(operation, datasets, target)
         with _Desk(self._versions, scope, author, datasets, branch) as desk:
@@ -202,12 +195,7 @@ class Operations:
                 },
             )
             workspace = self._versions.workspace(scope, author, run_id=run_id)
-            commit = workspace.commit(
-                draft, branch, base=base or desk.base, unchanged=list(datasets)
-            )
-        before = next((e.before for e in commit.changes if e.name == name), None)
-        diff = self._versions.diff(scope, before, version.id) if before else None
-        return Applied(commit, diff)
+            return workspace.commit(draft, branch, base=base or desk.base, unchanged=list(datasets))
 
 
 class _Desk:

@@ -1,0 +1,106 @@
+"""A branch that is done with: removed by name, brought back where it was."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from steward.broker.roles import TARGET
+from steward.broker.tool import (
+    TOOLS,
+    Arguments,
+    Effects,
+    Outcome,
+    Preview,
+    Risk,
+    Tool,
+    ToolContext,
+)
+from steward.core.errors import Conflict
+from steward.runs import Found, Json, Reconciled, Ticket
+from steward.tools._branches import on_branch
+from steward.tools._calls import agreed, bench, happened, off_loop
+from steward.tools._commits import workspace
+
+
+class DeleteBranch(Arguments):
+    name: Annotated[str, TARGET] = Field(
+        min_length=1, max_length=200, description="Name of the branch."
+    )
+
+
+async def preview(context: ToolContext, arguments: DeleteBranch) -> Preview:
+    def look() -> Preview:
+        _refuse_foreign(context, arguments.name)
+        head = workspace(context).branch(arguments.name).head
+        return Preview(
+            summary=f"Delete the branch {arguments.name!r}",
+            details={"commit": head},
+            payload={"commit": head},
+        )
+
+    return await off_loop(look)
+
+
+def _refuse_foreign(context: ToolContext, name: str) -> None:
+    if not context.direct:
+        on_branch(context, name)
+
+
+async def run(context: ToolContext, arguments: DeleteBranch) -> Outcome:
+    def delete() -> Outcome:
+        _refuse_foreign(context, arguments.name)
+        place, promised = workspace(context), agreed(context).get("commit")
+        head = place.branch(arguments.name).head
+        if promised is not None and promised != head:
+            raise Conflict(
+                f"The branch {arguments.name!r} changed since the preview was made; look at it again."
+            )
+        # Undo must find the commit, whatever retention removes meanwhile.
+        bench(context).versions.pin(context.scope, "run", context.run_id, commits=(head,))
+        place.delete_branch(arguments.name)
+        return _deleted(arguments.name, head)
+
+    return await off_loop(delete)
+
+
+def _deleted(name: str, head: str | None) -> Outcome:
+    value = {"name": name, "commit": head}
+    return Outcome(value=value, summary=f"Deleted the branch {name!r}", inverse=value)
+
+
+async def bring_back(context: ToolContext, _arguments: DeleteBranch, inverse: Json) -> Outcome:
+    def create() -> Outcome:
+        made = workspace(context).create_branch(inverse["name"], inverse["commit"])
+        value = {"name": made.name, "commit": made.head}
+        return Outcome(value=value, summary=f"Brought back the branch {made.name!r}")
+
+    return await off_loop(create)
+
+
+async def reconcile(context: ToolContext, arguments: DeleteBranch, ticket: Ticket) -> Reconciled:
+    """Names are unique: a branch that is gone was deleted by this call, or by another that stops it anyway."""
+
+    def look() -> Reconciled:
+        if any(branch.name == arguments.name for branch in workspace(context).branches()):
+            return Reconciled(Found.not_happened)
+        payload = ticket.request.get("payload") or {}
+        return happened(_deleted(arguments.name, payload.get("commit")))
+
+    return await off_loop(look)
+
+
+TOOLS.add(
+    "delete_branch",
+    Tool(
+        name="delete_branch",
+        title="Delete a branch",
+        description="Removes a branch that is done with; its commits stay, and undo brings it back where it was.",
+        arguments=DeleteBranch,
+        risk=Risk.write,
+        run=run,
+        effects=Effects(writes=True),
+        dry_run=preview,
+        undo=bring_back,
+        reconcile=reconcile,
+    ),
+)

@@ -1,0 +1,206 @@
+"""Every route that writes data, under policies that forbid it: what binds an agent binds whoever clicks.
+
+A route that is added to these parts of the API must be in the table, or be named as one that writes no data.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from steward.broker.presets import preset
+from steward.flows.launch import Start
+from steward.identity import Access, Role
+from steward.testing import Installation
+from tests.api.routes import METHODS, openapi_document
+
+PARTS = frozenset({"changes", "history"})
+WRITES_NOTHING = frozenset({"post /changes/preview"})
+DENY = '@id("no") @outcome("deny") permit (principal, action in Action::"write", resource);\n'
+LOOK = '@id("look") @outcome("allow") permit (principal, action, resource);\n'
+
+
+@dataclass(frozen=True)
+class Write:
+    """One way to change data: the route, and the tool behind it, as an agent would call it."""
+
+    route: str
+    body: Callable[["Scene"], Any]
+    tool: str
+    arguments: Callable[["Scene"], dict[str, Any]]
+    path: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Scene:
+    """A project with a history, and everybody who might change it."""
+
+    installation: Installation
+    first: str
+
+    @property
+    def base(self) -> str:
+        return f"/api/v1/projects/{self.installation.scope.project_id}"
+
+    def state(self) -> Any:
+        """All that a write could change: branches, snapshots and where they point."""
+        access = self.installation.owner.access
+        place = self.installation.steward.workbench.datasets.workspace(access.scope, access.user_id)
+        return (
+            sorted((branch.name, branch.head) for branch in place.branches()),
+            sorted((tag.name, tag.commit) for tag in place.tags()),
+        )
+
+
+def _trim(_scene: Scene) -> dict[str, Any]:
+    return {"operation": "trim", "datasets": ["people"], "arguments": {"columns": ["name"]}}
+
+
+WRITES = (
+    Write(
+        "post /changes",
+        _trim,
+        "clean",
+        lambda _: {
+            "dataset": "people",
+            "operation": "trim",
+            "arguments": {"columns": ["name"]},
+        },
+    ),
+    Write("post /undo", lambda _: {}, "undo", lambda _: {}),
+    Write("post /redo", lambda _: {}, "redo", lambda _: {}),
+    Write(
+        "post /restore-data",
+        lambda scene: {"commit": scene.first},
+        "restore",
+        lambda scene: {"to": scene.first},
+    ),
+    Write(
+        "post /branches",
+        lambda _: {"name": "new"},
+        "snapshot",
+        lambda _: {"kind": "branch", "name": "new"},
+    ),
+    Write(
+        "delete /branches/{name}",
+        lambda _: None,
+        "delete_branch",
+        lambda _: {"name": "main/side"},
+        {"name": "main/side"},
+    ),
+    Write(
+        "post /merge",
+        lambda _: {"source": "main/side"},
+        "promote",
+        lambda _: {"source": "main/side"},
+    ),
+)
+
+
+@pytest.fixture
+def scene(installation: Installation) -> Scene:
+    owner = installation.owner
+    bringing = installation.steward.workbench.bringing
+    access = owner.access
+    csv = "name,city\n Ann ,Wien\n"
+    bringing.load_text(access.scope, access.user_id, "people.csv", csv, "people")
+    place = installation.steward.workbench.datasets.workspace(access.scope, access.user_id)
+    first = place.branch("main").head
+    place.create_branch("main/side")
+    scene = Scene(installation, first)
+    done = owner.client.post(f"{scene.base}/changes", json={**_trim(scene), "branch": "main/side"})
+    assert done.status_code == 201, done.text
+    for operation in ("trim", "case"):
+        arguments = {"columns": ["city"], **({"style": "upper"} if operation == "case" else {})}
+        body = {"operation": operation, "datasets": ["people"], "arguments": arguments}
+        owner.client.post(f"{scene.base}/changes", json=body).raise_for_status()
+    owner.client.post(f"{scene.base}/undo", json={}).raise_for_status()
+    return scene
+
+
+def read_only(scene: Scene) -> None:
+    _ruled(scene, preset("read-only"))
+
+
+def denying(scene: Scene) -> None:
+    _ruled(scene, LOOK + DENY)
+
+
+def draft_only(scene: Scene) -> None:
+    _ruled(scene, preset("draft-only"))
+
+
+def safe_mode(scene: Scene) -> None:
+    rulebook, access = (
+        scene.installation.steward.governing.rulebook,
+        scene.installation.owner.access,
+    )
+    rulebook.change_settings(access, rulebook.settings(access.scope).revision, safe_mode=True)
+
+
+def _ruled(scene: Scene, text: str) -> None:
+    rulebook, access = (
+        scene.installation.steward.governing.rulebook,
+        scene.installation.owner.access,
+    )
+    revision = rulebook.current(access.scope, "project").revision
+    rulebook.save(access, "project", text, revision)
+
+
+@pytest.mark.parametrize("rule", [read_only, denying, draft_only, safe_mode])
+def test_no_one_writes_past_the_rules(scene: Scene, rule: Callable[[Scene], None]) -> None:
+    editor = scene.installation.person(Role.editor)
+    callers: dict[str, TestClient] = {
+        "owner": scene.installation.owner.client,
+        "editor": editor.client,
+        "token": scene.installation.by_token(editor, Role.editor),
+    }
+    rule(scene)
+    before = scene.state()
+    for write in WRITES:
+        for name, client in callers.items():
+            answer = _called(scene, client, write)
+            assert answer.status_code in {403, 409}, (write.route, name, answer.text)
+            wanted = "waits-for-approval" if rule is safe_mode else "denied"
+            assert answer.json()["code"] == wanted, (write.route, name, answer.text)
+        assert _by_agent(scene, editor.access, write) in {"failed", "waiting_for_approval"}
+        assert scene.state() == before, f"{write.route} changed something"
+
+
+def test_without_such_a_rule_each_of_them_writes(scene: Scene) -> None:
+    """Or the test above would prove nothing."""
+    client = scene.installation.owner.client
+    for write in sorted(WRITES, key=lambda each: each.route.startswith("delete")):
+        before = scene.state()
+        answer = _called(scene, client, write)
+        assert answer.is_success, (write.route, answer.text)
+        assert scene.state() != before, write.route
+        if write.route == "post /redo":
+            client.post(f"{scene.base}/undo", json={})
+
+
+def test_the_table_lists_every_route_that_writes() -> None:
+    found = set()
+    for path, item in openapi_document()["paths"].items():
+        for method in METHODS & item.keys():
+            if method != "get" and PARTS & set(item[method].get("tags", ())):
+                found.add(f"{method} {path.removeprefix('/api/v1/projects/{project_id}')}")
+    assert found - WRITES_NOTHING == {write.route for write in WRITES}
+
+
+def _called(scene: Scene, client: TestClient, write: Write) -> Any:
+    method, _, path = write.route.partition(" ")
+    address = scene.base + path.format(**write.path)
+    return client.request(method.upper(), address, json=write.body(scene))
+
+
+def _by_agent(scene: Scene, access: Access, write: Write) -> str:
+    """The same call out of a flow, which is what an agent's plan becomes."""
+    steward = scene.installation.steward
+    launcher = steward.governing.launcher
+    document = launcher.single(write.tool, write.arguments(scene))
+    run = launcher.start(access, Start(document))
+    steward.runs.drive_until_idle()
+    return steward.runs.get(access.scope, run.id).status.value
