@@ -95,6 +95,7 @@ _TEST_TOOLS = (
         run=_send,
         dry_run=_preview,
         idempotent=True,
+        estimate=lambda _, words: Cost(rows=words.cost),
         destination=lambda words: words.to,
     ),
     Tool(

@@ -106,7 +106,7 @@ def test_the_rules_that_decided_are_named() -> None:
     assert decision.reason == "Money."
     assert explain(decision) == (
         "Needs an approval. The project's rule “finance” decides: Money. The playbook's rule “ours” "
-        "decides. Whoever approves must be of “finance” and of “ops”."
+        "decides. The approver must belong to “finance” and “ops”."
     )
     assert decision.to_json()["rules"][0] == {
         "level": "project",

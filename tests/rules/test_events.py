@@ -12,7 +12,9 @@ from steward.runs import Status
 ROOT = Path(__file__).parents[2]
 SENTENCES = ROOT / "web/src/components/describe-event.ts"
 WORDS = {
-    "f'approval.{status.value}'": [f"approval.{each}" for each in (State.approved, State.rejected)],
+    "f'approval.{status.value}'": [
+        f"approval.{each}" for each in (State.approved, State.rejected, State.edited)
+    ],
     "f'connection.{what}'": [
         f"connection.{what}"
         for what in (

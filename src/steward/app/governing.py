@@ -86,7 +86,7 @@ def govern(
         undoing=UndoCalls(undoing, direct_calls),
         measures=Measures(database),
         inbox=Inbox(runs, approvals, groups, clock),
-        deciding=Deciding(approvals, runs, tools, rulebook, services),
+        deciding=Deciding(approvals, runs, tools, planner),
         judging=Judging(runs, rulebook, groups, tools),
         forking=Forking(runs, workbench.versions, ids),
         launcher=Launcher(runs, broker, tools),

@@ -1,6 +1,7 @@
 """The tables of the broker: approvals, policies with their revisions, groups of approvers, settings of a project."""
 
 from sqlalchemy import (
+    Boolean,
     Column,
     ForeignKey,
     Index,
@@ -32,6 +33,12 @@ approvals = Table(
     Column("provenance", Json, nullable=False),
     Column("rules", Json, nullable=False),
     Column("approvers", Json, nullable=False),
+    # Where set, none of those who asked may approve: the author of the run, of those above it, and editors.
+    Column("four_eyes", Boolean(create_constraint=False), nullable=False),
+    Column("askers", Json, nullable=False),
+    Column("edited_by", String(40)),
+    # The version of the rules that asked.
+    Column("policy", String(64), nullable=False),
     Column("reason", String(1000), nullable=False),
     Column("extent", String(10), nullable=False),
     Column("batch", Json),
@@ -40,6 +47,8 @@ approvals = Table(
     Column("requested_at", Moment, nullable=False),
     Column("expires_at", Moment, nullable=False),
     Column("delegated_to", String(40)),
+    # Whose groups count while somebody else decides.
+    Column("delegated_by", String(40)),
     Column("decided_by", String(40)),
     Column("decided_at", Moment),
     Column("decision_reason", String(1000)),

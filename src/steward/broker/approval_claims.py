@@ -17,7 +17,9 @@ _COVERED: Final = (
     *("requested_by", "requested_at", "expires_at", "delegated_to", "decided_by", "decided_at"),
     *("decision_reason", "used_by"),
 )
-"""Columns under the signature. One that is added later must be left out where it is empty, as these are."""
+"""Columns under the signature, left out where they are NULL."""
+_ADDED: Final = ("four_eyes", "askers", "edited_by", "policy", "delegated_by")
+"""Columns that came later, left out where they are empty: what was signed before stays true."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _OF_RUNS = Prepared(
@@ -38,6 +40,7 @@ def approval_claims(tx: Transaction, run_ids: Sequence[str]) -> Mapping[str, lis
 def approval_claim(row: Mapping[str, Any]) -> dict[str, Any]:
     """One row, from the database or from a backup."""
     covered = {name: _plain(row[name]) for name in _COVERED if row.get(name) is not None}
+    covered |= {name: row[name] for name in _ADDED if row.get(name)}
     return {
         "id": row["id"],
         "key": row["wait_key"],

@@ -1,14 +1,23 @@
 """Approvals: a person allows exactly one payload, once, in time; anything else is refused when it counts."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from steward.broker import _tables as tables
+from steward.broker.approval_model import (
+    NOT_ENOUGH,
+    Approval,
+    Approver,
+    Ask,
+    Extent,
+    Needs,
+    State,
+    Verdict,
+    not_by_askers,
+)
 from steward.broker.groups import Groups
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
@@ -23,90 +32,6 @@ LIFETIME: Final = timedelta(hours=1)
 UNDO_WINDOW: Final = timedelta(seconds=5)
 
 _COLUMNS = tables.approvals.c
-
-
-class State(StrEnum):
-    pending = "pending"
-    approved = "approved"
-    rejected = "rejected"
-    expired = "expired"
-    used = "used"
-    withdrawn = "withdrawn"
-
-
-class Extent(StrEnum):
-    """What an approval covers: one payload, a declared list of them, or further calls of the same kind in this run."""
-
-    single = "single"
-    batch = "batch"
-    session = "session"
-
-
-@dataclass(frozen=True)
-class Ask:
-    """What somebody is asked to allow."""
-
-    run_id: str
-    wait_key: str
-    tool: str
-    title: str
-    risk: str
-    body: Json
-    preview: Json
-    provenance: Json
-    rules: Json
-    approvers: Sequence[str]
-    reason: str
-    requested_by: str
-    batch: Sequence[Json] | None = None
-
-
-@dataclass(frozen=True)
-class Approval:
-    id: str
-    scope: Scope
-    run_id: str
-    wait_key: str
-    tool: str
-    title: str
-    risk: str
-    body: Json
-    body_hash: str
-    asked_body: Json
-    preview: Json
-    provenance: Json
-    rules: Json
-    approvers: tuple[str, ...]
-    reason: str
-    extent: Extent
-    batch: tuple[Json, ...]
-    status: State
-    requested_by: str
-    requested_at: datetime
-    expires_at: datetime
-    delegated_to: str | None
-    decided_by: str | None
-    decided_at: datetime | None
-    decision_reason: str | None
-    used_by: str | None
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """What whoever decides should look at, in words; rules alone may ask as well."""
-        return tuple((self.provenance or {}).get("doubts", ()))
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a person decided."""
-
-    approve: bool
-    body_hash: str
-    """The hash of what they saw."""
-    reason: str = ""
-    extent: Extent = Extent.single
-    body: Json = None
-    """The body as they edited it; None when they took it as it was."""
 
 
 class Approvals:
@@ -130,9 +55,8 @@ class Approvals:
 
     def ask(self, scope: Scope, ask: Ask) -> Approval:
         """Puts a request into the inbox; asked again after a crash, it is the same request."""
-        shown = {"title": ask.title, "preview": ask.preview, "reason": ask.reason}
-        ask = replace(ask, **self._runs.scrub(scope, shown))
-        now = self._clock.now()
+        now, ask = self._clock.now(), self._scrubbed(scope, ask)
+        askers = ask.askers | self._started_above(scope, ask.run_id)
         with self._database.write(scope) as tx:
             known = tx.first(
                 sa.select(tables.approvals).where(
@@ -149,27 +73,34 @@ class Approvals:
                     run_id=ask.run_id,
                     wait_key=ask.wait_key,
                     tool=ask.tool,
-                    title=ask.title[:200],
                     risk=ask.risk,
-                    body=ask.body,
-                    body_hash=digest(ask.body),
-                    preview=ask.preview,
-                    provenance=ask.provenance,
-                    rules=ask.rules,
-                    approvers=list(ask.approvers),
-                    reason=ask.reason[:1000],
+                    asked_body=ask.asked_body,
+                    edited_by=ask.edited_by,
                     extent=(Extent.batch if batch else Extent.single).value,
                     batch=batch,
                     status=State.pending.value,
                     requested_by=ask.requested_by,
                     requested_at=now,
                     expires_at=now + self._lifetime,
+                    **_shown(ask, askers),
                 )
             )
             self._events.append(
                 tx, "approval.requested", approval_id, {"title": ask.title, "run": ask.run_id}
             )
             return self._existing(tx, approval_id)
+
+    def _scrubbed(self, scope: Scope, ask: Ask) -> Ask:
+        shown = {"title": ask.title, "preview": ask.preview, "reason": ask.reason}
+        return replace(ask, **self._runs.scrub(scope, shown))
+
+    def _started_above(self, scope: Scope, run_id: str) -> frozenset[str]:
+        """Who started the runs above this one: they asked for what it does."""
+        found, run = set(), self._runs.get(scope, run_id)
+        while run.parent_id is not None:
+            run = self._runs.get(scope, run.parent_id)
+            found.add(run.created_by)
+        return frozenset(found)
 
     def get(self, access: Access, approval_id: str) -> Approval:
         with self._database.read(access.scope) as tx:
@@ -205,45 +136,62 @@ class Approvals:
             return found
         return [approval for approval in found if _may_decide(access, approval, member_of)]
 
+    def decidable(self, access: Access, approval_id: str, verdict: Verdict) -> Approval:
+        """The request, for somebody who may decide it in this way; everybody else is told why not."""
+        with self._database.read(access.scope) as tx:
+            found = self._existing(tx, approval_id)
+            self._check(tx, access, found, verdict)
+        return found
+
     def decide(self, access: Access, approval_id: str, verdict: Verdict) -> Approval:
-        """Records the first decision in time by somebody who may; everything else is refused."""
-        typed = self._runs.scrub(access.scope, {"body": verdict.body, "reason": verdict.reason})
-        verdict = replace(verdict, **typed)
+        """Records the first decision in time by somebody who may; everything else is refused.
+
+        An edit that others must approve is no approval: it is recorded, and the run asks them.
+        """
+        edit = self._scrubbed(access.scope, verdict.edit) if verdict.edit is not None else None
+        reason = self._runs.scrub(access.scope, verdict.reason)
+        verdict = replace(verdict, edit=edit, reason=reason)
         with self._database.write(access.scope) as tx:
             found = self._existing(tx, approval_id, lock=True)
             self._check(tx, access, found, verdict)
-            body = found.body if verdict.body is None else verdict.body
-            body_hash = digest(body)
-            status = State.approved if verdict.approve else State.rejected
+            approver = self._approver(tx, replace(found, decided_by=access.user_id))
+            status = _status(verdict, approver)
+            values: dict[str, Any] = {}
+            if edit is not None:
+                askers = frozenset({*found.askers, *edit.askers, access.user_id})
+                values = {**_shown(edit, askers), "asked_body": found.body}
+                values["edited_by"] = access.user_id
             changed = tx.execute(
                 sa.update(tables.approvals)
                 .where(_COLUMNS.id == approval_id, _COLUMNS.status == State.pending.value)
                 .values(
                     status=status.value,
-                    body=body,
-                    body_hash=body_hash,
-                    asked_body=found.body if verdict.body is not None else None,
                     extent=_extent(found, verdict).value,
                     decided_by=access.user_id,
                     decided_at=self._clock.now(),
                     decision_reason=verdict.reason[:1000] or None,
+                    **values,
                 )
             )
             if changed.rowcount != 1:
                 raise Conflict("Somebody else decided this a moment ago.")
+            now = self._existing(tx, approval_id)
             answer = {
                 "decision": status.value,
                 "approval_id": approval_id,
                 "by": access.user_id,
                 "reason": verdict.reason,
-                "body_hash": body_hash,
-                "edited": verdict.body is not None,
-                "body": body,
+                "body_hash": now.body_hash,
+                "edited": edit is not None,
+                "body": now.body,
+                # What the driver compares with the call that it would make of this.
+                "groups": sorted(approver.groups),
+                "policy": now.policy,
             }
             self._runs.records.signal_within(tx, found.run_id, found.wait_key, answer)
-            self._events.append(tx, f"approval.{status.value}", approval_id, {"title": found.title})
+            self._events.append(tx, f"approval.{status.value}", approval_id, {"title": now.title})
             self._runs.sign_within(tx, found.run_id)
-            return self._existing(tx, approval_id)
+            return now
 
     def delegate(self, access: Access, approval_id: str, user_id: str) -> Approval:
         """Passes a request on: from then on the other person may decide it, whatever their groups."""
@@ -251,15 +199,20 @@ class Approvals:
             found = self._existing(tx, approval_id, lock=True)
             if found.status is not State.pending:
                 raise Conflict(f"This was {found.status.value} already.")
-            if not _may_decide(access, found, self._groups.of_within(tx, access.user_id)):
-                raise _not_yours(found)
+            found.refuse_unless_decidable(access, self._groups.of_within(tx, access.user_id))
+            if found.four_eyes and found.is_asker(user_id):
+                raise not_by_askers()
             role = self._groups.role_within(tx, user_id)
             if role is None or not role.acts:
                 raise NotFound("There is nobody in this project by that id who may approve.")
             tx.execute(
                 sa.update(tables.approvals)
                 .where(_COLUMNS.id == approval_id)
-                .values(delegated_to=user_id)
+                .values(
+                    delegated_to=user_id,
+                    # Handed on again, it stays with the groups of the first.
+                    delegated_by=found.delegated_by or access.user_id,
+                )
             )
             self._events.append(
                 tx, "approval.delegated", approval_id, {"title": found.title, "to": user_id}
@@ -274,11 +227,16 @@ class Approvals:
             access.scope, run_id, f"{key}/window", {"decision": "undone", "by": access.user_id}
         )
 
-    def redeem(self, scope: Scope, approval_id: str, body: Json, ticket: str) -> Approval:
-        """Checks at the moment of the effect that exactly this was allowed, and uses the approval up."""
+    def redeem(
+        self, scope: Scope, approval_id: str, body: Json, ticket: str, needs: Needs | None
+    ) -> Approval:
+        """Checks at the moment of the effect that exactly this was allowed, and uses the approval up.
+
+        `needs` is what the rules ask at this moment; None where they would let the call pass unasked.
+        """
         body_hash = digest(body)
         try:
-            return self._redeemed(scope, approval_id, body, body_hash, ticket)
+            return self._redeemed(scope, approval_id, body, body_hash, ticket, needs)
         except Denied as refused:
             if refused.specific_code == MISMATCH:
                 self._record_mismatch(scope, approval_id, body_hash)
@@ -297,11 +255,18 @@ class Approvals:
             self._events.append(tx, "approval.mismatched", approval_id, told)
 
     def _redeemed(
-        self, scope: Scope, approval_id: str, body: Json, body_hash: str, ticket: str
+        self,
+        scope: Scope,
+        approval_id: str,
+        body: Json,
+        body_hash: str,
+        ticket: str,
+        needs: Needs | None,
     ) -> Approval:
         with self._database.write(scope) as tx:
             found = self._existing(tx, approval_id, lock=True)
             self._check_redeemable(found, body, body_hash, ticket)
+            found.refuse_unless_enough(self._approver(tx, found), needs)
             if found.extent is Extent.single and found.used_by is None:
                 tx.execute(
                     sa.update(tables.approvals)
@@ -309,6 +274,16 @@ class Approvals:
                     .values(status=State.used.value, used_by=ticket)
                 )
             return self._existing(tx, approval_id)
+
+    def needs_another(self, scope: Scope, approval_id: str, needs: Needs) -> bool:
+        """Whether the rules in force ask for an approval that this one is not."""
+        with self._database.read(scope) as tx:
+            found = self._existing(tx, approval_id)
+            try:
+                found.refuse_unless_enough(self._approver(tx, found), needs)
+            except Denied as refused:
+                return refused.specific_code == NOT_ENOUGH
+        return False
 
     def covering(self, scope: Scope, ask: Ask) -> Approval | None:
         """An earlier approval of this run that covers what is asked: a batch that lists it, or a session.
@@ -323,13 +298,30 @@ class Approvals:
         )
         with self._database.read(scope) as tx:
             rows = tx.rows(statement.order_by(_COLUMNS.id))
-        now = self._clock.now()
-        for row in rows:
-            found = _approval(row, scope)
-            listed = found.extent is Extent.batch or ask.provenance["trusted"]
-            if listed and now < _usable_until(found, self._lifetime) and _covers(found, ask.body):
-                return found
+            for row in rows:
+                found = _approval(row, scope)
+                listed = found.extent is Extent.batch or ask.provenance["trusted"]
+                fresh = self._clock.now() < _usable_until(found, self._lifetime)
+                if listed and fresh and found.covers(ask.body) and self._is_enough(tx, found, ask):
+                    return found
         return None
+
+    def _is_enough(self, tx: Transaction, found: Approval, ask: Ask) -> bool:
+        asked_by = replace(found, askers=(*found.askers, *ask.askers))
+        try:
+            asked_by.refuse_unless_enough(self._approver(tx, found), ask.needs)
+        except Denied:
+            return False
+        return True
+
+    def _approver(self, tx: Transaction, found: Approval) -> Approver:
+        user_id = found.decided_by or ""
+        groups = self._groups.of_within(tx, user_id)
+        if found.delegated_by is not None:
+            above = self._groups.role_within(tx, found.delegated_by)
+            if above is not None and above.acts:
+                groups |= self._groups.of_within(tx, found.delegated_by)
+        return Approver(user_id, self._groups.role_within(tx, user_id), groups)
 
     def expire(self, scope: Scope, approval_id: str) -> None:
         """Marks a request whose time is up; the run goes on with a refusal."""
@@ -345,8 +337,7 @@ class Approvals:
             raise Conflict(f"This was {found.status.value} already.")
         if self._clock.now() >= found.expires_at:
             raise Conflict("The request has expired; the run was told so.", code="expired")
-        if not _may_decide(access, found, self._groups.of_within(tx, access.user_id)):
-            raise _not_yours(found)
+        found.refuse_unless_decidable(access, self._groups.of_within(tx, access.user_id))
         if verdict.body_hash != found.body_hash:
             raise Conflict(
                 "What you saw is not what is asked now. Read the request again.",
@@ -358,8 +349,8 @@ class Approvals:
             )
         if not verdict.approve and not verdict.reason.strip():
             raise Invalid("Say why you reject it; the reason goes to the run.")
-        if verdict.body is not None and found.batch:
-            raise Invalid("A batch is approved or rejected as it is; leave `body` out.")
+        if verdict.edit is not None and found.batch:
+            raise Invalid("A batch is approved or rejected as it is; leave `arguments` out.")
 
     def _check_redeemable(self, found: Approval, body: Json, body_hash: str, ticket: str) -> None:
         if found.status is State.used and found.used_by == ticket:
@@ -385,10 +376,39 @@ class Approvals:
         return _approval(row, tx.project)
 
 
+def _shown(ask: Ask, askers: frozenset[str]) -> dict[str, Any]:
+    """What people see of a call and decide about; an edit replaces all of it."""
+    return {
+        "title": ask.title[:200],
+        "body": ask.body,
+        "body_hash": digest(ask.body),
+        "preview": ask.preview,
+        "provenance": ask.provenance,
+        "rules": ask.rules,
+        "approvers": sorted(ask.needs.approvers),
+        "four_eyes": ask.needs.four_eyes,
+        "askers": sorted(askers),
+        "policy": ask.needs.policy,
+        "reason": ask.reason[:1000],
+    }
+
+
+def _status(verdict: Verdict, approver: Approver) -> State:
+    if not verdict.approve:
+        return State.rejected
+    if verdict.edit is None:
+        return State.approved
+    needs = verdict.edit.needs
+    # Who edits a call asks for it, so four eyes want somebody else.
+    enough = needs.approvers <= approver.groups and not needs.four_eyes
+    return State.approved if enough else State.edited
+
+
 def _extent(found: Approval, verdict: Verdict) -> Extent:
     if found.batch:
         return Extent.batch
-    if verdict.extent is Extent.session and not found.provenance.get("trusted", True):
+    carried = found.provenance if verdict.edit is None else verdict.edit.provenance
+    if verdict.extent is Extent.session and not carried.get("trusted", True):
         raise Invalid(
             "This call carries foreign content, so each one is looked at by itself; "
             "approve it once instead of for the session."
@@ -397,19 +417,11 @@ def _extent(found: Approval, verdict: Verdict) -> Extent:
 
 
 def _may_decide(access: Access, approval: Approval, member_of: frozenset[str]) -> bool:
-    if not access.role.acts:
+    try:
+        approval.refuse_unless_decidable(access, member_of)
+    except Denied:
         return False
-    if approval.delegated_to is not None:
-        return approval.delegated_to == access.user_id
-    return set(approval.approvers) <= member_of
-
-
-def _not_yours(found: Approval) -> Denied:
-    if found.delegated_to is not None:
-        return Denied("You may not decide this. It was handed to somebody, who decides it now.")
-    groups = ", ".join(found.approvers)
-    needed = f"somebody of: {groups}" if groups else "somebody who may run things here"
-    return Denied(f"You may not decide this. It needs {needed}.")
+    return True
 
 
 def _usable_until(found: Approval, lifetime: timedelta) -> datetime:
@@ -419,29 +431,35 @@ def _usable_until(found: Approval, lifetime: timedelta) -> datetime:
 def _matches(found: Approval, body: Json, body_hash: str) -> bool:
     if found.extent is Extent.single:
         return found.used_by is None and found.body_hash == body_hash
-    return _covers(found, body)
-
-
-def _covers(found: Approval, body: Mapping[str, Any]) -> bool:
-    if found.extent is Extent.batch:
-        wanted = digest(body)
-        return any(digest(item) == wanted for item in found.batch)
-    own: Mapping[str, Any] = found.body
-    same = ("tool", "branch", "destination")
-    return all(own.get(name) == body.get(name) for name in same)
+    return found.covers(body)
 
 
 def _approval(row: sa.Row[Any], scope: Scope) -> Approval:
     fields = {
         name: getattr(row, name)
         for name in Approval.__dataclass_fields__
-        if name not in {"scope", "approvers", "extent", "batch", "status"}
+        if name not in {"scope", "approvers", "askers", "extent", "batch", "status"}
     }
     return Approval(
         scope=scope,
         approvers=tuple(row.approvers),
+        askers=tuple(row.askers),
         extent=Extent(row.extent),
         batch=tuple(row.batch or ()),
         status=State(row.status),
         **fields,
     )
+
+
+__all__ = [
+    "LIFETIME",
+    "MISMATCH",
+    "UNDO_WINDOW",
+    "Approval",
+    "Approvals",
+    "Ask",
+    "Extent",
+    "Needs",
+    "State",
+    "Verdict",
+]

@@ -13,23 +13,32 @@ So a replay takes the same way through the same record, and nothing is decided t
 """
 
 import asyncio
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
-from steward.broker.approvals import UNDO_WINDOW, Approvals
+from steward.broker.approval_model import NOT_ENOUGH
+from steward.broker.approvals import UNDO_WINDOW, Approvals, Needs
 from steward.broker.budgets import Budgets
 from steward.broker.call_planning import CallPlanner, within_time
 from steward.broker.grants import Grant, TokenDesk
 from steward.broker.labels import Labels
 from steward.broker.people import People
-from steward.broker.plans import Labelled, Plan, cost_from_json, cost_to_json, validated
+from steward.broker.plans import (
+    Labelled,
+    Plan,
+    cost_from_json,
+    cost_to_json,
+    labels_after_edit,
+    refusal,
+    validated,
+)
 from steward.broker.policy_text import Verdict
 from steward.broker.rulebook import ProjectSettings, Rulebook
 from steward.broker.spending import Spending
-from steward.broker.tokens import Claims
 from steward.broker.tool import Cost, Outcome, Risk, Tool
 from steward.broker.toolbox import Toolbox
 from steward.core.clock import Clock
@@ -104,6 +113,7 @@ class Broker:
         looked at a preview of exactly this: it is made again only for somebody else who must approve it.
         """
         labels = provenance or {}
+        was_planned = execution.has_begun(f"{key}/plan")
         plan = await self._plan(
             execution,
             key,
@@ -120,16 +130,10 @@ class Broker:
             if tool_name == ASK_HUMAN:
                 said = await self._people.answer(execution, key, plan)
                 return Labelled(said, Labels(("person",), trusted=True), key=key)
-            approval_id: str | None = None
-            if plan.decision["outcome"] == Verdict.ask.value:
-
-                async def replan(stage: str, edited: Json) -> Plan:
-                    return await self._plan(execution, key, stage, tool_name, edited, labels)
-
-                plan, approval_id = await self._people.approved(execution, key, plan, replan)
+            plan, approval_id = await self._let_through(
+                execution, key, plan, labels, was_planned=was_planned
+            )
             tool = self.tools.planned(plan)
-            if tool.risk is Risk.external_send:
-                await self._people.window_closed(execution, key, tool)
             outcome = await self._perform(execution, key, tool, plan, approval_id)
         except StepFailed as failure:
             if failure.code != "budget-exceeded":
@@ -225,7 +229,7 @@ class Broker:
         )
         plan = Plan(**found)
         if plan.decision["outcome"] == Verdict.deny.value:
-            raise StepFailed(key, "denied", _refusal(plan))
+            raise StepFailed(key, "denied", refusal(plan.tool, plan.decision))
         return plan
 
     async def _planned(
@@ -278,14 +282,71 @@ class Broker:
             raise Denied(f"{tool.title} is for people to do by hand, not for flows and agents.")
         return tool
 
-    async def _standing(self, execution: Execution) -> tuple[Claims, ProjectSettings]:
-        """What holds at this moment, looked up where it blocks nobody."""
+    # Steps 6 and 7
 
-        def look() -> tuple[Claims, ProjectSettings]:
-            claims = self._tokens.current(execution)
-            return claims, self._rulebook.settings(execution.run.scope)
+    async def _let_through(
+        self,
+        execution: Execution,
+        key: str,
+        plan: Plan,
+        labels: Mapping[str, Labels],
+        *,
+        was_planned: bool,
+    ) -> tuple[Plan, str | None]:
+        """The call as it may happen, after people were asked and the window closed; with the approval it needs.
 
-        return await asyncio.to_thread(look)
+        Rules and people may change while a run waits. What the rules then ask of people is asked, as often as it
+        takes; what they forbid is found at the effect.
+        """
+
+        async def replan(stage: str, before: Plan, arguments: Json, editor: str | None) -> Plan:
+            given = labels
+            if editor is not None:
+                known = before.provenance["arguments"].items()
+                given = {name: Labels.from_json(label) for name, label in known}
+                given = labels_after_edit(before.arguments, arguments, given, editor)
+            return await self._plan(execution, key, stage, before.tool, arguments, given)
+
+        at = key
+        for again in itertools.count(1):
+            approval_id = None
+            if plan.decision["outcome"] == Verdict.ask.value:
+                plan, approval_id = await self._people.approved(execution, at, plan, replan)
+            tool = self.tools.planned(plan)
+            if tool.risk is Risk.external_send:
+                await self._people.window_closed(execution, at, tool)
+            at, stage = f"{key}/again-{again}", f"edited/again-{again}"
+            if not execution.has_begun(f"{key}/{stage}"):
+                settled = execution.replaying or execution.has_begun(key) or not was_planned
+                if settled or not await asyncio.to_thread(
+                    self._must_ask, execution, plan, approval_id
+                ):
+                    break
+            plan = await self._plan_again(execution, key, stage, plan)
+        return plan, approval_id
+
+    def _must_ask(self, execution: Execution, plan: Plan, approval_id: str | None) -> bool:
+        """Whether the rules of this moment ask people who did not approve the call."""
+        run = execution.run
+        _, decision = self._planner.decide_again(run, _grant(execution), plan)
+        if decision.verdict is not Verdict.ask:
+            return False
+        needs = Needs.of(decision)
+        return approval_id is None or self._approvals.needs_another(run.scope, approval_id, needs)
+
+    async def _plan_again(self, execution: Execution, key: str, stage: str, plan: Plan) -> Plan:
+        known = plan.provenance
+        labels = {name: Labels.from_json(each) for name, each in known["arguments"].items()}
+        return await self._plan(
+            execution,
+            key,
+            stage,
+            plan.tool,
+            plan.arguments,
+            labels,
+            asked_for=known.get("asked_for", False),
+            doubts=known.get("doubts", ()),
+        )
 
     # Steps 8 to 12
 
@@ -300,18 +361,10 @@ class Broker:
         arguments = validated(tool, plan.arguments)
 
         async def run(ticket: Ticket | None) -> Json:
-            claims, settings = await self._standing(execution)
-            claims.refuse_unless_covered(tool.name, tool.risk)
-            if approval_id is not None:
-                fault("broker.approved")
-                await asyncio.to_thread(
-                    self._approvals.redeem,
-                    execution.run.scope,
-                    approval_id,
-                    # What is about to happen, not what the record calls it.
-                    {**plan.body, "tool": tool.name, "arguments": plan.arguments},
-                    ticket.idempotency_key if ticket else digest([execution.run.id, key]),
-                )
+            used_by = ticket.idempotency_key if ticket else digest([execution.run.id, key])
+            settings = await asyncio.to_thread(
+                self._second_look, execution, tool, plan, approval_id, used_by
+            )
             started = self._clock.monotonic()
             context = self._planner.context(execution.run, _grant(execution), settings, ticket, key)
             with on_ticket(ticket.idempotency_key if ticket else None, execution.run.id):
@@ -336,7 +389,7 @@ class Broker:
         async def reconcile(ticket: Ticket) -> Reconciled:
             if tool.reconcile is None:
                 raise StepFailed(key, "bug", "This tool cannot look what happened.")
-            _, settings = await self._standing(execution)
+            settings = await asyncio.to_thread(self._rulebook.settings, execution.run.scope)
             context = self._planner.context(execution.run, _grant(execution), settings, ticket)
             found = await tool.reconcile(context, arguments, ticket)
             if found.found is Found.happened:
@@ -357,6 +410,35 @@ class Broker:
         # A person looked and says that it happened; nobody knows what it cost.
         await self._spending.release(execution, key)
         return _as_told(outcome)
+
+    def _second_look(
+        self,
+        execution: Execution,
+        tool: Tool[Any],
+        plan: Plan,
+        approval_id: str | None,
+        used_by: str,
+    ) -> ProjectSettings:
+        """The last look before a call happens: token, policy, author and approver as they are at this moment."""
+        run = execution.run
+        self._tokens.current(execution).refuse_unless_covered(tool.name, tool.risk)
+        settings, decision = self._planner.decide_again(run, _grant(execution), plan)
+        if decision.verdict is Verdict.deny:
+            raise Denied(f"{refusal(plan.tool, decision.to_json())} Nothing was done.")
+        asks = decision.verdict is Verdict.ask
+        if approval_id is not None:
+            fault("broker.approved")
+            # What is about to happen, not what the record calls it.
+            body = {**plan.body, "tool": tool.name, "arguments": plan.arguments}
+            needs = Needs.of(decision) if asks else None
+            self._approvals.redeem(run.scope, approval_id, body, used_by, needs)
+        elif asks:
+            raise Denied(
+                f"The policy has just changed: {tool.title} needs an approval now. "
+                "Nothing was done. Start it again to ask for one.",
+                code=NOT_ENOUGH,
+            )
+        return settings
 
     async def _settled(
         self, execution: Execution, key: str, outcome: Outcome, seconds: float
@@ -421,10 +503,3 @@ def _as_told(value: Json) -> Json:
         "labels": Labels(("person",)).to_json(),
         "cost": cost_to_json(Cost()),
     }
-
-
-def _refusal(plan: Plan) -> str:
-    rules = [rule["id"] for rule in plan.decision["rules"] if rule["id"]]
-    reason = plan.decision["reason"] or "No policy allows this."
-    named = f" (rule {', '.join(rules)})" if rules else ""
-    return f"{plan.tool} was refused: {reason}{named}"

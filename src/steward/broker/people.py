@@ -1,18 +1,20 @@
 """What a call waits for people to say: approvals of one payload or a list, answers, and the moment before a send."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from steward.broker.approvals import Approvals, Ask
-from steward.broker.plans import Plan
+from steward.broker.approval_model import needs_of
+from steward.broker.approvals import Approvals, Ask, Needs, State
+from steward.broker.plans import Plan, editors
 from steward.broker.tool import Tool
 from steward.broker.toolbox import Toolbox
 from steward.runs import Execution, Json, Status, StepFailed, digest
 
-Replan = Callable[[str, Json], Awaitable[Plan]]
-"""Plans the call again with edited arguments, under the name of a stage."""
+Replan = Callable[[str, Plan, Json, str | None], Awaitable[Plan]]
+"""Plans a call again under the name of a stage: the plan before, the arguments now, who edited them."""
 _LONGEST_REASON = 200
 
 
@@ -26,40 +28,25 @@ class People:
         self, execution: Execution, key: str, plan: Plan, replan: Replan
     ) -> tuple[Plan, str]:
         """The plan as somebody approved it, and the approval to redeem for it."""
-        attempt = 0
+        attempt, before, editor = 0, None, None
         while True:
             wait_key = f"{key}/approval/{attempt}"
-            asked = await self._requested(execution, wait_key, plan)
+            ask = Ask.of(execution.run, wait_key, self._tools.planned(plan), plan)
+            ask = replace(ask, asked_body=before, edited_by=editor)
+            asked = await self._put_to_people(execution, wait_key, ask)
             if asked["covered"]:
                 return plan, asked["approval_id"]
             answer = await self._answered(execution, wait_key, asked, plan.body)
             if not answer["edited"]:
                 return plan, asked["approval_id"]
+            # Records made before edits were decided by policy do not say for whom the approver spoke.
+            editor = answer["by"] if "groups" in answer else None
             edited = answer["body"]["arguments"]
-            plan = await replan(f"edited/{attempt}", edited)
-            if digest(plan.body) == answer["body_hash"]:
+            before, plan = plan.body, await replan(f"edited/{attempt}", plan, edited, editor)
+            if _is_approved(plan, answer):
                 return plan, asked["approval_id"]
-            # The world moved between the edit and now; what would happen must be seen again.
+            # Others must approve the edit, or the world moved since: what would happen must be seen again.
             attempt += 1
-
-    async def _requested(self, execution: Execution, wait_key: str, plan: Plan) -> Json:
-        run = execution.run
-        tool = self._tools.planned(plan)
-        ask = Ask(
-            run_id=run.id,
-            wait_key=wait_key,
-            tool=plan.tool,
-            title=plan.preview["summary"] if plan.preview else tool.title,
-            risk=tool.risk.value,
-            body=plan.body,
-            preview=plan.preview,
-            provenance=plan.provenance,
-            rules=plan.decision["rules"],
-            approvers=plan.decision["approvers"],
-            reason=plan.decision["reason"],
-            requested_by=run.created_by,
-        )
-        return await self._put_to_people(execution, wait_key, ask)
 
     async def _put_to_people(self, execution: Execution, wait_key: str, ask: Ask) -> Json:
         """Puts a request into the inbox, unless an earlier approval of this run covers it."""
@@ -80,7 +67,7 @@ class People:
         return await execution.step(f"{wait_key}/request", {"body": ask.body}, request)
 
     async def _answered(self, execution: Execution, wait_key: str, asked: Json, body: Json) -> Json:
-        """The approval that somebody gave; a refusal or silence fails the call."""
+        """What somebody approved or edited; a refusal or silence fails the call."""
         key = wait_key.partition("/approval/")[0]
         answer = await execution.wait(
             wait_key,
@@ -92,7 +79,7 @@ class People:
         if answer.get("expired"):
             await self._expire(execution, wait_key, asked["approval_id"])
             raise StepFailed(key, "approval-expired", "Nobody approved this in time.")
-        if answer["decision"] != "approved":
+        if answer["decision"] not in {State.approved.value, State.edited.value}:
             said = f": {answer['reason']}" if answer.get("reason") else ""
             raise StepFailed(key, "rejected", f"This was rejected{said}")
         return answer
@@ -148,15 +135,47 @@ class People:
                 "untrusted_arguments": any(p.provenance["untrusted_arguments"] for p in plans),
                 "sources": sources,
                 "arguments": {},
-                "doubts": list(
-                    dict.fromkeys(d for p in plans for d in p.provenance.get("doubts", ()))
-                ),
+                "doubts": _distinct(d for p in plans for d in p.provenance.get("doubts", ())),
             },
-            rules=first.decision["rules"],
-            approvers=sorted({name for plan in plans for name in plan.decision["approvers"]}),
-            reason=first.decision["reason"],
+            rules=_distinct(rule for plan in plans for rule in plan.decision["rules"]),
+            needs=_together([needs_of(plan) for plan in plans]),
+            reason=" ".join(_distinct(plan.decision["reason"] for plan in plans)),
             requested_by=run.created_by,
+            askers=frozenset({run.created_by}.union(*(editors(p.provenance) for p in plans))),
             batch=bodies,
         )
         asked = await self._put_to_people(execution, wait_key, ask)
         await self._answered(execution, wait_key, asked, ask.body)
+
+
+def _is_approved(plan: Plan, answer: Json) -> bool:
+    """Whether who approved an edit is who the edited call needs, under the same rules, for exactly this payload."""
+    if answer["decision"] != State.approved.value or digest(plan.body) != answer["body_hash"]:
+        return False
+    if "groups" not in answer:
+        return True
+    needs = needs_of(plan)
+    return (
+        needs.approvers <= set(answer["groups"])
+        and not needs.four_eyes
+        and needs.policy == answer["policy"]
+    )
+
+
+def _together(needs: Sequence[Needs]) -> Needs:
+    """What a list needs that is approved at once: everything that one of its calls needs."""
+    policies = {each.policy for each in needs}
+    return Needs(
+        frozenset().union(*(each.approvers for each in needs)),
+        any(each.four_eyes for each in needs),
+        # Planned while the rules changed, the list is covered by no approval.
+        policies.pop() if len(policies) == 1 else "",
+    )
+
+
+def _distinct(items: Iterable[Json]) -> list[Json]:
+    found: list[Json] = []
+    for item in items:
+        if item not in found:
+            found.append(item)
+    return found

@@ -1,8 +1,9 @@
 """A call before it happens: checked, judged, previewed; and its value afterwards, labelled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -12,6 +13,9 @@ from steward.broker.tool import Arguments, Cost, Preview, Tool
 from steward.core.errors import Invalid
 from steward.core.mistakes import in_words, mistakes
 from steward.runs import Json
+
+_PERSON: Final = "person:"
+"""Begins the source of a value that somebody wrote who looked at the call."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,33 @@ def body_of(
         # An approval is for this version of the tool and no other.
         **({"pin": tool.pin} if tool.pin is not None else {}),
     }
+
+
+def labels_after_edit(
+    before: Mapping[str, Any], after: Mapping[str, Any], labels: Mapping[str, Labels], editor: str
+) -> dict[str, Labels]:
+    """Where arguments come from once somebody edited them: what they changed is theirs."""
+    theirs = Labels((f"{_PERSON}{editor}",))
+    changed = {name: theirs for name in after if name not in before or before[name] != after[name]}
+    return {**labels, **changed}
+
+
+def editors(provenance: Json) -> frozenset[str]:
+    """Who wrote arguments of a call while they looked at it."""
+    return frozenset(
+        source.removeprefix(_PERSON)
+        for label in provenance["arguments"].values()
+        for source in label["sources"]
+        if label["trusted"] and source.startswith(_PERSON)
+    )
+
+
+def refusal(tool: str, decision: Mapping[str, Any]) -> str:
+    """Why policy denies a call, and by which rules."""
+    rules = [rule["id"] for rule in decision["rules"] if rule["id"]]
+    reason = decision["reason"] or "No policy allows this."
+    named = f" (rule {', '.join(rules)})" if rules else ""
+    return f"{tool} was refused: {reason}{named}"
 
 
 def cost_to_json(cost: Cost) -> Json:

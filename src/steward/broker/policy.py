@@ -5,9 +5,10 @@ Where several rules match, in one level or in several, the strictest verdict cou
 and every further rule, can only narrow. A rule that cannot be evaluated denies.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Final
 
@@ -53,6 +54,11 @@ class PolicySet:
         for text in self.pinned:
             if text.strip():
                 yield PINNED_LEVEL, text
+
+    def version(self, *, safe_mode: bool) -> str:
+        """Names exactly these rules: an approval for later calls ends when they change."""
+        rules = json.dumps([*self.texts(), safe_mode])
+        return hashlib.sha256(rules.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -142,8 +148,17 @@ class Decision:
     rules: tuple[Ruling, ...]
     """Those that gave this verdict, highest level first."""
     approvers: tuple[str, ...] = ()
-    """Groups; who approves must belong to every one of them. Empty: whoever may approve runs at all."""
+    """Groups; who approves must belong to every one of them. Empty: anyone who may approve runs at all."""
     errors: tuple[str, ...] = ()
+    four_eyes: bool = False
+    """Whether somebody other than those who asked must approve."""
+    policy: str = ""
+    """The version of the rules that decided."""
+
+    @property
+    def needs(self) -> tuple[Verdict, tuple[str, ...], bool]:
+        """What has to happen before the call."""
+        return self.verdict, self.approvers, self.four_eyes
 
     @property
     def reason(self) -> str:
@@ -158,8 +173,10 @@ class Decision:
                 for r in self.rules
             ],
             "approvers": list(self.approvers),
+            "four_eyes": self.four_eyes,
             "reason": self.reason,
             "errors": list(self.errors),
+            "policy": self.policy,
         }
 
 
@@ -177,6 +194,11 @@ class Change:
 
 
 def decide(policies: PolicySet, question: Question) -> Decision:
+    version = policies.version(safe_mode=question.safe_mode)
+    return replace(_decision(policies, question), policy=version)
+
+
+def _decision(policies: PolicySet, question: Question) -> Decision:
     levels = [(level, parse(text)) for level, text in policies.texts()]
     # A text of nothing but comments has no rules and says nothing either.
     speaking = [(level, parsed) for level, parsed in levels if parsed.rules]
@@ -200,7 +222,7 @@ def simulate(old: PolicySet, new: PolicySet, questions: Iterable[Question]) -> l
     changes = []
     for question in questions:
         before, after = decide(old, question), decide(new, question)
-        if (before.verdict, before.approvers) != (after.verdict, after.approvers):
+        if before.needs != after.needs:
             changes.append(Change(question, before, after))
     return changes
 
@@ -210,6 +232,7 @@ class _Votes:
     rulings: list[Ruling] = field(default_factory=list)
     approvers: set[str] = field(default_factory=set)
     errors: list[str] = field(default_factory=list)
+    four_eyes: bool = False
 
     def decision(self) -> Decision:
         verdict = max((ruling.verdict for ruling in self.rulings), key=lambda each: each.rank)
@@ -218,6 +241,7 @@ class _Votes:
             tuple(ruling for ruling in self.rulings if ruling.verdict is verdict),
             tuple(sorted(self.approvers)) if verdict is Verdict.ask else (),
             tuple(self.errors),
+            four_eyes=self.four_eyes and verdict is Verdict.ask,
         )
 
 
@@ -249,8 +273,9 @@ def _ask_level(votes: _Votes, level: str, parsed: Parsed, request: _Request) -> 
     for name in sorted(answer.diagnostics.reasons, key=list(parsed.rules).index):
         rule = parsed.rules[name]
         votes.rulings.append(Ruling(level, rule.id, rule.effect, rule.verdict, rule.reason))
-        if rule.approvers and rule.verdict is Verdict.ask:
-            votes.approvers.add(rule.approvers)
+        if rule.verdict is Verdict.ask:
+            votes.four_eyes |= rule.four_eyes
+            votes.approvers |= {rule.approvers} if rule.approvers else set()
     if not answer.diagnostics.reasons:
         votes.rulings.append(Ruling(level, "", "default", Verdict.deny))
 

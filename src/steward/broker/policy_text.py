@@ -19,7 +19,7 @@ from steward.core.errors import Invalid, Problem, TooLarge
 MOST_CHARACTERS: Final = 100_000
 DEEPEST: Final = 30
 """Brackets within one another."""
-_ANNOTATIONS: Final = frozenset({"id", "outcome", "approvers", "reason"})
+_ANNOTATIONS: Final = frozenset({"id", "outcome", "approvers", "four_eyes", "reason"})
 _TOKEN = re.compile(
     r"""(?P<blank>\s+|//[^\n\r]*)|(?P<token>"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*|\d+|[=!<>]=|&&|\|\||::|[^\s"])""",
     re.DOTALL,
@@ -58,6 +58,8 @@ class Rule:
     verdict: Verdict
     approvers: str | None
     reason: str | None
+    four_eyes: bool = False
+    """Whether those who asked for the call may not approve it themselves."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,10 @@ def _annotation_faults(effect: str, notes: dict[str, str | None], taken: set[str
         yield '@approvers needs @outcome("ask")'
     elif "approvers" in notes and not notes["approvers"]:
         yield "@approvers names a group"
+    if "four_eyes" in notes and outcome != Verdict.ask:
+        yield '@four_eyes needs @outcome("ask")'
+    elif notes.get("four_eyes", "yes") != "yes":
+        yield 'write @four_eyes("yes"), or leave it out'
 
 
 def _rules(text: str) -> dict[str, Rule]:
@@ -198,6 +204,7 @@ def _rules(text: str) -> dict[str, Rule]:
             verdict=Verdict.deny if forbids else Verdict(notes.get("outcome", "allow")),
             approvers=notes.get("approvers"),
             reason=notes.get("reason"),
+            four_eyes="four_eyes" in notes,
         )
     return rules
 

@@ -20,8 +20,10 @@ def explain(decision: Decision) -> str:
     told = [rule for rule in decision.rules if not _is_silent(rule)] or list(decision.rules)
     sentences += [_sentence(rule) for rule in told]
     if decision.approvers:
-        names = " and of ".join(f"“{group}”" for group in decision.approvers)
-        sentences.append(f"Whoever approves must be of {names}.")
+        names = " and ".join(f"“{group}”" for group in decision.approvers)
+        sentences.append(f"The approver must belong to {names}.")
+    if decision.four_eyes:
+        sentences.append("Someone other than the person who asked must approve.")
     sentences += [f"Error: {error}." for error in decision.errors]
     return " ".join(sentences)
 

@@ -12,6 +12,9 @@ _STAGE = re.compile(
     r"|(?:approval|budget|edited)/[^/]+(?:/expired)?)"
 )
 
+_AGAIN = re.compile(r"/again-\d+$")
+"""Where people were asked once more, because the rules changed while the run waited."""
+
 
 @dataclass
 class Call:
@@ -56,7 +59,7 @@ def call_key(key: str) -> str:
     # At the end only: a node may be called `plan` or `answer` as well.
     stage = _STAGE.fullmatch(key)
     if stage is not None:
-        return stage["call"]
+        return _AGAIN.sub("", stage["call"])
     return key.removesuffix("/uncertain").removesuffix("/start")
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 SPEC_VERSION: Final = "1.0"
 TYPE_PREFIX: Final = "org.steward."
 _WORDS: Final = {
-    "approval": "requested approved rejected delegated mismatched",
+    "approval": "requested approved rejected edited delegated mismatched",
     "approvers": "changed deleted",
     "connection": (
         "created changed deleted restored health program_accepted proposal_dismissed "

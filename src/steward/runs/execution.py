@@ -181,6 +181,10 @@ class Execution:
         if word == "cancel":
             self._cancelling.set()
 
+    def has_begun(self, key: str) -> bool:
+        """Whether the journal has an outcome or an intent under this key: that is not decided again."""
+        return key in self._memory.outcomes or key in self._memory.intents
+
     async def step(
         self,
         key: str,

@@ -43,7 +43,11 @@ _WORDS: Final = {
     "author": "author",
     "status": "status",
 }
-_DECIDED: Final = {"approved": {"approved", "used"}, "rejected": {"rejected"}}
+_DECIDED: Final = {
+    "approved": {"approved", "used"},
+    "rejected": {"rejected"},
+    "edited": {"edited"},
+}
 
 
 class Signing(StrEnum):

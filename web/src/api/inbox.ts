@@ -49,9 +49,9 @@ function decide(
 }
 
 /** Whatever comes out of it, the inbox and the run have changed. */
-function useAnswering<Variables>(
+function useAnswering<Variables, Result>(
   projectId: string,
-  mutationFn: (variables: Variables) => Promise<unknown>,
+  mutationFn: (variables: Variables) => Promise<Result>,
 ) {
   const client = useQueryClient();
   return useMutation({

@@ -64,6 +64,7 @@ export interface Decision {
   reason: string;
   rules: Rule[];
   approvers: string[];
+  four_eyes?: boolean;
 }
 
 /** What a call would do; the details depend on the tool. */

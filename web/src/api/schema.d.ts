@@ -270,7 +270,7 @@ export interface paths {
         put?: never;
         /**
          * Decide Approval
-         * @description Approves or rejects exactly what was seen; edited arguments are checked and previewed first.
+         * @description Approves or rejects exactly what was seen; edited arguments are checked, decided and previewed first.
          */
         post: operations["decide_approval"];
         delete?: never;
@@ -4033,8 +4033,16 @@ export interface components {
         ApprovalOut: {
             /** Approvers */
             approvers: string[];
-            /** Asked Body */
+            /**
+             * Asked Body
+             * @description What was asked before somebody edited it.
+             */
             asked_body: unknown;
+            /**
+             * Askers
+             * @description Who asked for it: who started the run, and who edited it.
+             */
+            askers: string[];
             /** Batch */
             batch: unknown[];
             /** Body */
@@ -4047,14 +4055,23 @@ export interface components {
             decided_by: string | null;
             /** Decision Reason */
             decision_reason: string | null;
+            /** Delegated By */
+            delegated_by: string | null;
             /** Delegated To */
             delegated_to: string | null;
+            /** Edited By */
+            edited_by: string | null;
             /**
              * Expires At
              * Format: date-time
              */
             expires_at: string;
             extent: components["schemas"]["Extent"];
+            /**
+             * Four Eyes
+             * @description Whether none of `askers` may approve it.
+             */
+            four_eyes: boolean;
             /** Id */
             id: string;
             /** Preview */
@@ -4703,7 +4720,7 @@ export interface components {
             approve: boolean;
             /**
              * Arguments
-             * @description Edited arguments; what is approved then is the call with these.
+             * @description Edited arguments: policy decides about the call with these. If others must approve it, the answer has the status `edited` and they are asked.
              */
             arguments?: {
                 [key: string]: unknown;
@@ -4730,6 +4747,8 @@ export interface components {
             errors: string[];
             /** Explanation */
             explanation: string;
+            /** Four Eyes */
+            four_eyes: boolean;
             /** Outcome */
             outcome: string;
             /** Reason */
@@ -7647,7 +7666,7 @@ export interface components {
          * State
          * @enum {string}
          */
-        State: "pending" | "approved" | "rejected" | "expired" | "used" | "withdrawn";
+        State: "pending" | "approved" | "rejected" | "edited" | "expired" | "used" | "withdrawn";
         /** StepAppliedOut */
         StepAppliedOut: {
             /**

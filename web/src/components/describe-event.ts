@@ -110,6 +110,7 @@ const SENTENCES: Record<string, Words> = {
   'approval.requested': (data) => `Approval asked for${named(data, 'title')}`,
   'approval.approved': (data) => `Approved${named(data, 'title')}`,
   'approval.rejected': (data) => `Rejected${named(data, 'title')}`,
+  'approval.edited': (data) => `Edited, others must approve${named(data, 'title')}`,
   'approval.mismatched': (data) => `Refused: not what was approved${named(data, 'title')}`,
   'approval.delegated': (data) => `Approval passed on${named(data, 'title')}`,
   'approvers.changed': (_data, _person, group) => `Approvers “${group}” changed`,

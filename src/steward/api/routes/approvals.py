@@ -25,11 +25,16 @@ class ApprovalOut(Output):
     risk: str
     body: Any
     body_hash: str
-    asked_body: Any
+    asked_body: Any = Field(description="What was asked before somebody edited it.")
+    edited_by: str | None
     preview: Any
     provenance: Any
     rules: list[dict[str, Any]]
     approvers: list[str]
+    four_eyes: bool = Field(description="Whether none of `askers` may approve it.")
+    askers: list[str] = Field(
+        description="Who asked for it: who started the run, and who edited it."
+    )
     reason: str
     extent: Extent
     batch: list[Any]
@@ -38,6 +43,7 @@ class ApprovalOut(Output):
     requested_at: datetime
     expires_at: datetime
     delegated_to: str | None
+    delegated_by: str | None
     decided_by: str | None
     decided_at: datetime | None
     decision_reason: str | None
@@ -64,7 +70,9 @@ class DecisionIn(Input):
     reason: str = Field("", max_length=1000, description="Needed for a rejection.")
     extent: Extent = Extent.single
     arguments: dict[str, Any] | None = Field(
-        None, description="Edited arguments; what is approved then is the call with these."
+        None,
+        description="Edited arguments: policy decides about the call with these. If others must approve it, "
+        "the answer has the status `edited` and they are asked.",
     )
 
 
@@ -121,7 +129,7 @@ def read_approval(
 async def decide_approval(
     request: Request, access: AsOperatorOrRunner, approval_id: ApprovalId, body: DecisionIn
 ) -> ApprovalOut:
-    """Approves or rejects exactly what was seen; edited arguments are checked and previewed first."""
+    """Approves or rejects exactly what was seen; edited arguments are checked, decided and previewed first."""
     deciding = steward_of(request).governing.deciding
     verdict = Verdict(body.approve, body.body_hash, body.reason, body.extent)
     found = await deciding.decide(access, approval_id, verdict, body.arguments)

@@ -80,6 +80,7 @@ class DecisionOut(Output):
     reason: str
     rules: list[RuleOut]
     approvers: list[str]
+    four_eyes: bool
     errors: list[str]
     explanation: str
 

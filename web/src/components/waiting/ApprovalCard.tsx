@@ -4,6 +4,7 @@ import { type HotkeyItem, useHotkeys } from '@mantine/hooks';
 import { Check, Pencil, UserRoundPlus, X } from 'lucide-react';
 import { useState } from 'react';
 import { useDecide, type Verdict } from '@/api/inbox';
+import { usePersonName } from '@/api/members';
 import type { Approval } from '@/api/run-types';
 import { useMay, useProject } from '@/app/project';
 import { CallPreviewView, DoubtList, ProvenanceView, RuleList } from '../CallFacts';
@@ -34,9 +35,11 @@ export function ApprovalCard({ approval, hasKeys }: { approval: Approval; hasKey
           approvalId: approval.id,
           bodyHash: approval.body_hash,
         }),
-      () => {
-        if (verdict.approve && approval.risk === 'external_send') {
-          const { run_id: runId, wait_key: waitKey, title } = approval;
+      (decided) => {
+        if (decided.status === 'edited') showDone(whoIsAsked(decided.approvers));
+        else if (verdict.approve && approval.risk === 'external_send') {
+          const { run_id: runId, wait_key: waitKey } = approval;
+          const { title } = decided;
           openSendWindow({ projectId: project.id, runId, key: callKeyOf(waitKey), title });
         } else showDone(verdict.approve ? 'Approved' : 'Rejected');
       },
@@ -87,8 +90,17 @@ export function ApprovalCard({ approval, hasKeys }: { approval: Approval; hasKey
   );
 }
 
+/** After an edit that its editor may not approve. */
+function whoIsAsked(approvers: readonly string[]): string {
+  return approvers.length > 0
+    ? `Edited. Needs approval by ${approvers.join(', ')}`
+    : 'Edited. Someone else must approve it';
+}
+
 function ApprovalFacts({ approval }: { approval: Approval }) {
   const { body, preview, provenance, rules, reason, approvers, body_hash, batch } = approval;
+  const nameOf = usePersonName(useProject().id);
+  const named = (id: string) => nameOf(id) ?? 'somebody who left';
   const doubts = provenance?.doubts ?? [];
   return (
     <>
@@ -118,6 +130,11 @@ function ApprovalFacts({ approval }: { approval: Approval }) {
             {approvers.length > 0 && (
               <Text size="sm">Needs somebody of: {approvers.join(', ')}</Text>
             )}
+            {approval.four_eyes && (
+              <Text size="sm">
+                Someone other than {approval.askers.map(named).join(' and ')} must approve.
+              </Text>
+            )}
           </Fact>
           {provenance?.trusted && (
             <Fact title="Where the values come from">
@@ -131,6 +148,11 @@ function ApprovalFacts({ approval }: { approval: Approval }) {
           </Fact>
         </div>
       </div>
+      {approval.edited_by !== null && (
+        <Fact title={`Edited by ${named(approval.edited_by)}. Before the edit`}>
+          <JsonTree label="Payload before the edit" value={approval.asked_body} />
+        </Fact>
+      )}
       {batch.length > 0 && (
         <Fact title={`A batch of ${batch.length} payloads`}>
           <JsonTree label="Batch" value={batch} openTo={1} />

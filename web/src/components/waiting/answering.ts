@@ -17,11 +17,10 @@ export function useAnswered() {
     isPending: false,
     error: null,
   });
-  const send = async (answering: () => Promise<unknown>, then: () => void) => {
+  const send = async <Result>(answering: () => Promise<Result>, then: (result: Result) => void) => {
     setState({ isPending: true, error: null });
     try {
-      await answering();
-      then();
+      then(await answering());
     } catch (error) {
       const isLate = isOverTaken(error);
       setState({ isPending: false, error: isLate ? null : error });

@@ -18,7 +18,9 @@ export function Approvers() {
   return (
     <Stack maw="44rem">
       <Text size="sm" c="dimmed">
-        A rule with <code>@approvers(&quot;finance&quot;)</code> asks somebody of that group.
+        A rule with <code>@approvers(&quot;finance&quot;)</code> asks somebody of that group. With{' '}
+        <code>@four_eyes(&quot;yes&quot;)</code>, someone other than the person who asked must
+        approve.
       </Text>
       {groups.map((group) => (
         <OneGroup key={group.name} group={group} mayChange={mayChange} />

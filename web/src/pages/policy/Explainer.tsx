@@ -122,6 +122,7 @@ function Answer({ found }: { found: Explanation }) {
         {found.approvers.length > 0 && (
           <Text size="sm">Somebody of: {found.approvers.join(', ')}</Text>
         )}
+        {found.four_eyes && <Text size="sm">Someone other than the person who asked</Text>}
         {found.errors.length > 0 && <Text size="sm">{found.errors.join(' ')}</Text>}
       </Stack>
     </Alert>

@@ -94,6 +94,8 @@ function chartIn(value: unknown): { spec: Record<string, unknown>; description: 
   return { spec: spec, description: String(about) };
 }
 
+const DECISIONS: Record<string, string> = { approved: 'Approved', edited: 'Edited' };
+
 /** Who approved, refused or answered, and when. */
 function Answers({ call: { approvals, waits } }: { call: Call }) {
   const project = useProject();
@@ -106,9 +108,9 @@ function Answers({ call: { approvals, waits } }: { call: Call }) {
       {approvals.map((answer) => (
         <div key={answer.approval_id}>
           <Text size="sm">
-            {answer.decision === 'approved' ? 'Approved' : 'Rejected'}
-            {answer.edited && ' with changes'} by {nameOf(answer.by) ?? 'somebody who left'},{' '}
-            {formats.dateTime(answer.at)}
+            {DECISIONS[answer.decision] ?? 'Rejected'}
+            {answer.edited && answer.decision === 'approved' && ' with changes'} by{' '}
+            {nameOf(answer.by) ?? 'somebody who left'}, {formats.dateTime(answer.at)}
             {answer.reason !== '' && `: ${answer.reason}`}
           </Text>
           <Hash label="Hash of what was approved" value={answer.body_hash} />
