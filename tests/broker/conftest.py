@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 from unittest.mock import patch
 
 import pytest
 
 from steward.app import Steward
 from steward.broker.approvals import Approval, Extent, Verdict
+from steward.broker.roles import CONTENT, PLAIN, RECIPIENT
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -31,9 +32,9 @@ from steward.testing.installation import Installation
 
 
 class Words(Arguments):
-    to: str = "world"
-    text: str = "hello"
-    cost: int = 0
+    to: Annotated[str, RECIPIENT] = "world"
+    text: Annotated[str, CONTENT] = "hello"
+    cost: Annotated[int, PLAIN] = 0
 
 
 @dataclass
