@@ -6,6 +6,7 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from steward.broker.approvals import Ask, Verdict
+from steward.broker.approvals import Ask, Needs, Verdict
 from steward.runs import Run, RunRequest, Runs
 from steward.store import EVERYWHERE
 from steward.store.backup import backup
@@ -174,11 +175,13 @@ def _decide_with_secrets(installation: Installation, run: Run) -> None:
         preview={"summary": f"Sends {SECRET}"},
         provenance={},
         rules=[],
-        approvers=(),
+        needs=Needs(frozenset(), four_eyes=False, policy=""),
         reason="",
         requested_by="usr_test",
+        askers=frozenset(),
     )
     asked = approvals.ask(run.scope, ask)
-    edited = Verdict(True, asked.body_hash, f"Use {SECRET}", body={"url": f"https://{SECRET}"})
+    edit = replace(ask, body={"url": f"https://{SECRET}"})
+    edited = Verdict(True, asked.body_hash, f"Use {SECRET}", edit=edit)
     decided = approvals.decide(installation.owner.access, asked.id, edited)
     assert decided.body == {"url": "https://[secret:bank]"}

@@ -148,8 +148,11 @@ class Approvals:
 
         An edit that others must approve is no approval: it is recorded, and the run asks them.
         """
-        edit = self._scrubbed(access.scope, verdict.edit) if verdict.edit is not None else None
-        reason = self._runs.scrub(access.scope, verdict.reason)
+        edit, scrub = verdict.edit, self._runs.scrub
+        if edit is not None:
+            body = scrub(access.scope, edit.body)
+            edit = replace(self._scrubbed(access.scope, edit), body=body)
+        reason = scrub(access.scope, verdict.reason)
         verdict = replace(verdict, edit=edit, reason=reason)
         with self._database.write(access.scope) as tx:
             found = self._existing(tx, approval_id, lock=True)
