@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from steward.sandbox.guard_python import check, reduced_builtins
 from steward.sandbox.refused import Refused
 from tests.sandbox.attacks import ATTACKS
+from tests.sandbox.conftest import Run
+from tests.sandbox.programs import HONEST_PROGRAMS, SLY_PROGRAMS
 
 HOSTILE = [
     "import os",
@@ -60,6 +62,19 @@ HOSTILE = [
     "import operator\noperator.attrgetter('__class__')",
     "from operator import attrgetter",
     "import collections\ncollections._sys",
+    "import string\nstring.Formatter().get_field('0.get_field.__globals__', [string.Formatter()], {})",
+    "from string import Formatter",
+    "import string as s\ns.Formatter",
+    "import enum\nenum.bltns.open('/etc/passwd')",
+    "import csv\ncsv.io.FileIO('/etc/passwd')",
+    "from csv import io",
+    "import uuid as u\nu.os.system('id')",
+    "import typing\ntyping.get_type_hints(print)",
+    "import functools\nfunctools.update_wrapper(1, print, assigned=['__self__'])",
+    "from functools import singledispatch",
+    "from dataclasses import make_dataclass",
+    "import warnings\nwarnings.linecache",
+    "import copy\ncopy.copyreg",
     "(x for x in [1]).gi_frame",
     "try:\n    1/0\nexcept Exception as e:\n    e.__traceback__",
     "try:\n    1/0\nexcept Exception as e:\n    e.with_traceback(None).tb_frame",
@@ -104,6 +119,7 @@ HONEST = [
     "match [1, 2]:\n    case [a, *rest]:\n        result = rest",
     "x = getattr(con, 'execute')\nresult = type(1) is int",
     "if __name__ == '__main__':\n    result = 1",
+    "import calendar\nfor calendar in [con]:\n    calendar.execute('SELECT 1')",
 ]
 
 
@@ -117,6 +133,19 @@ def test_what_data_programs_do_not_need_is_refused(code: str) -> None:
 @pytest.mark.parametrize("code", HONEST)
 def test_data_programs_pass(code: str) -> None:
     check(code)
+
+
+@pytest.mark.parametrize("code", HONEST_PROGRAMS)
+def test_honest_programs_run_as_they_would_anywhere(code: str, run: Run) -> None:
+    done = run("python", code)
+    assert done.status == "done", done.message
+
+
+@pytest.mark.parametrize("code", SLY_PROGRAMS)
+def test_what_is_hidden_from_the_tree_is_refused_at_run_time(code: str, run: Run) -> None:
+    done = run("python", code)
+    assert done.status in {"refused", "failed"}, done.result
+    assert "available" in done.message or "unexpected keyword" in done.message, done.message
 
 
 def test_the_battery_does_not_pass_the_first_fence_either() -> None:

@@ -7,49 +7,23 @@ process around it.
 
 import ast
 import builtins
+import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
 from steward.sandbox.contract import MAX_CODE
+from steward.sandbox.python_attributes import FORMATTING, allowed, formatting, problems_with, read
+from steward.sandbox.python_modules import MODULES, SUBMODULES, available, missing
 from steward.sandbox.refused import Finding, Refused
 from steward.sandbox.words import words
 
-MODULES: Final = frozenset(
-    words("""
-    pandas polars numpy duckdb altair pyarrow math cmath statistics datetime time calendar zoneinfo
-    re json csv decimal fractions collections itertools functools operator string textwrap
-    unicodedata random dataclasses enum typing bisect heapq copy hashlib base64 uuid difflib
-    numbers warnings pprint
-    """)
-)
-# Below a module only these: the rest of a large library holds ways to files, pickles and processes.
-SUBMODULES: Final = frozenset(
-    words("""
-    collections.abc numpy.linalg numpy.random numpy.fft numpy.ma numpy.polynomial numpy.typing
-    pandas.api.types pandas.tseries.offsets polars.selectors pyarrow.compute pyarrow.parquet
-    duckdb.typing
-    """)
-)
 _FORBIDDEN_NAMES: Final = frozenset(
     words("""
     eval exec compile globals locals vars dir input breakpoint help exit quit memoryview
     """)
 )
-# Names by which one object leads to another that it should not: modules inside modules, frames,
-# code, processes, pickles.
-_FORBIDDEN_ATTRIBUTES: Final = frozenset(
-    words("""
-    os sys subprocess builtins importlib ctypes ctypeslib socket shutil inspect gc signal threading
-    multiprocessing pickle marshal codecs posix posixpath pty system popen fork execv execve spawnv
-    globals locals f_globals f_locals f_builtins f_back f_code gi_frame gi_code gi_yieldfrom cr_frame
-    cr_code ag_frame ag_code tb_frame tb_next tb_lasti func_globals func_code co_code co_consts mro
-    modules read_pickle to_pickle read_clipboard to_clipboard read_html read_sql read_sql_query
-    read_sql_table to_sql memmap fromfile tofile DataSource f2py distutils testing eval exec compile
-    register_filesystem install_extension load_extension create_function attrgetter methodcaller
-    """)
-)
-_NAMED_TUPLE: Final = frozenset({"_asdict", "_replace", "_fields", "_make"})
+_FORMATTING: Final = "__formatting__"
 _METHODS: Final = frozenset(
     f"__{name}__"
     for name in words("""
@@ -84,11 +58,35 @@ def check(code: str) -> ast.Module:
         raise Refused([Finding("syntax", f"This is not Python: {problem}.")]) from None
     if findings:
         raise Refused(sorted(findings, key=lambda f: (f.line or 0, f.column or 0))[:50])
-    return tree
+    guarded: ast.Module = _Formatting().visit(tree)
+    return guarded
+
+
+class _Formatting(ast.NodeTransformer):
+    """Lets `x.format` be found by a function that reads format texts as closely as the guard reads code."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if node.attr not in FORMATTING or not isinstance(node.ctx, ast.Load):
+            return node
+        function = ast.Name(_FORMATTING, ast.Load())
+        call = ast.Call(function, [node.value, ast.Constant(node.attr)], [])
+        return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
 class _Policy:
+    def __init__(self) -> None:
+        self._modules: dict[str, str] = {}
+        """What names stand for modules that were imported."""
+
     def findings(self, tree: ast.AST) -> Iterator[Finding]:
+        for node in ast.walk(tree):
+            for alias in node.names if isinstance(node, ast.Import) else ():
+                head = alias.name.partition(".")[0]
+                self._modules[alias.asname or head] = alias.name if alias.asname else head
+        for node in ast.walk(tree):
+            # A name that is also given to something else may mean that.
+            self._modules.pop(_given(node), None)
         for node in ast.walk(tree):
             visit: Callable[[Any], Iterator[str]] | None = getattr(
                 self, f"_{type(node).__name__.lower()}", None
@@ -115,11 +113,12 @@ class _Policy:
                 yield "Import what you need by name, not with a star."
                 continue
             if f"{node.module}.{alias.name}" not in SUBMODULES:
-                yield from _attribute(alias.name)
+                yield from _not_offered(node.module or "", alias.name)
             yield from _bound(alias.asname)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:
-        yield from _attribute(node.attr)
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        yield from _not_offered(self._modules.get(name, ""), node.attr)
 
     def _name(self, node: ast.Name) -> Iterator[str]:
         if node.id in _FORBIDDEN_NAMES:
@@ -171,7 +170,7 @@ class _Policy:
     def _matchclass(self, node: ast.MatchClass) -> Iterator[str]:
         # A class pattern reads attributes by name, like a dot does.
         for name in node.kwd_attrs:
-            yield from _attribute(name)
+            yield from problems_with(name)
 
     def _matchas(self, node: ast.MatchAs) -> Iterator[str]:
         yield from _bound(node.name)
@@ -192,16 +191,28 @@ def _module(name: str) -> Iterator[str]:
         yield f"The module {name!r} is not available."
 
 
+def _given(node: ast.AST) -> str:
+    """The name that a node gives to something which is not a module."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case _:
+            return ""
+
+
+def _not_offered(module: str, name: str) -> Iterator[str]:
+    """Why an attribute may not be read, of a module where it is one."""
+    refused = list(problems_with(name))
+    if not refused and missing(module, name):
+        refused = [f"{module}.{name} is not available."]
+    yield from refused
+
+
 def _bound(name: str | None) -> Iterator[str]:
     if name is not None and name.startswith("__"):
         yield f"Names with two leading underscores, such as {name!r}, are not available."
-
-
-def _attribute(name: str) -> Iterator[str]:
-    if name.startswith("_") and name not in _NAMED_TUPLE:
-        yield f"Private attributes, such as {name!r}, are not available."
-    elif name in _FORBIDDEN_ATTRIBUTES:
-        yield f"The attribute {name!r} is not available."
 
 
 def _expression_text(node: ast.Call) -> Iterator[str]:
@@ -241,7 +252,8 @@ def reduced_builtins(scratch: Path) -> dict[str, Any]:
         "__build_class__": builtins.__build_class__,
         "__import__": _import,
         "__name__": "builtins",
-        "getattr": _getattr,
+        "getattr": read,
+        _FORMATTING: formatting,
         "hasattr": _hasattr,
         "setattr": _setattr,
         "type": _type,
@@ -254,32 +266,27 @@ def _import(
     name: str,
     given_globals: object = None,  # noqa: ARG001 - the signature of __import__
     given_locals: object = None,  # noqa: ARG001
-    fromlist: tuple[str, ...] = (),
+    fromlist: tuple[str, ...] | list[str] | None = (),
     level: int = 0,
 ) -> Any:
+    if isinstance(fromlist, list):
+        # A library written in C imports what it needs itself, and gets it from the interpreter. A statement has a tuple.
+        return importlib.import_module(name)
     for message in _module(name):
         raise ImportError(message)
-    return __import__(name, None, None, fromlist, level)
-
-
-def _allowed(name: object) -> str:
-    if type(name) is not str:
-        raise TypeError("An attribute's name is text.")
-    for message in _attribute(name):
-        raise AttributeError(message)
-    return name
-
-
-def _getattr(value: Any, name: str, *default: Any) -> Any:
-    return getattr(value, _allowed(name), *default)
+    if level:
+        raise ImportError("A relative import leads nowhere here.")
+    found = available(name)
+    # `import a.b` binds `a`; `from a.b import c` reads `a.b`.
+    return found if fromlist else available(name.partition(".")[0])
 
 
 def _hasattr(value: Any, name: str) -> bool:
-    return hasattr(value, _allowed(name))
+    return hasattr(value, allowed(name))
 
 
 def _setattr(value: Any, name: str, content: Any) -> None:
-    setattr(value, _allowed(name), content)
+    setattr(value, allowed(name), content)
 
 
 def _type(value: Any) -> type:

@@ -1,5 +1,6 @@
 """Loads the libraries that code may use, and tries them, so that no execution pays for it again."""
 
+import contextlib
 import importlib
 import os
 from pathlib import Path
@@ -34,8 +35,18 @@ def load(folder: str) -> dict[str, str]:
     _one_thread()
     for name in _BESIDE:
         importlib.import_module(name)
+    _stand_ins()
     _try(Path(folder))
     return {name: version for name, version in found.items() if version}
+
+
+def _stand_ins() -> None:
+    """What code gets when it imports; what is not installed is left out here, too."""
+    from steward.sandbox.python_modules import MODULES, available
+
+    for name in sorted(MODULES):
+        with contextlib.suppress(ModuleNotFoundError):
+            available(name)
 
 
 def _one_thread() -> None:
