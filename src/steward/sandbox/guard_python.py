@@ -117,8 +117,11 @@ class _Policy:
             yield from _bound(alias.asname)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:
-        name = node.value.id if isinstance(node.value, ast.Name) else ""
-        yield from _not_offered(self._modules.get(name, ""), node.attr)
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), ctx=ast.Load()):
+                yield from _not_offered(self._modules.get(name, ""), node.attr)
+            case _:
+                yield from problems_with(node.attr)
 
     def _name(self, node: ast.Name) -> Iterator[str]:
         if node.id in _FORBIDDEN_NAMES:
