@@ -35,12 +35,18 @@ class Records(Starts, Leases):
         before: str | None = None,
         limit: int = 50,
         among: tuple[str, Collection[str]] | None = None,
+        unless_done: str | None = None,
     ) -> list[Run]:
         """Runs of a project, newest first; ids are ordered by time.
 
-        `among` is a beginning of subjects and those of them that count; other subjects count anyway.
+        `among` is a beginning of subjects and those of them that count; other subjects count anyway. `unless_done`
+        names a program whose runs are left out once they are done.
         """
         statement = sa.select(tables.runs)
+        if unless_done is not None:
+            statement = statement.where(
+                (COLUMNS.program != unless_done) | (COLUMNS.status != Status.done.value)
+            )
         if among is not None:
             statement = statement.where(
                 COLUMNS.subject.is_(None)

@@ -12,6 +12,7 @@ interface Problem {
   code?: unknown;
   instance?: unknown;
   errors?: unknown;
+  run_id?: unknown;
 }
 
 interface ApiErrorFields {
@@ -22,6 +23,7 @@ interface ApiErrorFields {
   requestId: string | null;
   retryAfterSeconds: number | null;
   fields: FieldError[];
+  runId?: string | null;
 }
 
 /** A refused or failed request. `status` 0 means that the server was not reached at all. */
@@ -34,6 +36,8 @@ export class ApiError extends Error {
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
   readonly fields: FieldError[];
+  /** The run that waits for somebody, where that is why nothing has happened yet. */
+  readonly runId: string | null;
 
   constructor(fields: ApiErrorFields) {
     super(fields.detail || fields.title);
@@ -44,6 +48,7 @@ export class ApiError extends Error {
     this.requestId = fields.requestId;
     this.retryAfterSeconds = fields.retryAfterSeconds;
     this.fields = fields.fields;
+    this.runId = fields.runId ?? null;
   }
 
   /** Whether the same request may succeed a moment later. */
@@ -75,6 +80,7 @@ export class ApiError extends Error {
       requestId: response.headers.get('X-Request-ID') ?? text(problem.instance),
       retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
       fields: fieldErrors(problem.errors),
+      runId: text(problem.run_id),
     });
   }
 }

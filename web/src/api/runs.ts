@@ -18,11 +18,13 @@ export interface RunFilter {
   statuses: RunStatus[];
   text: string;
   mine: boolean;
+  /** Whether finished changes by hand are listed too. */
+  byHand: boolean;
 }
 
-export function runsQuery(projectId: string, { statuses, text, mine }: RunFilter) {
+export function runsQuery(projectId: string, { statuses, text, mine, byHand }: RunFilter) {
   return listQuery(
-    projectKey(projectId, 'run', 'list', statuses, text, mine),
+    projectKey(projectId, 'run', 'list', statuses, text, mine, byHand),
     async (query, signal) => {
       const page = await bodyOf(
         api.GET('/api/v1/projects/{project_id}/runs', {
@@ -33,6 +35,7 @@ export function runsQuery(projectId: string, { statuses, text, mine }: RunFilter
               ...(statuses.length > 0 ? { status: statuses } : {}),
               ...(text === '' ? {} : { q: text }),
               mine,
+              by_hand: byHand,
             },
           },
           signal,

@@ -22046,6 +22046,8 @@ export interface operations {
                 subject?: string | null;
                 parent?: string | null;
                 q?: string | null;
+                /** @description Whether finished changes that people made by hand are listed too. */
+                by_hand?: boolean;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description Items on a page. */

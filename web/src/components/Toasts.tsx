@@ -1,6 +1,7 @@
 /** Draws the toasts. */
 import { Button, CloseButton } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import { RunLink } from './RunLink';
 import { hideToast, type Toast, useToasts } from './toasts';
 import classes from './Toasts.module.css';
 
@@ -41,6 +42,7 @@ function ToastCard({ toast }: { toast: Toast }) {
       <div className={classes.text}>
         {toast.title !== undefined && <strong>{toast.title}</strong>}
         <span>{toast.message}</span>
+        {toast.runId !== undefined && <RunLink runId={toast.runId} />}
       </div>
       {toast.action && (
         <Button variant="light" size="compact-sm" onClick={toast.action.run}>

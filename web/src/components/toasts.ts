@@ -7,6 +7,8 @@ export interface Toast {
   tone: 'neutral' | 'success' | 'failure';
   title?: string;
   action?: { label: string; run: () => void };
+  /** A run to open from it. */
+  runId?: string;
   /** Milliseconds until it leaves by itself. */
   shownFor: number;
   /** Called when it leaves, for whatever reason. */

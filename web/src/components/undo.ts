@@ -1,5 +1,5 @@
 /** Things are done at once and can be undone: by the toast's button or with Ctrl/Cmd-Z. */
-import { explain } from '@/api/errors';
+import { ApiError, explain } from '@/api/errors';
 import { hideToast, showToast } from './toasts';
 
 const SHOWN_FOR = 10_000;
@@ -24,11 +24,14 @@ let offers: Offer[] = [];
 
 export function showFailure(error: unknown): void {
   const { title, detail } = explain(error);
+  // A change that waits for approval has not failed.
+  const waiting = error instanceof ApiError ? error.runId : null;
   showToast({
-    tone: 'failure',
+    tone: waiting === null ? 'failure' : 'neutral',
     shownFor: SHOWN_FOR,
     message: detail || title,
     ...(detail ? { title } : {}),
+    ...(waiting === null ? {} : { runId: waiting }),
   });
 }
 

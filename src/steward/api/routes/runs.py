@@ -12,6 +12,7 @@ from steward.api.guards import AsOperator, AsViewer, AsViewerOrRunner
 from steward.api.routes.history import DependantOut
 from steward.api.run_documents import KeyIn, RunOut, StatusName, StepKey, run_out
 from steward.api.types import RunId
+from steward.broker.grants import DIRECT_PROGRAM
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid, NotFound, Problem
 from steward.flows.fast_path import Question
@@ -72,6 +73,9 @@ def list_runs(
     subject: Annotated[str | None, Query(max_length=200)] = None,
     parent: Annotated[str | None, Query(max_length=40)] = None,
     q: Annotated[str | None, Query(max_length=200)] = None,
+    by_hand: Annotated[
+        bool, Query(description="Whether finished changes that people made by hand are listed too.")
+    ] = True,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Page[RunOut]:
@@ -90,6 +94,7 @@ def list_runs(
             before=before,
             limit=count,
             among=sight.among,
+            unless_done=None if by_hand else DIRECT_PROGRAM,
         )
 
     items, following = page(fetch, lambda run: run.id, cursor, limit)

@@ -41,7 +41,9 @@ export function AuditRuns() {
   const formats = useFormats();
   const nameOf = usePersonName(project.id);
   const [text, setText] = useState('');
-  const query = useInfiniteQuery(runsQuery(project.id, { statuses: [], text, mine: false }));
+  const query = useInfiniteQuery(
+    runsQuery(project.id, { statuses: [], text, mine: false, byHand: true }),
+  );
   const runs = itemsOf(query.data);
   const { found, verify } = useVerifying(project.id);
   const columns: Column<Run>[] = [

@@ -31,6 +31,11 @@ export function RunFilters({ filter }: { filter: FilterState }) {
           onChange={({ currentTarget }) => filter.set({ mine: currentTarget.checked })}
         />
       )}
+      <Switch
+        label="Show changes made by hand"
+        checked={filter.byHand}
+        onChange={({ currentTarget }) => filter.set({ byHand: currentTarget.checked })}
+      />
     </Group>
   );
 }

@@ -37,7 +37,7 @@ export function statusesOf(choice: string | null): RunStatus[] {
 
 export interface FilterState extends RunFilter {
   choice: string | null;
-  set: (change: { status?: string | null; q?: string; mine?: boolean }) => void;
+  set: (change: { status?: string | null; q?: string; mine?: boolean; byHand?: boolean }) => void;
 }
 
 /** Typing must not leave a step in the history for each letter. */
@@ -45,9 +45,10 @@ export function useRunFilter(): FilterState {
   const [choice] = useSearchParam('status');
   const [text] = useSearchParam('q');
   const [mine] = useSearchParam('mine');
+  const [byHand] = useSearchParam('byHand');
   const navigate = useNavigate();
   const set = useCallback<FilterState['set']>(
-    ({ status, q, mine: isMine }) => {
+    ({ status, q, mine: isMine, byHand: withHand }) => {
       void navigate({
         to: '.',
         replace: true,
@@ -56,10 +57,18 @@ export function useRunFilter(): FilterState {
           ...(status === undefined ? {} : { status: status ?? undefined }),
           ...(q === undefined ? {} : { q: q === '' ? undefined : q }),
           ...(isMine === undefined ? {} : { mine: isMine ? 'true' : undefined }),
+          ...(withHand === undefined ? {} : { byHand: withHand ? 'true' : undefined }),
         }),
       });
     },
     [navigate],
   );
-  return { choice, statuses: statusesOf(choice), text: text ?? '', mine: mine === 'true', set };
+  return {
+    choice,
+    statuses: statusesOf(choice),
+    text: text ?? '',
+    mine: mine === 'true',
+    byHand: byHand === 'true',
+    set,
+  };
 }

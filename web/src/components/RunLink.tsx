@@ -1,0 +1,14 @@
+/** The way to a run of the current project. */
+import { Anchor } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { projectPath, useCurrentProject } from '@/app/project';
+
+export function RunLink({ runId }: { runId: string }) {
+  const project = useCurrentProject();
+  if (!project) return null;
+  return (
+    <Anchor component={Link} to={projectPath(project.id, 'runs', runId)} size="sm">
+      Open the run
+    </Anchor>
+  );
+}
