@@ -20,6 +20,7 @@ from steward.runs import Run
 from steward.testing import Installation, fast_passwords
 from steward.testing.models import ScriptedLineup
 from steward.testing.walls import SharedSandbox
+from tests.broker.conftest import check_types
 
 CUSTOMERS = 60
 
@@ -73,6 +74,7 @@ class Chat:
         self.models.play()
         report = asyncio.run(self.steward.runs.replay(self.access.scope, run.id))
         assert report.divergences == (), report.divergences
+        check_types(self.entries(run))
 
 
 @pytest.fixture(scope="session")

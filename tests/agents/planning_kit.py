@@ -94,6 +94,7 @@ class Memory:
         request: Any,
         perform: Callable[[], Awaitable[Any]],
         *,
+        type: str = "",  # noqa: A002
         interruptible: bool = False,
     ) -> Any:
         if key not in self.done:

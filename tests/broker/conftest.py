@@ -1,7 +1,7 @@
 """A desk to call tools from: an installation with a small dataset, and flows of single calls."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 from unittest.mock import patch
@@ -27,7 +27,8 @@ from steward.core.clock import MovableClock
 from steward.core.errors import Unavailable
 from steward.flows.launch import Start
 from steward.identity import Access, Role
-from steward.runs import UNCERTAIN, Run
+from steward.runs import UNCERTAIN, Entry, Run
+from steward.runs.entry_types import ENTRY, lifted
 from steward.testing.installation import Installation
 
 
@@ -128,6 +129,14 @@ _TEST_TOOLS = (
 )
 
 
+def check_types(entries: Iterable[Entry]) -> None:
+    """Every entry is shaped as its type says, and a journal without types would be read the same way."""
+    for entry in entries:
+        assert lifted(entry.kind, entry.key, entry.data) == (entry.type, entry.of), entry.key
+        names = ("seq", "at", "key", "of", "type", "data")
+        ENTRY.validate_python({name: getattr(entry, name) for name in names})
+
+
 @dataclass
 class Desk:
     steward: Steward
@@ -193,6 +202,7 @@ class Desk:
             for run in self.steward.runs.records.listed(self.access.scope, limit=200):
                 report = asyncio.run(self.steward.runs.replay(self.access.scope, run.id))
                 assert report.divergences == (), run.title
+                check_types(self.steward.runs.journal.entries(self.access.scope, run.id))
         assert sent == WORLD.sent, "a replay does nothing"
         self.verify_everything()
 

@@ -17,7 +17,8 @@ from steward.flows import dump_flow, flow_program, load_flow
 from steward.flows.model import Flow
 from steward.runs import Execution, HeadLog, Program, Run, RunRequest, Runs, Status
 from steward.runs.canonical import canonical
-from steward.runs.entries import Entry, Kind, Link, made
+from steward.runs.entries import Entry, Link, made
+from steward.runs.entry_types import Kind, Mark
 from steward.runs.execution import Memory
 from steward.store import Bus, Database, EventLog, FileBlobs, Scope, Signer, Transaction
 
@@ -191,10 +192,12 @@ class Paper:
         self.entries = list(entries)
         self._clock = clock
 
-    async def append(self, kind: Kind, key: str, data: Any, *, lazily: bool = False) -> Entry:
+    async def append(
+        self, kind: Kind, key: str, data: Any, mark: Mark, *, lazily: bool = False
+    ) -> Entry:
         last = self.entries[-1] if self.entries else None
         link = Link(last.seq, last.hash) if last else Link()
-        entry = made("run_paper", link, kind, key, self._clock.now(), data)
+        entry = made("run_paper", link, kind, key, self._clock.now(), data, mark)
         self.entries.append(entry)
         # A point at which another branch may go on, as after a real write.
         await asyncio.sleep(0)

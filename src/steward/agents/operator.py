@@ -24,7 +24,7 @@ from steward.broker.plans import Labelled
 from steward.broker.tool import Risk
 from steward.broker.untrusted import nonce_for, system_rule
 from steward.models import Asking, Call, Message, ModelAnswer, Role, System, ToolResult, User
-from steward.runs import Execution, Json, StepFailed
+from steward.runs import EntryType, Execution, Json, StepFailed
 
 _ENDING: Final = frozenset(
     {"budget-exceeded", "too-many-steps", "rejected", "expired", "given-up", "withdrawn"}
@@ -75,7 +75,13 @@ class Operator:
             "arguments": step.arguments,
             "skill": step.skill,
         }
-        found = await execution.step(f"{key}/equipment", asked, lambda: asyncio.to_thread(look))
+        found = await execution.step(
+            f"{key}/equipment",
+            asked,
+            lambda: asyncio.to_thread(look),
+            type=EntryType.step_started,
+            of=key,
+        )
         if not found.get("roles"):
             found = with_present_roles(found, self._broker.tools)
         return Equipment(**found)
@@ -126,7 +132,12 @@ class _Work:
         self._done.labels = self._weighing.labels
         if self._done.value is None and self._done.results:
             self._done.value = self._done.results[-1][2].value
-        await self._execution.note(f"{self._key}/done", self._done.to_json())
+        await self._execution.note(
+            f"{self._key}/done",
+            self._done.to_json(),
+            type=EntryType.step_finished,
+            of=self._key,
+        )
         return self._done
 
     @property
@@ -288,7 +299,12 @@ class _Work:
         deviation = {"kind": kind, "tool": tool, "why": why}
         self._done.deviations.append(deviation)
         number = len(self._done.deviations)
-        await self._execution.note(f"{self._key}/deviation/{number}", deviation)
+        await self._execution.note(
+            f"{self._key}/deviation/{number}",
+            deviation,
+            type=EntryType.step_deviated,
+            of=self._key,
+        )
 
     async def _judge(self) -> None:
         """Whether the plan was kept; a violation when none of its tools worked."""

@@ -27,7 +27,7 @@ from steward.broker.labels import untrusted
 from steward.broker.plans import Labelled
 from steward.broker.tool import Risk
 from steward.broker.untrusted import nonce_for
-from steward.runs import Execution, Json, Runs, Status, StepFailed
+from steward.runs import EntryType, Execution, Json, Runs, Status, StepFailed
 
 MOST_PLANS: Final = 2
 """A plan that fails is made again once, knowing what went wrong."""
@@ -96,7 +96,9 @@ class Turns:
             return {**found, "nonce": nonce_for(execution.run.id, self._nonce_key)}
 
         asked = {"parent": document.get("parent"), "mentions": document.get("mentions", [])}
-        context = await execution.step("context", asked, gather, interruptible=True)
+        context = await execution.step(
+            "context", asked, gather, type=EntryType.context_gathered, interruptible=True
+        )
         return _Turn(
             execution=execution,
             document=document,
@@ -125,7 +127,10 @@ class Turns:
                 turn.began = bool(turn.done)
                 turn.task = replace(turn.task, failed=_what_failed(turn, failure))
                 await turn.execution.note(
-                    f"plan/{branch}/failed", {"code": failure.code, "message": failure.message}
+                    f"plan/{branch}/failed",
+                    {"code": failure.code, "message": failure.message},
+                    type=EntryType.plan_failed,
+                    of=f"plan/{branch}",
                 )
             else:
                 turn.failure = None
@@ -153,7 +158,8 @@ class Turns:
             turn.seconds.append(time.perf_counter() - began)
             return found.to_json()
 
-        recorded = await turn.execution.step(key, {"branch": turn.branch}, made)
+        asked = {"branch": turn.branch}
+        recorded = await turn.execution.step(key, asked, made, type=EntryType.plan_made)
         planned = Planned.model_validate(recorded)
         turn.planned.append(planned)
         return planned
@@ -245,7 +251,7 @@ class Turns:
             return {**output, "suggestions": await asyncio.to_thread(_suggested, turn)}
 
         # Recorded by itself: a turn that failed has an answer too.
-        return await turn.execution.step("answer", {}, made)
+        return await turn.execution.step("answer", {}, made, type=EntryType.answer_given)
 
 
 @dataclass

@@ -38,6 +38,8 @@ class RunOut(Output):
 
 class EntryOut(Output):
     seq: int
+    type: str = Field(description="What happened, as in `call.planned` or `wait.opened`.")
+    of: str = Field(description="The key of the call, step, plan or wait that it is about.")
     kind: str
     key: str
     at: datetime

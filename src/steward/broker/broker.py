@@ -47,6 +47,7 @@ from steward.core.faults import fault
 from steward.data.versions import on_ticket
 from steward.runs import (
     Effect,
+    EntryType,
     Execution,
     Found,
     Json,
@@ -153,7 +154,11 @@ class Broker:
             return {"over": await self._spending.reserve(execution, key, estimate)}
 
         found = await execution.step(
-            f"{key}/budget/reserve", {"for": what, "cost": wanted}, reserve
+            f"{key}/budget/reserve",
+            {"for": what, "cost": wanted},
+            reserve,
+            type=EntryType.budget_reserved,
+            of=key,
         )
         plan = Plan(what, {}, {}, {}, None, {}, wanted, found["over"])
         await self._spending.afford(execution, key, plan)
@@ -165,7 +170,13 @@ class Broker:
             self._spending.settle(execution, key, cost)
             return None
 
-        await execution.step(f"{key}/budget/settle", {"cost": cost_to_json(cost)}, settle)
+        await execution.step(
+            f"{key}/budget/settle",
+            {"cost": cost_to_json(cost)},
+            settle,
+            type=EntryType.budget_settled,
+            of=key,
+        )
 
     async def approve_together(
         self,
@@ -177,13 +188,20 @@ class Broker:
         """Asks once for a declared list of calls that will follow; each is shown, hashed and checked by itself."""
         plans = [
             await self._plan(
-                execution, key, f"batch/{number}/plan", tool_name, arguments, labels, ahead=True
+                execution,
+                key,
+                f"batch/{number}/plan",
+                tool_name,
+                arguments,
+                labels,
+                of=f"{key}/batch/{number}",
+                ahead=True,
             )
             for number, (arguments, labels) in enumerate(calls)
         ]
         asked = [plan for plan in plans if plan.decision["outcome"] == Verdict.ask.value]
         if asked:
-            await self._people.approve_together(execution, f"{key}/approval/batch", asked)
+            await self._people.approve_together(execution, key, asked)
 
     # Steps 1 to 5
 
@@ -196,6 +214,7 @@ class Broker:
         arguments: Json,
         provenance: Mapping[str, Labels],
         *,
+        of: str | None = None,
         ahead: bool = False,
         asked_for: bool = False,
         doubts: Sequence[str] = (),
@@ -225,7 +244,13 @@ class Broker:
         if seen:
             asked["seen"] = True
         found = await execution.step(
-            key, asked, perform, interruptible=True, lazily=partial(self._goes_on, execution)
+            key,
+            asked,
+            perform,
+            type=EntryType.call_planned,
+            of=of or call_key,
+            interruptible=True,
+            lazily=partial(self._goes_on, execution),
         )
         plan = Plan(**found)
         if plan.decision["outcome"] == Verdict.deny.value:
@@ -383,7 +408,12 @@ class Broker:
         if not _is_effect(tool):
             retries = Retries(attempts=tool.attempts)
             return await execution.step(
-                key, plan.body, lambda: run(None), retries, interruptible=True
+                key,
+                plan.body,
+                lambda: run(None),
+                retries,
+                type=EntryType.call_done,
+                interruptible=True,
             )
 
         async def reconcile(ticket: Ticket) -> Reconciled:

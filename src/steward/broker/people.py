@@ -11,7 +11,7 @@ from steward.broker.approvals import Approvals, Ask, Needs, State
 from steward.broker.plans import Plan, editors
 from steward.broker.tool import Tool
 from steward.broker.toolbox import Toolbox
-from steward.runs import Execution, Json, Status, StepFailed, digest
+from steward.runs import EntryType, Execution, Json, Status, StepFailed, digest
 
 Replan = Callable[[str, Plan, Json, str | None], Awaitable[Plan]]
 """Plans a call again under the name of a stage: the plan before, the arguments now, who edited them."""
@@ -33,10 +33,10 @@ class People:
             wait_key = f"{key}/approval/{attempt}"
             ask = Ask.of(execution.run, wait_key, self._tools.planned(plan), plan)
             ask = replace(ask, asked_body=before, edited_by=editor)
-            asked = await self._put_to_people(execution, wait_key, ask)
+            asked = await self._put_to_people(execution, key, wait_key, ask)
             if asked["covered"]:
                 return plan, asked["approval_id"]
-            answer = await self._answered(execution, wait_key, asked, plan.body)
+            answer = await self._answered(execution, key, wait_key, asked, plan.body)
             if not answer["edited"]:
                 return plan, asked["approval_id"]
             # Records made before edits were decided by policy do not say for whom the approver spoke.
@@ -48,7 +48,7 @@ class People:
             # Others must approve the edit, or the world moved since: what would happen must be seen again.
             attempt += 1
 
-    async def _put_to_people(self, execution: Execution, wait_key: str, ask: Ask) -> Json:
+    async def _put_to_people(self, execution: Execution, key: str, wait_key: str, ask: Ask) -> Json:
         """Puts a request into the inbox, unless an earlier approval of this run covers it."""
         scope = execution.run.scope
 
@@ -64,32 +64,48 @@ class People:
                 "covered": covered,
             }
 
-        return await execution.step(f"{wait_key}/request", {"body": ask.body}, request)
+        return await execution.step(
+            f"{wait_key}/request",
+            {"body": ask.body},
+            request,
+            type=EntryType.approval_requested,
+            of=key,
+        )
 
-    async def _answered(self, execution: Execution, wait_key: str, asked: Json, body: Json) -> Json:
+    async def _answered(
+        self, execution: Execution, key: str, wait_key: str, asked: Json, body: Json
+    ) -> Json:
         """What somebody approved or edited; a refusal or silence fails the call."""
-        key = wait_key.partition("/approval/")[0]
         answer = await execution.wait(
             wait_key,
             {"kind": "approval", "approval_id": asked["approval_id"], "body": body},
             status=Status.waiting_for_approval,
             reason=f"approval: {asked['title']}"[:_LONGEST_REASON],
             expires_at=datetime.fromisoformat(asked["expires_at"]),
+            of=key,
         )
         if answer.get("expired"):
-            await self._expire(execution, wait_key, asked["approval_id"])
+            await self._expire(execution, key, wait_key, asked["approval_id"])
             raise StepFailed(key, "approval-expired", "Nobody approved this in time.")
         if answer["decision"] not in {State.approved.value, State.edited.value}:
             said = f": {answer['reason']}" if answer.get("reason") else ""
             raise StepFailed(key, "rejected", f"This was rejected{said}")
         return answer
 
-    async def _expire(self, execution: Execution, wait_key: str, approval_id: str) -> None:
+    async def _expire(
+        self, execution: Execution, key: str, wait_key: str, approval_id: str
+    ) -> None:
         async def mark() -> Json:
             await asyncio.to_thread(self._approvals.expire, execution.run.scope, approval_id)
             return None
 
-        await execution.step(f"{wait_key}/expired", {"approval_id": approval_id}, mark)
+        await execution.step(
+            f"{wait_key}/expired",
+            {"approval_id": approval_id},
+            mark,
+            type=EntryType.approval_expired,
+            of=key,
+        )
 
     async def answer(self, execution: Execution, key: str, plan: Plan) -> Json:
         """What a person says to a question."""
@@ -99,24 +115,25 @@ class People:
             {"kind": "question", **question},
             status=Status.blocked,
             reason=f"question: {question.get('question', '')}"[:_LONGEST_REASON],
+            of=key,
         )
         return answer.get("answer")
 
     async def window_closed(self, execution: Execution, key: str, tool: Tool[Any]) -> None:
-        begun = await execution.now(f"{key}/window/begun")
+        begun = await execution.now(f"{key}/window/begun", of=key)
         answer = await execution.wait(
             f"{key}/window",
             {"kind": "undo_window", "tool": tool.name},
             status=Status.blocked,
             reason=f"{tool.title} goes out in a moment",
             expires_at=begun + self._window,
+            of=key,
         )
         if answer.get("decision") == "undone":
             raise StepFailed(key, "taken-back", "The message was taken back before it was sent.")
 
-    async def approve_together(
-        self, execution: Execution, wait_key: str, plans: Sequence[Plan]
-    ) -> None:
+    async def approve_together(self, execution: Execution, key: str, plans: Sequence[Plan]) -> None:
+        wait_key = f"{key}/approval/batch"
         run, first = execution.run, plans[0]
         tool = self._tools.planned(first)
         bodies = [plan.body for plan in plans]
@@ -144,8 +161,8 @@ class People:
             askers=frozenset({run.created_by}.union(*(editors(p.provenance) for p in plans))),
             batch=bodies,
         )
-        asked = await self._put_to_people(execution, wait_key, ask)
-        await self._answered(execution, wait_key, asked, ask.body)
+        asked = await self._put_to_people(execution, key, wait_key, ask)
+        await self._answered(execution, key, wait_key, asked, ask.body)
 
 
 def _is_approved(plan: Plan, answer: Json) -> bool:

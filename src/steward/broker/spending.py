@@ -9,7 +9,7 @@ from steward.broker.limits import Budget, BudgetExceeded, covers
 from steward.broker.plans import Plan, cost_from_json
 from steward.broker.policy_text import Verdict
 from steward.broker.tool import Cost
-from steward.runs import Execution, Json, Status, StepFailed
+from steward.runs import EntryType, Execution, Json, Status, StepFailed
 from steward.store import Transaction
 
 _LONGEST_REASON = 200
@@ -61,6 +61,7 @@ class Spending:
                 {"kind": "budget", "breach": over, "tool": plan.tool},
                 status=Status.blocked,
                 reason=over["message"][:_LONGEST_REASON],
+                of=key,
             )
             if answer.get("decision") != "raise":
                 raise StepFailed(key, "budget-exceeded", over["message"])
@@ -82,7 +83,9 @@ class Spending:
             return {"over": await self.reserve(execution, key, estimate, waits=waits)}
 
         asked = {"estimate": plan.estimate, "limits": answer.get("limits", {})}
-        found = await execution.step(f"{wait_key}/reserve", asked, again)
+        found = await execution.step(
+            f"{wait_key}/reserve", asked, again, type=EntryType.budget_reserved, of=key
+        )
         return found["over"]
 
     def settle(self, execution: Execution, key: str, cost: Cost) -> None:
@@ -96,7 +99,7 @@ class Spending:
             self.settle(execution, key, Cost())
             return None
 
-        await execution.step(f"{key}/release", {}, settle)
+        await execution.step(f"{key}/release", {}, settle, type=EntryType.budget_released, of=key)
 
 
 def _budget(execution: Execution) -> Budget:

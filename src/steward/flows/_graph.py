@@ -15,7 +15,7 @@ from steward.flows._scope import Scope, Settled, State
 from steward.flows.model import Flow, dump_flow
 from steward.flows.node import Body, Goto, Graph, Labels, Node, Valued, joined, seconds_of
 from steward.flows.nodes.output import OutputNode
-from steward.runs import Execution, Json, RunRequest, Status, StepFailed
+from steward.runs import EntryType, Execution, Json, RunRequest, Status, StepFailed
 
 CallTool = Callable[[Execution, str, str, Json, Mapping[str, Labels]], Awaitable[Any]]
 ApproveBatch = Callable[
@@ -123,7 +123,8 @@ class GraphRun:
         if any(self.scope.settled[name].state is State.held for name in before):
             return Settled(State.held)
         if not self._is_taken(node):
-            await self.execution.note(f"{self._prefix}{node.id}", {"skipped": True})
+            key = f"{self._prefix}{node.id}"
+            await self.execution.note(key, {"skipped": True}, type=EntryType.step_skipped)
             return Settled(State.skipped)
         self._tell(node, State.running)
         return await self._tried(node)
@@ -166,13 +167,14 @@ class GraphRun:
         if node.retries is None:
             return
         delay = seconds_of(node.retries.delay) * (2 ** (attempt - 1))
-        moment = await self.execution.now(f"{key}:failed") + delay
+        moment = await self.execution.now(f"{key}:failed", of=key) + delay
         await self.execution.wait(
             f"{key}:pause",
             {"kind": "retry", "code": failure.code, "message": failure.message},
             status=Status.blocked,
             reason=f"{node.title or node.id} is tried again",
             expires_at=moment,
+            of=key,
         )
 
     def _failed(self, node: Node, failure: StepFailed) -> Settled:
@@ -265,7 +267,8 @@ class NodePlace:
             return run is not None
 
         # Recorded: a run that failed for want of a model replays so where there is one.
-        if not await self.execution.step(f"{self.key}:service", {}, look) or run is None:
+        found = await self.execution.step(f"{self.key}:service", {}, look, of=self.key)
+        if not found or run is None:
             raise Misconfigured(
                 f"The node {self._node.id!r} needs an agent, and no model is set up here. "
                 "Set one up, or replace the node by tools."

@@ -27,7 +27,7 @@ from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.subflow import SubflowNode
 from steward.flows.validate import ToolSchema, require_valid
 from steward.identity import Access, Role
-from steward.runs import Execution, Json, Program, Run, RunRequest, Runs, StepFailed
+from steward.runs import EntryType, Execution, Json, Program, Run, RunRequest, Runs, StepFailed
 from steward.store import Scope
 
 PROGRAM = "flow"
@@ -202,7 +202,10 @@ class Launcher:
         async def perform() -> Json:
             return await asyncio.to_thread(look)
 
-        broken = await execution.step(ARTIFACTS, {"artifacts": document["artifacts"]}, perform)
+        asked = {"artifacts": document["artifacts"]}
+        broken = await execution.step(
+            ARTIFACTS, asked, perform, type=EntryType.run_checked, of="run"
+        )
         if broken:
             said = "; ".join(broken)
             raise StepFailed(ARTIFACTS, "missing-artifact", f"{said[0].upper()}{said[1:]}.")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from steward.core.errors import Misconfigured, StewardError
 from steward.models.answer import Attempt, ModelAnswer
@@ -11,6 +11,8 @@ from steward.models.lineup import NO_MODEL, Lineup, Role
 from steward.models.messages import Asking, Json, Message, Request, ToolSpec, message_from_json
 from steward.store import Scope
 
+MODEL_ASKED: Final = "model.asked"
+"""The type of the entry in which a journal keeps a request to a model."""
 Pause: TypeAlias = Callable[[float], Awaitable[None]]
 Conceal: TypeAlias = Callable[[Scope, Json], Json]
 """Takes the values of a project's secrets out of what is about to be sent and recorded."""
@@ -33,6 +35,7 @@ class Journaled(Protocol):
         request: Json,
         perform: Callable[[], Awaitable[Json]],
         *,
+        type: str = ...,  # noqa: A002
         interruptible: bool = ...,
     ) -> Json: ...
 
@@ -76,7 +79,9 @@ class ModelDesk:
             return answer.to_json()
 
         # A person who cancels does not wait for a model to finish its sentence.
-        recorded = await execution.step(key, request.to_json(), perform, interruptible=True)
+        recorded = await execution.step(
+            key, request.to_json(), perform, type=MODEL_ASKED, interruptible=True
+        )
         return ModelAnswer.from_json(recorded)
 
     async def answer(

@@ -14,7 +14,7 @@ from steward.playbooks.compiling import MOMENT, compiled
 from steward.playbooks.library import Library
 from steward.playbooks.needs import Needs, said_of
 from steward.playbooks.people import SUBJECT
-from steward.runs import Execution, Json, Program, Run, StepFailed
+from steward.runs import EntryType, Execution, Json, Program, Run, StepFailed
 from steward.store import Scope, Transaction
 
 NEEDS: Final = "run:needs"
@@ -56,7 +56,7 @@ class Unattended:
             )
 
         asked: Json = {"revision": number, "branch": grant.branch}
-        if said := await execution.step(NEEDS, asked, look):
+        if said := await execution.step(NEEDS, asked, look, type=EntryType.run_checked, of="run"):
             raise StepFailed(NEEDS, "not-ready", said)
 
     def _missing(

@@ -2,7 +2,8 @@
 
 from steward.runs.canonical import Json, canonical, digest
 from steward.runs.driver import Program
-from steward.runs.entries import Entry, Kind
+from steward.runs.entries import Entry
+from steward.runs.entry_types import EntryType, Kind
 from steward.runs.execution import UNCERTAIN, Effect, Execution, Found, Reconciled, Ticket
 from steward.runs.heads import HeadLog
 from steward.runs.model import (
@@ -25,6 +26,7 @@ __all__ = [
     "Cancelled",
     "Effect",
     "Entry",
+    "EntryType",
     "Execution",
     "Fault",
     "Found",

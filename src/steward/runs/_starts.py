@@ -13,7 +13,8 @@ from steward.runs._commit import Unit
 from steward.runs._rows import COLUMNS, Rows, run_of
 from steward.runs.canonical import Json
 from steward.runs.capsules import Capsule
-from steward.runs.entries import Entry, Kind, Link, made
+from steward.runs.entries import Entry, Link, made
+from steward.runs.entry_types import Kind
 from steward.runs.forks import copied
 from steward.runs.model import IMPORTED, Run, RunRequest, Status
 from steward.runs.topics import queue_topic

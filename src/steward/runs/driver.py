@@ -18,7 +18,8 @@ from steward.runs._rows import Scrub
 from steward.runs._starts import New
 from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import artifacts_of
-from steward.runs.entries import Entry, Kind, Link, is_reference, made
+from steward.runs.entries import Entry, Link, is_reference, made
+from steward.runs.entry_types import Kind, Mark
 from steward.runs.execution import Execution, Memory
 from steward.runs.heads import Head
 from steward.runs.journal import Journal
@@ -97,17 +98,19 @@ class JournalScribe:
         self._signed = link.seq
         self._signed_at = parts.clock.now()
 
-    async def append(self, kind: Kind, key: str, data: Json, *, lazily: bool = False) -> Entry:
-        entry = self.make(kind, key, data)
+    async def append(
+        self, kind: Kind, key: str, data: Json, mark: Mark, *, lazily: bool = False
+    ) -> Entry:
+        entry = self.make(kind, key, data, mark)
         if lazily:
             self._unwritten.append(entry)
         else:
             await self.write([entry], head=self._head_if_due())
         return entry
 
-    def make(self, kind: Kind, key: str, data: Json) -> Entry:
+    def make(self, kind: Kind, key: str, data: Json, mark: Mark | None = None) -> Entry:
         scrubbed = self._parts.scrub(self._run.scope, data)
-        entry = made(self._run.id, self.link, kind, key, self._parts.clock.now(), scrubbed)
+        entry = made(self._run.id, self.link, kind, key, self._parts.clock.now(), scrubbed, mark)
         self.link = Link(entry.seq, entry.hash)
         return entry
 
@@ -300,9 +303,8 @@ class Drive:
     async def _note_resumed(self, scribe: JournalScribe, entries: list[Entry]) -> None:
         said = [entry.data for entry in entries if entry.kind == Kind.control]
         if said and said[-1]["action"] == "paused" and self.run.control is None:
-            await scribe.append(
-                Kind.control, "control", {"action": "resumed", "by": self.run.control_by}
-            )
+            resumed = {"action": "resumed", "by": self.run.control_by}
+            await scribe.write([scribe.make(Kind.control, "control", resumed)])
 
     async def _pause(self, scribe: JournalScribe) -> None:
         entry = scribe.make(Kind.control, "control", {"action": "paused", "by": self._asked_by})

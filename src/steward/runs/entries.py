@@ -1,33 +1,16 @@
-"""Journal entries: their kinds, their bytes, and the chain that no bit can leave unnoticed."""
+"""Journal entries: their bytes, and the chain that no bit can leave unnoticed."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, TypeGuard
 
 from steward.runs.canonical import GENESIS, Json, canonical, chained
+from steward.runs.entry_types import Kind, Mark, lifted, plain_mark
 
 SCHEMA_VERSION = 2
 """Version 1 knew neither types nor signatures."""
-
-
-class Kind(StrEnum):
-    created = "run.created"
-    step = "step.outcome"
-    retry = "step.retry"
-    intent = "effect.intent"
-    outcome = "effect.outcome"
-    opened = "wait.opened"
-    closed = "wait.closed"
-    note = "note"
-    control = "run.control"
-    done = "run.done"
-    failed = "run.failed"
-    cancelled = "run.cancelled"
-    undone = "undo"
-    redone = "redo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +22,23 @@ class Entry:
     data: dict[str, Any]
     hash: str
     body: str
+    type: str
+    of: str
+    """What it is about: the key of a call, a step, a plan or a wait."""
     version: int = SCHEMA_VERSION
 
 
-def made(run_id: str, previous: "Link", kind: Kind, key: str, at: datetime, data: Json) -> Entry:
+def made(
+    run_id: str,
+    previous: "Link",
+    kind: Kind,
+    key: str,
+    at: datetime,
+    data: Json,
+    mark: Mark | None = None,
+) -> Entry:
     """The entry that follows `previous`; its data is as it will come back from the journal."""
+    mark = mark or plain_mark(kind, key)
     seq = previous.seq + 1
     moment = at.isoformat()
     body = canonical(
@@ -52,14 +47,17 @@ def made(run_id: str, previous: "Link", kind: Kind, key: str, at: datetime, data
             "data": data,
             "key": key,
             "kind": kind.value,
+            "of": mark.of,
             "run": run_id,
             "seq": seq,
+            "type": mark.type,
             "v": SCHEMA_VERSION,
         }
     )
     # Read back from its own bytes: what runs and what replays must see the same.
     plain = json.loads(body)["data"]
-    return Entry(seq, kind.value, key, moment, plain, chained(previous.hash, body), body)
+    hash_ = chained(previous.hash, body)
+    return Entry(seq, kind.value, key, moment, plain, hash_, body, mark.type, mark.of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +83,9 @@ def read_all(rows: Sequence[tuple[str, str]]) -> list[Entry]:
 
 
 def _entry(found: dict[str, Any], body: str, hash_: str) -> Entry:
-    return Entry(
-        *(found["seq"], found["kind"], found["key"], found["at"], found["data"]),
-        *(hash_, body, found["v"]),
-    )
+    kind, key, data = found["kind"], found["key"], found["data"]
+    type_, of = (found["type"], found["of"]) if "type" in found else lifted(kind, key, data)
+    return Entry(found["seq"], kind, key, found["at"], data, hash_, body, type_, of, found["v"])
 
 
 @dataclass(frozen=True)

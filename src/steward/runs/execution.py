@@ -16,7 +16,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from steward.core.errors import StewardError, Unavailable, error_to_json
 from steward.core.faults import fault
 from steward.runs.canonical import Json, digest, plain
-from steward.runs.entries import Entry, Kind, is_reference
+from steward.runs.entries import Entry, is_reference
+from steward.runs.entry_types import EntryType, Kind, Mark, plain_mark
 from steward.runs.model import (
     ONCE,
     Abandoned,
@@ -41,7 +42,9 @@ UNCERTAIN = "uncertain"
 class Scribe(Protocol):
     """Where entries go and payloads come from: the journal when a run is driven, nothing when it is replayed."""
 
-    async def append(self, kind: Kind, key: str, data: Json, *, lazily: bool = False) -> Entry: ...
+    async def append(
+        self, kind: Kind, key: str, data: Json, mark: Mark, *, lazily: bool = False
+    ) -> Entry: ...
     async def stored(self, value: Json) -> Json: ...
     async def loaded(self, value: Json) -> Json: ...
     async def start_child(self, key: str, request: RunRequest) -> str: ...
@@ -192,10 +195,14 @@ class Execution:
         perform: Perform,
         retries: Retries = ONCE,
         *,
+        type: str = EntryType.outcome_recorded,  # noqa: A002
+        of: str | None = None,
         interruptible: bool = False,
         lazily: Callable[[Json], bool] | None = None,
     ) -> Json:
         """The outcome of `perform`, which may be done again after a crash: it must change nothing outside.
+
+        `type` says what it is, and `of` what it belongs to, for those who read the journal; unset: to itself.
 
         An interruptible step does not hold up a cancel: it is stopped where it is, and nothing of it is recorded.
         Where `lazily` says so of the result, its entry becomes durable together with the next one: nothing may
@@ -206,9 +213,10 @@ class Execution:
             return await self._outcome(key, recorded)
         self._may_go_on()
         work = self._interruptible(perform) if interruptible else perform
-        outcome = await self._tried(key, work, retries)
+        mark = Mark(type, of or key)
+        outcome = await self._tried(key, work, retries, mark.of)
         late = lazily is not None and "result" in outcome and lazily(outcome["result"])
-        return await self._record(Kind.step, key, request, outcome, lazily=late)
+        return await self._record(Kind.step, key, request, outcome, mark, lazily=late)
 
     async def effect(self, key: str, request: Json, effect: Effect) -> Json:
         """Does something outside exactly once as far as that can be known; asks a person where it cannot."""
@@ -220,7 +228,8 @@ class Execution:
         if intent is None:
             self._may_go_on()
             intended = {"request": request, "idempotency_key": ticket.idempotency_key}
-            await self._append(Kind.intent, key, intended | {"body_hash": ticket.body_hash})
+            intended |= {"body_hash": ticket.body_hash}
+            await self._append(Kind.intent, key, intended, plain_mark(Kind.intent, key))
             fault("runs.effect.intended")
             outcome = await self._done(key, effect, ticket)
         else:
@@ -228,7 +237,8 @@ class Execution:
         fault("runs.effect.done")
         # What can be looked up after a crash need not be durable by itself.
         late = effect.is_last and effect.reconcile is not None
-        return await self._record(Kind.outcome, key, request, outcome, lazily=late)
+        mark = plain_mark(Kind.outcome, key)
+        return await self._record(Kind.outcome, key, request, outcome, mark, lazily=late)
 
     async def wait(
         self,
@@ -238,8 +248,12 @@ class Execution:
         status: Status = Status.blocked,
         reason: str = "",
         expires_at: datetime | None = None,
+        of: str | None = None,
     ) -> Json:
-        """What answered the wait: the data of its signal, or `{"expired": true}`. Parks until there is one."""
+        """What answered the wait: the data of its signal, or `{"expired": true}`. Parks until there is one.
+
+        `of` names the call, step or plan that waits, where it is not the wait itself.
+        """
         closed = self._memory.closed.get(key)
         opened = self._recall(key, request, self._memory.opened)
         if closed is not None:
@@ -249,7 +263,7 @@ class Execution:
             self._may_go_on()
             until = expires_at.isoformat() if expires_at else None
             opened = {"request": request, "expires_at": until}
-            await self._append(Kind.opened, key, opened)
+            await self._append(Kind.opened, key, opened, plain_mark(Kind.opened, of or key))
         answer = self._answer(key, opened)
         if answer is None:
             until = opened["expires_at"]
@@ -257,7 +271,7 @@ class Execution:
             self.open_waits[key] = OpenWait(status, reason, moment, request)
             self._heed()
             raise Parked
-        await self._append(Kind.closed, key, {"answer": answer})
+        await self._append(Kind.closed, key, {"answer": answer}, plain_mark(Kind.closed, of or key))
         return answer
 
     async def child(self, key: str, request: RunRequest) -> Json:
@@ -267,7 +281,9 @@ class Execution:
             return await self._scribe.start_child(key, request)
 
         asked = {"title": request.title, "program": request.program, "inputs": request.inputs}
-        child_id = await self.step(f"{key}/start", asked, start)
+        child_id = await self.step(
+            f"{key}/start", asked, start, type=EntryType.child_started, of=key
+        )
         answer: dict[str, Any] = await self.wait(
             key, {"child": child_id}, status=Status.blocked, reason=f"sub-run {request.title}"
         )
@@ -275,19 +291,28 @@ class Execution:
             answer = {**answer, "output": await self._scribe.loaded(answer["output"])}
         return answer
 
-    async def now(self, key: str) -> datetime:
+    async def now(self, key: str, of: str | None = None) -> datetime:
         """The time, recorded: a program that looks at a clock looks at this one."""
 
         async def look() -> Json:
             return self._scribe.now().isoformat()
 
-        return datetime.fromisoformat(await self.step(key, {"clock": "now"}, look))
+        asked = {"clock": "now"}
+        found = await self.step(key, asked, look, type=EntryType.clock_read, of=of)
+        return datetime.fromisoformat(found)
 
-    async def note(self, key: str, data: Json) -> None:
+    async def note(
+        self,
+        key: str,
+        data: Json,
+        *,
+        type: str = EntryType.noted,  # noqa: A002
+        of: str | None = None,
+    ) -> None:
         """A line of the run's log; written once."""
         self.used.add(key)
         if key not in self._memory.notes and not self.replaying:
-            await self._append(Kind.note, key, data)
+            await self._append(Kind.note, key, data, Mark(type, of or key))
 
     async def share(self, work: Callable[[Transaction], T]) -> T:
         """Our own bookkeeping about this run, done in a transaction of the journal; belongs inside a step."""
@@ -373,7 +398,7 @@ class Execution:
                 f"The run reached its limit of {self.request.max_steps:,} steps.",
             )
 
-    async def _tried(self, key: str, perform: Perform, retries: Retries) -> dict[str, Any]:
+    async def _tried(self, key: str, perform: Perform, retries: Retries, of: str) -> dict[str, Any]:
         failed = self._memory.retries.get(key, 0)
         while True:
             outcome, may_retry = await _outcome_of(perform(), retries)
@@ -382,15 +407,14 @@ class Execution:
                 return outcome
             wait = retries.delay(failed)
             error = outcome["error"]
-            await self._append(
-                Kind.retry, key, {"attempt": failed, "error": error, "delay_s": wait}
-            )
+            told = {"attempt": failed, "error": error, "delay_s": wait}
+            await self._append(Kind.retry, key, told, plain_mark(Kind.retry, of))
             await self._scribe.pause_for(wait)
             self._may_go_on()
 
     async def _done(self, key: str, effect: Effect, ticket: Ticket) -> dict[str, Any]:
         if effect.idempotent:
-            return await self._tried(key, lambda: effect.perform(ticket), effect.retries)
+            return await self._tried(key, lambda: effect.perform(ticket), effect.retries, key)
         outcome, _ = await _outcome_of(effect.perform(ticket), ONCE)
         if outcome.get("error", {}).get("code") == UNCERTAIN:
             # The line broke while it was being done: as after a crash, nobody knows.
@@ -411,6 +435,7 @@ class Execution:
             {"kind": "uncertain", "request": ticket.request},
             status=Status.blocked,
             reason="An action may or may not have happened; somebody has to look.",
+            of=key,
         )
         match answer.get("decision"):
             case "happened":
@@ -422,17 +447,26 @@ class Execution:
                 return {"error": {"code": "given-up", "message": message}}
 
     async def _record(
-        self, kind: Kind, key: str, request: Json, outcome: dict[str, Any], *, lazily: bool = False
+        self,
+        kind: Kind,
+        key: str,
+        request: Json,
+        outcome: dict[str, Any],
+        mark: Mark,
+        *,
+        lazily: bool = False,
     ) -> Json:
         if "result" in outcome:
             outcome["result"] = await self._scribe.stored(outcome["result"])
-        entry = await self._append(kind, key, {"request": request, **outcome}, lazily=lazily)
+        entry = await self._append(kind, key, {"request": request, **outcome}, mark, lazily=lazily)
         return await self._outcome(key, entry.data)
 
-    async def _append(self, kind: Kind, key: str, data: Json, *, lazily: bool = False) -> Entry:
+    async def _append(
+        self, kind: Kind, key: str, data: Json, mark: Mark, *, lazily: bool = False
+    ) -> Entry:
         if self.replaying:
             raise Diverged(key, data, None)
-        entry = await self._scribe.append(kind, key, data, lazily=lazily)
+        entry = await self._scribe.append(kind, key, data, mark, lazily=lazily)
         self._memory.take(entry)
         return entry
 

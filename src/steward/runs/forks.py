@@ -12,7 +12,8 @@ from steward.core.errors import Invalid, NotFound
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import artifacts_of
-from steward.runs.entries import Entry, Kind, Link, blob_references, made
+from steward.runs.entries import Entry, Link, blob_references, made
+from steward.runs.entry_types import Kind, Mark
 from steward.runs.model import RunRequest
 from steward.store import Transaction
 
@@ -100,7 +101,8 @@ def copied(
     rows = []
     digests: set[str] = set()
     for source in entries:
-        entry = made(run_id, link, Kind(source.kind), source.key, now, source.data)
+        mark = Mark(source.type, source.of)
+        entry = made(run_id, link, Kind(source.kind), source.key, now, source.data, mark)
         link = Link(entry.seq, entry.hash)
         rows.append(
             {

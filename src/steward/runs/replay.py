@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from steward.core.errors import Bug, StewardError, error_to_json
 from steward.runs.canonical import Json, canonical
 from steward.runs.driver import Program
-from steward.runs.entries import Entry, Kind, is_reference
+from steward.runs.entries import Entry, is_reference
+from steward.runs.entry_types import Kind, Mark
 from steward.runs.execution import Execution, Memory
 from steward.runs.model import (
     Cancelled,
@@ -64,10 +65,11 @@ class _Reader:
         kind: Kind,
         key: str,
         data: Json,
+        mark: Mark,
         *,
         lazily: bool = False,  # noqa: ARG002 - the name is the protocol's
     ) -> Entry:
-        raise Diverged(key, {"kind": kind.value, "data": data}, None)
+        raise Diverged(key, {"kind": kind.value, "type": mark.type, "data": data}, None)
 
     async def stored(self, value: Json) -> Json:
         return value

@@ -22,7 +22,8 @@ from steward.runs.canonical import Json, digest
 from steward.runs.capsules import Capsule, pack, unpack
 from steward.runs.doorbell import Doorbell
 from steward.runs.driver import Drive, Parts, Program, loaded
-from steward.runs.entries import Entry, Kind, Link, is_reference, made
+from steward.runs.entries import Entry, Link, is_reference, made
+from steward.runs.entry_types import Kind
 from steward.runs.forks import StepDifference, changed, compared, prefix
 from steward.runs.heads import Head, HeadLog, has_gap, lines_of_project, lines_of_run
 from steward.runs.journal import Journal

@@ -16,13 +16,13 @@ from steward.runs.capsules import artifacts_of
 from steward.runs.entries import (
     Damaged,
     Entry,
-    Kind,
     Link,
     Stored,
     blob_references,
     checked_entries,
     is_reference,
 )
+from steward.runs.entry_types import Kind
 from steward.runs.heads import SignedHead, claims
 from steward.runs.model import IMPORTED, Run, Status
 from steward.store import PublicKeys

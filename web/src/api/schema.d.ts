@@ -4873,8 +4873,18 @@ export interface components {
             key: string;
             /** Kind */
             kind: string;
+            /**
+             * Of
+             * @description The key of the call, step, plan or wait that it is about.
+             */
+            of: string;
             /** Seq */
             seq: number;
+            /**
+             * Type
+             * @description What happened, as in `call.planned` or `wait.opened`.
+             */
+            type: string;
         };
         /** EstimateIn */
         EstimateIn: {

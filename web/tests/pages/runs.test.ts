@@ -42,6 +42,8 @@ describe('the graph of a run', () => {
 
 const entry = (seq: number, data = {}): JournalEntry => ({
   seq,
+  type: 'call.done',
+  of: 'look',
   kind: 'step.outcome',
   key: 'look',
   at: '2026-11-15T07:00:00Z',

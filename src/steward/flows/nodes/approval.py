@@ -80,7 +80,7 @@ class ApprovalNode(Node):
             request["view"] = self.view
         if self.edit is not None:
             request["edit"] = self.edit
-        asked = await at.execution.now(f"{at.key}:asked")
+        asked = await at.execution.now(f"{at.key}:asked", of=at.key)
         said = await at.execution.wait(
             at.key,
             request,

@@ -46,7 +46,9 @@ class QuestionNode(Node):
         asked["question"] = at.filled(self.question).value
         expires_at = None
         if self.expires_in is not None:
-            expires_at = await at.execution.now(f"{at.key}:asked") + seconds_of(self.expires_in)
+            expires_at = await at.execution.now(f"{at.key}:asked", of=at.key) + seconds_of(
+                self.expires_in
+            )
         wrong: str | None = None
         for attempt in range(1, _MOST_TRIES + 1):
             key = at.key if attempt == 1 else f"{at.key}:again#{attempt}"
@@ -56,6 +58,7 @@ class QuestionNode(Node):
                 request,
                 status=Status.blocked,
                 reason=f"a question: {self.title or self.id}",
+                of=at.key,
                 expires_at=expires_at,
             )
             if said.get("expired"):

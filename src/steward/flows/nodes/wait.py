@@ -40,7 +40,9 @@ class WaitNode(Node):
 
     async def run(self, at: Place) -> Valued:
         if self.duration is not None:
-            moment = await at.execution.now(f"{at.key}:began") + seconds_of(self.duration)
+            moment = await at.execution.now(f"{at.key}:began", of=at.key) + seconds_of(
+                self.duration
+            )
         else:
             moment = _moment(at.key, at.filled(self.until).value)
         spelled = moment.isoformat().replace("+00:00", "Z")

@@ -23,8 +23,8 @@ export default function JournalTab({ run }: { run: RunDetail }) {
     {
       id: 'what',
       header: 'What',
-      cell: ({ kind, key, seq, data }) => (
-        <Unfolding line={`${kind} · ${key}`} label={`entry ${seq}`} document={data} />
+      cell: ({ type, key, seq, data }) => (
+        <Unfolding line={`${type} · ${key}`} label={`entry ${seq}`} document={data} />
       ),
     },
     {

@@ -1,0 +1,96 @@
+"""Journals that earlier versions wrote still open, verify, replay and tell the same story.
+
+The capsules were written by the version before types and signatures, with what its own readers made of them beside each.
+A capsule of a run by tools that only tests have is replayed where those tools are: in the broker's tests.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steward.agents.dossier import dossier
+from steward.agents.spans import spans_of
+from steward.agents.telling import Teller
+from steward.broker.story import story
+from steward.runs import EntryType, Signing
+from steward.runs.capsules import Capsule, unpack
+from steward.runs.entries import is_reference
+from steward.runs.entry_types import ENTRY
+from steward.runs.offline import verify_capsule
+from steward.store import Signer
+from tests.broker.conftest import Desk, desk
+
+__all__ = ["desk"]
+
+FOLDER = Path(__file__).parent / "corpus"
+NAMES = sorted(path.name.removesuffix(".capsule.zip") for path in FOLDER.glob("*.capsule.zip"))
+
+
+def opened(name: str) -> Capsule:
+    return unpack((FOLDER / f"{name}.capsule.zip").read_bytes())
+
+
+def payload_of(capsule: Capsule) -> Callable[[Any], Any]:
+    def payload(value: Any) -> Any:
+        if is_reference(value):
+            return json.loads(capsule.payload(value["$blob"]))
+        return value
+
+    return payload
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_old_journal_is_verified_and_every_entry_has_a_type(name: str) -> None:
+    capsule = opened(name)
+    found = verify_capsule(capsule, Signer([bytes(32)]).public)
+    assert found.is_intact, found.faults
+    assert found.signing is Signing.before_signing
+    for entry in capsule.entries:
+        assert entry.version == 1
+        shown = {
+            field: getattr(entry, field) for field in ("seq", "at", "key", "of", "type", "data")
+        }
+        ENTRY.validate_python(shown)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_old_journal_tells_the_same_story(name: str) -> None:
+    before = json.loads((FOLDER / f"{name}.json").read_text())
+    capsule = opened(name)
+    run, entries, payload = capsule.as_run(), list(capsule.entries), payload_of(capsule)
+    calls = [asdict(call) for call in story(entries, payload) if call.tool is not None]
+    assert _plain(calls) == before["calls"]
+    assert _plain(dossier(run, entries, payload)) == before["dossier"]
+    spans = [
+        [s.key, s.name, s.parent, str(s.start), str(s.end), dict(s.attributes), s.error]
+        for s in spans_of(run, run.id, entries, payload)
+    ]
+    assert _plain(spans) == before["spans"]
+    if before["told"] is not None:
+        teller = Teller(payload)
+        assert _plain([said for entry in entries for said in teller.tell(entry)]) == before["told"]
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+def test_old_journals_replay_and_come_out_the_same(desk: Desk) -> None:
+    """A later version may put a request to a model in other words; everything else is asked for as it was."""
+    reworded = {EntryType.model_asked, EntryType.budget_reserved}
+    for name in NAMES:
+        capsule = opened(name)
+        types = {entry.key: entry.type for entry in capsule.entries}
+        report = asyncio.run(desk.steward.runs.replay_capsule(capsule))
+        assert [each for each in report.divergences if types[each.key] not in reworded] == [], name
+
+
+def test_the_corpus_has_what_runs_can_do() -> None:
+    types = {entry.type for name in NAMES for entry in opened(name).entries}
+    missing = {each.value for each in EntryType} - types
+    assert missing <= {"attempt.failed", "noted"}
