@@ -10,6 +10,8 @@ import pytest
 
 from steward.app import Steward
 from steward.broker.approvals import Approval, Extent, Verdict
+from steward.broker.labels import Labels
+from steward.broker.plans import cost_to_json
 from steward.broker.roles import CONTENT, PLAIN, RECIPIENT
 from steward.broker.tool import (
     TOOLS,
@@ -27,7 +29,7 @@ from steward.core.clock import MovableClock
 from steward.core.errors import Unavailable
 from steward.flows.launch import Start
 from steward.identity import Access, Role
-from steward.runs import UNCERTAIN, Entry, Run
+from steward.runs import UNCERTAIN, Entry, Found, Reconciled, Run, Ticket
 from steward.runs.entry_types import ENTRY, lifted
 from steward.testing.installation import Installation
 
@@ -57,6 +59,15 @@ async def _send(context: ToolContext, words: Words) -> Outcome:
         WORLD.watch(context, words)
     WORLD.sent.append((context.ticket.idempotency_key, words.to, words.text))
     return Outcome({"to": words.to}, f"Sent to {words.to}", cost=Cost(tokens=words.cost))
+
+
+async def _found(_: ToolContext, words: Words, ticket: Ticket) -> Reconciled:
+    if not any(key == ticket.idempotency_key for key, *_ in WORLD.sent):
+        return Reconciled(Found.not_happened)
+    none: dict[str, Any] = {"artifacts": [], "commits": [], "inverse": None}
+    labels, cost = Labels().to_json(), cost_to_json(Cost())
+    result = {"value": None, "summary": "Found", "labels": labels, "cost": cost, **none}
+    return Reconciled(Found.happened, result)
 
 
 async def _preview(_: ToolContext, words: Words) -> Preview:
@@ -103,6 +114,16 @@ _TEST_TOOLS = (
         idempotent=True,
         estimate=lambda _, words: Cost(rows=words.cost),
         destination=lambda words: words.to,
+    ),
+    Tool(
+        name="test_post",
+        title="Post words",
+        description="Sends words outside, and can look whether they arrived.",
+        arguments=Words,
+        risk=Risk.external_send,
+        effects=Effects(network=True),
+        run=_send,
+        reconcile=_found,
     ),
     Tool(
         name="test_read",

@@ -1,6 +1,7 @@
 """An approval is enough for a call only while the right people gave it, under the policy and membership of that moment."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -11,9 +12,11 @@ from steward.broker.approvals import Approval, Extent, State
 from steward.broker.policy_text import parse
 from steward.broker.presets import PRESETS, faults
 from steward.core.errors import Denied, Invalid
+from steward.core.faults import install
 from steward.identity import Access, Role
 from steward.identity.principals import TokenLimits, Via
 from steward.runs import Run
+from steward.runs.worker import LEASE
 from tests.broker.conftest import Desk, World
 
 ASK = """
@@ -357,6 +360,44 @@ def test_safe_mode_switched_on_in_the_window_asks(desk: Desk, world: World, auth
     assert world.sent == []
     assert desk.status(run) == "waiting_for_approval"
     assert "Safe mode" in desk.approval(run).reason
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+@contextmanager
+def crashing_at(point: str) -> Iterator[None]:
+    def die(reached: str) -> None:
+        if reached == point:
+            raise Crash
+
+    previous = install(die)
+    try:
+        with pytest.raises(Crash):
+            yield
+    finally:
+        install(previous)
+
+
+@pytest.mark.parametrize(("tool", "status"), [("test_post", "done"), ("test_send", "failed")])
+def test_what_happened_before_a_crash_is_not_decided_again(
+    desk: Desk, world: World, tool: str, status: str
+) -> None:
+    set_policy(desk, PRESETS["trusted"])
+    run = desk.call(tool, to="ann")
+    desk.drive()
+    desk.clock.advance(seconds=6)
+    with crashing_at("runs.effect.done"):
+        desk.drive()
+    assert sent_to(world) == ["ann"]
+    set_policy(desk, DENIED)
+    desk.clock.advance(seconds=LEASE.total_seconds() + 1)
+    desk.drive()
+    assert (sent_to(world), desk.status(run)) == (["ann"], status)
+    if status == "failed":
+        # Nobody can look whether it arrived, and the rules forbid to send it again.
+        assert "may have happened once" in desk.outcome(run)["error"]["message"]
 
 
 # Four eyes

@@ -159,14 +159,14 @@ class Approval:
         if approver.role is None or not approver.role.acts:
             raise Denied(
                 "The person who approved this has left the project or may no longer approve. "
-                "Nothing was done. Start it again to ask somebody else.",
+                "Start it again to ask somebody else.",
                 code=APPROVER_LOST,
             )
         if not set(self.approvers) <= approver.groups:
             names = ", ".join(self.approvers)
             raise Denied(
                 f"The person who approved this no longer belongs to {names}. "
-                "Nothing was done. Start it again to ask somebody else.",
+                "Start it again to ask somebody else.",
                 code=APPROVER_LOST,
             )
         if needs is None:
@@ -175,8 +175,7 @@ class Approval:
         satisfied = set(self.approvers) if many else approver.groups
         if (many and self.policy != needs.policy) or not needs.approvers <= satisfied:
             raise Denied(
-                "The policy has changed since this was approved and needs another approval. "
-                "Nothing was done.",
+                "The policy has changed since this was approved and needs another approval.",
                 code=NOT_ENOUGH,
             )
         if needs.four_eyes and self.is_asker(approver.user_id):

@@ -363,7 +363,7 @@ class Approvals:
             allowed = found.status is State.approved and _matches(found, body, body_hash)
         if digest(found.body) != found.body_hash or not allowed:
             raise Denied(
-                "What would happen is not what was approved. Nothing was done.",
+                "What would happen is not what was approved.",
                 code=MISMATCH,
             )
         if self._clock.now() >= _usable_until(found, self._lifetime):

@@ -65,6 +65,7 @@ from steward.runs.execution import OpenWait
 ASK_HUMAN: Final = "ask_human"
 """The one tool that is a wait and not a function: the broker answers it with what a person says."""
 UNTRUSTED: Final = "read untrusted content"
+_MAYBE_DONE: Final = "Steward was interrupted when it did this before, so it may have happened once. It is not tried again."
 
 
 class Broker:
@@ -384,12 +385,17 @@ class Broker:
         approval_id: str | None,
     ) -> Json:
         arguments = validated(tool, plan.arguments)
+        was_interrupted = execution.has_begun(key)
 
         async def run(ticket: Ticket | None) -> Json:
             used_by = ticket.idempotency_key if ticket else digest([execution.run.id, key])
-            settings = await asyncio.to_thread(
-                self._second_look, execution, tool, plan, approval_id, used_by
-            )
+            try:
+                settings = await asyncio.to_thread(
+                    self._second_look, execution, tool, plan, approval_id, used_by
+                )
+            except Denied as refused:
+                done = _MAYBE_DONE if was_interrupted else "Nothing was done."
+                raise Denied(f"{refused.message} {done}", code=refused.specific_code) from refused
             started = self._clock.monotonic()
             context = self._planner.context(execution.run, _grant(execution), settings, ticket, key)
             with on_ticket(ticket.idempotency_key if ticket else None, execution.run.id):
@@ -454,7 +460,7 @@ class Broker:
         self._tokens.current(execution).refuse_unless_covered(tool.name, tool.risk)
         settings, decision = self._planner.decide_again(run, _grant(execution), plan)
         if decision.verdict is Verdict.deny:
-            raise Denied(f"{refusal(plan.tool, decision.to_json())} Nothing was done.")
+            raise Denied(refusal(plan.tool, decision.to_json()))
         asks = decision.verdict is Verdict.ask
         if approval_id is not None:
             fault("broker.approved")
@@ -465,7 +471,7 @@ class Broker:
         elif asks:
             raise Denied(
                 f"The policy has just changed: {tool.title} needs an approval now. "
-                "Nothing was done. Start it again to ask for one.",
+                "Start it again to ask for one.",
                 code=NOT_ENOUGH,
             )
         return settings
