@@ -157,7 +157,9 @@ _TEST_TOOLS = (
 def check_types(entries: Iterable[Entry]) -> None:
     """Every entry is shaped as its type says, and a journal without types would be read the same way."""
     for entry in entries:
-        assert lifted(entry.kind, entry.key, entry.data) == (entry.type, entry.of), entry.key
+        # People were asked another time about the same call only after entries had types.
+        if "/again-" not in entry.key:
+            assert lifted(entry.kind, entry.key, entry.data) == (entry.type, entry.of), entry.key
         names = ("seq", "at", "key", "of", "type", "data")
         ENTRY.validate_python({name: getattr(entry, name) for name in names})
 

@@ -11,6 +11,7 @@ import pytest
 from steward.broker.approvals import Approval, Extent, State
 from steward.broker.policy_text import parse
 from steward.broker.presets import PRESETS, faults
+from steward.broker.story import story
 from steward.core.errors import Denied, Invalid
 from steward.core.faults import install
 from steward.identity import Access, Role
@@ -333,6 +334,28 @@ def test_a_rule_that_asks_others_now_is_asked_with_its_reason(
     desk.passed_window()
     assert sent_to(world) == ["ann"]
     assert desk.replays(run)
+
+
+def test_what_is_asked_another_time_can_be_edited_again(
+    desk: Desk, world: World, author: Access, operator: Access, finance: Access
+) -> None:
+    set_policy(desk, ASK)
+    run = desk.call("test_send", to="ann", text="hi", access=author)
+    desk.drive()
+    desk.decide(desk.approval(run), access=operator, arguments={"to": "bob", "text": "hi"})
+    desk.drive()
+    set_policy(desk, ASK.replace('@id("send")', '@id("send") @approvers("finance")'))
+    desk.passed_window()
+    again = desk.approval(run)
+    assert (again.body["destination"], again.status) == ("bob", State.pending)
+    desk.decide(again, access=finance, arguments={"to": "cid", "text": "hi"})
+    desk.passed_window()
+    assert sent_to(world) == ["cid"]
+    runs = desk.steward.runs
+    told = story(runs.journal.entries(run.scope, run.id), runs.payload)
+    (call,) = (each for each in told if each.tool is not None)
+    assert (call.key, call.state, call.arguments["to"]) == ("call", "done", "cid")
+    assert [answer["decision"] for answer in call.approvals] == ["approved", "approved"]
 
 
 def test_what_was_asked_again_can_be_taken_back(

@@ -333,15 +333,16 @@ class Broker:
                 given = labels_after_edit(before.arguments, arguments, given, editor)
             return await self._plan(execution, key, stage, before.tool, arguments, given)
 
-        at = key
+        turn = ""
         for again in itertools.count(1):
             approval_id = None
             if plan.decision["outcome"] == Verdict.ask.value:
-                plan, approval_id = await self._people.approved(execution, at, plan, replan)
+                plan, approval_id = await self._people.approved(execution, key, turn, plan, replan)
             tool = self.tools.planned(plan)
             if tool.risk is Risk.external_send:
-                await self._people.window_closed(execution, at, tool)
-            at, stage = f"{key}/again-{again}", f"edited/again-{again}"
+                await self._people.window_closed(execution, key, turn, tool)
+            turn = f"again-{again}/"
+            stage = f"{turn}edited/again"
             if not execution.has_begun(f"{key}/{stage}"):
                 settled = execution.replaying or execution.has_begun(key) or not was_planned
                 if settled or not await asyncio.to_thread(

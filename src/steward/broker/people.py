@@ -25,12 +25,15 @@ class People:
         self._window = undo_window
 
     async def approved(
-        self, execution: Execution, key: str, plan: Plan, replan: Replan
+        self, execution: Execution, key: str, turn: str, plan: Plan, replan: Replan
     ) -> tuple[Plan, str]:
-        """The plan as somebody approved it, and the approval to redeem for it."""
+        """The plan as somebody approved it, and the approval to redeem for it.
+
+        `turn` begins the names of what is recorded when people are asked about the same call another time.
+        """
         attempt, before, editor = 0, None, None
         while True:
-            wait_key = f"{key}/approval/{attempt}"
+            wait_key = f"{key}/{turn}approval/{attempt}"
             ask = Ask.of(execution.run, wait_key, self._tools.planned(plan), plan)
             ask = replace(ask, asked_body=before, edited_by=editor)
             asked = await self._put_to_people(execution, key, wait_key, ask)
@@ -42,7 +45,7 @@ class People:
             # Records made before edits were decided by policy do not say for whom the approver spoke.
             editor = answer["by"] if "groups" in answer else None
             edited = answer["body"]["arguments"]
-            before, plan = plan.body, await replan(f"edited/{attempt}", plan, edited, editor)
+            before, plan = plan.body, await replan(f"{turn}edited/{attempt}", plan, edited, editor)
             if _is_approved(plan, answer):
                 return plan, asked["approval_id"]
             # Others must approve the edit, or the world moved since: what would happen must be seen again.
@@ -119,10 +122,12 @@ class People:
         )
         return answer.get("answer")
 
-    async def window_closed(self, execution: Execution, key: str, tool: Tool[Any]) -> None:
-        begun = await execution.now(f"{key}/window/begun", of=key)
+    async def window_closed(
+        self, execution: Execution, key: str, turn: str, tool: Tool[Any]
+    ) -> None:
+        begun = await execution.now(f"{key}/{turn}window/begun", of=key)
         answer = await execution.wait(
-            f"{key}/window",
+            f"{key}/{turn}window",
             {"kind": "undo_window", "tool": tool.name},
             status=Status.blocked,
             reason=f"{tool.title} goes out in a moment",

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from steward.runs import Entry, Json, Kind
+from steward.runs import Entry, EntryType, Json, Kind
 
 _STAGE = re.compile(
     r"(?P<call>.+)/(?:plan|window(?:/begun)?|answer|release"
     r"|(?:approval|budget|edited)/[^/]+(?:/expired)?)"
 )
-
 _AGAIN = re.compile(r"/again-\d+$")
 """Where people were asked once more, because the rules changed while the run waited."""
 
@@ -65,7 +64,7 @@ def call_key(key: str) -> str:
 
 def _tell(call: Call, entry: Entry, payload: Callable[[Json], Json]) -> None:
     data = entry.data
-    if entry.key == f"{call.key}/plan" or entry.key.startswith(f"{call.key}/edited/"):
+    if entry.type == EntryType.call_planned:
         _tell_plan(call, entry, payload)
         return
     match entry.kind:
