@@ -120,12 +120,12 @@ def test_a_commit_that_was_undone_is_a_conflict_that_the_document_names(
     installation: Installation,
 ) -> None:
     scope, author = installation.scope, installation.owner.user.id
-    datasets = installation.steward.workbench.datasets
-    datasets.create_branch(scope, author, "undone", "main")
-    place = installation.steward.workbench.versions.workspace(scope, author=author)
-    file = installation.steward.workbench.versions.put_file(scope, "a.txt", [b"a"])
+    versions = installation.steward.workbench.versions
+    place = versions.workspace(scope, author=author)
+    place.create_branch("undone")
+    file = versions.put_file(scope, "a.txt", [b"a"])
     made = place.commit(Draft("Add a file", files={file.path: file.digest}), "undone")
-    datasets.undo(scope, author, made.id, "undone")
+    place.undo(made.id, branch="undone")
     address = f"/api/v1/projects/{scope.project_id}/commits/{made.id}/undo?branch=undone"
     answer = installation.owner.client.get(address)
     assert (answer.status_code, answer.json()["code"]) == (409, "already-undone")

@@ -41,7 +41,7 @@ def opened(job: dict[str, Any]) -> Steward:
         home=Path(job["home"]),
         database={"url": job["url"]},
         network={"allow_private": ["127.0.0.1"]},
-        runs={"nats_url": job.get("nats")},
+        runs={"nats_url": job.get("nats"), "most_lost": job.get("most_lost", 3)},
         log={"level": "info", "format": "json"},
     )
     return open_steward(settings, clock=clock)

@@ -138,6 +138,7 @@ def open_steward(
         HeadLog(Signer.of(keyring), approval_claims),
         scrubbing,
         _doorbell(settings, database, keyring),
+        settings.runs.most_lost,
     )
     sandbox = open_sandbox(settings, provider)
     services: dict[str, Any] = {

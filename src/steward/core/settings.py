@@ -226,6 +226,11 @@ class RunsSettings(_Section):
         timedelta(seconds=6),
         description="How long a run stays with a worker that gives no sign of life.",
     )
+    most_lost: int = Field(
+        3,
+        ge=2,
+        description="How often a run may be lost with its worker, without getting any further, before it is set aside.",
+    )
     nats_url: SecretStr | None = Field(
         None,
         description="`nats://…` to ring workers through NATS JetStream; unset: through PostgreSQL.",

@@ -1,7 +1,9 @@
 """Who drives which run: claims with a lease and an epoch, prolonged while somebody is really at it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -16,6 +18,7 @@ from steward.store import EVERYWHERE, News, Scope, Transaction
 from steward.store.tables import Moment
 
 _ASIDE = timedelta(seconds=10)
+_ASIDE_HOLDER = "aside"
 
 
 class Leases(Rows):
@@ -91,6 +94,8 @@ class Leases(Rows):
         newcomers: bool = False,
     ) -> list[Run]:
         now = self._clock.now()
+        if self._holds_suspect(tx, holder, now):
+            wanted = sa.and_(wanted, COLUMNS.lost == 0)
         turn = turns(wanted, now)
         statement = (
             sa.select(tables.runs)
@@ -109,6 +114,8 @@ class Leases(Rows):
         if newcomers:
             statement = statement.where(turn.c.person_turn == 1)
         rows = tx.rows(statement)
+        losses = self._losses(tx, holder, rows)
+        rows = self._with_one_suspect(rows, losses)
         if not rows:
             return []
         tx.execute(
@@ -125,9 +132,16 @@ class Leases(Rows):
             )
         )
         runs = [
-            run_of(row, Scope(row.org_id, row.project_id), epoch=row.epoch + 1, holder=holder)
+            run_of(
+                row,
+                Scope(row.org_id, row.project_id),
+                epoch=row.epoch + 1,
+                holder=holder,
+                lost=losses[row.id].count,
+            )
             for row in rows
         ]
+        self._note_losses(tx, rows, losses)
         begun = [run for run in runs if run.status is not Status.running]
         kind = f"run.{Status.running.value}"
         self._events.append_many(
@@ -135,6 +149,54 @@ class Leases(Rows):
         )
         self._bus.ring_all(tx, [run_topic(run.id) for run in begun])
         return runs
+
+    def _holds_suspect(self, tx: Transaction, holder: str, now: datetime) -> bool:
+        held = sa.select(COLUMNS.id).where(
+            COLUMNS.lease_until >= now, COLUMNS.holder == holder, COLUMNS.lost >= self._suspect
+        )
+        return tx.first(held.limit(1)) is not None
+
+    def _losses(
+        self, tx: Transaction, holder: str, rows: Sequence[sa.Row[Any]]
+    ) -> dict[str, "_Losses"]:
+        """What is known of each run once it is claimed: a lease that another holder let run out is one loss more."""
+        gone = [
+            row.id
+            for row in rows
+            if row.lease_until is not None and row.holder not in (holder, _ASIDE_HOLDER)
+        ]
+        seq, run_id = tables.journal.c.seq, tables.journal.c.run_id
+        reached = sa.select(run_id, sa.func.max(seq).label("seq")).group_by(run_id)
+        heads = (
+            {row.run_id: row.seq for row in tx.rows(reached.where(run_id.in_(gone))) if row.seq}
+            if gone
+            else {}
+        )
+        found = {}
+        for row in rows:
+            known = _Losses(row.lost, row.lost_seq)
+            found[row.id] = known.one_more(heads[row.id]) if row.id in heads else known
+        return found
+
+    def _with_one_suspect(
+        self, rows: Sequence[sa.Row[Any]], losses: Mapping[str, "_Losses"]
+    ) -> list[sa.Row[Any]]:
+        suspects = [row.id for row in rows if losses[row.id].count == self._suspect]
+        return [row for row in rows if row.id not in suspects[1:]]
+
+    @property
+    def _suspect(self) -> int:
+        """From so many losses on, a worker drives one such run at a time: another one may have ended them all."""
+        return self.most_lost - 1
+
+    def _note_losses(
+        self, tx: Transaction, rows: Sequence[sa.Row[Any]], losses: Mapping[str, "_Losses"]
+    ) -> None:
+        for row in rows:
+            loss = losses[row.id]
+            if loss != _Losses(row.lost, row.lost_seq):
+                changed = sa.update(tables.runs).where(COLUMNS.id == row.id)
+                tx.execute(changed.values(lost=loss.count, lost_seq=loss.seq))
 
     def hold(self, scope: Scope, run_id: str) -> Run:
         """Takes a run that nobody drives for one entry, whatever its status; fences every earlier driver."""
@@ -148,7 +210,7 @@ class Leases(Rows):
             tx.execute(
                 sa.update(tables.runs)
                 .where(COLUMNS.id == run_id)
-                .values(epoch=row.epoch + 1, holder="aside", lease_until=now + _ASIDE)
+                .values(epoch=row.epoch + 1, holder=_ASIDE_HOLDER, lease_until=now + _ASIDE)
             )
             return run_of(row, scope, epoch=row.epoch + 1)
 
@@ -191,6 +253,16 @@ class Leases(Rows):
                 .where(COLUMNS.holder == holder)
                 .values(lease_until=None, holder=None, wake_at=self._clock.now())
             )
+
+
+@dataclass(frozen=True)
+class _Losses:
+    count: int
+    seq: int | None
+
+    def one_more(self, head: int) -> "_Losses":
+        """Counted anew where the run got further since the last time."""
+        return _Losses(self.count + 1 if head == self.seq else 1, head)
 
 
 def _free(now: datetime) -> sa.ColumnElement[bool]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -17,6 +17,7 @@ from steward.runs.topics import asked_topic, queue_topic, run_topic
 from steward.store import Bus, Database, EventLog, Scope, Transaction
 
 COLUMNS = tables.runs.c
+MOST_LOST: Final = 3
 LIVE = [status.value for status in Status if not status.is_final]
 
 Scrub = Callable[[Scope, Json], Json]
@@ -33,7 +34,10 @@ class Rows:
         ids: Ids,
         doorbell: Doorbell | None = None,
         scrub: Scrub = lambda _scope, value: value,
+        most_lost: int = MOST_LOST,
     ) -> None:
+        """`most_lost`: a run that was lost with its worker so often is not driven again."""
+        self.most_lost = most_lost
         self._doorbell = doorbell
         self.scrub = scrub
         self._database = database

@@ -45,6 +45,9 @@ runs = Table(
     Column("wake_at", Moment),
     Column("head_seq", BigInteger, nullable=False),
     Column("head_hash", String(64), nullable=False),
+    # Drives that ended with their worker, one after the other without a new entry; and the last entry then.
+    Column("lost", Integer, nullable=False, default=0, server_default="0"),
+    Column("lost_seq", BigInteger),
     Column("progress", Json),
     # What it waits for, by key, so that inboxes need not read journals.
     Column("waits", Json),

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 import structlog
 
 from steward.core.clock import Clock
-from steward.core.errors import StewardError, error_to_json
+from steward.core.errors import StewardError, Unavailable, error_to_json
 from steward.core.faults import fault
 from steward.runs import _tables as tables
 from steward.runs._commit import Change, Fenced, GroupCommit, Unit
@@ -253,6 +253,18 @@ class Drive:
             self.execution.control = control
 
     async def go(self) -> None:
+        run = self.run
+        try:
+            if run.lost >= self._parts.records.most_lost:
+                await self._set_aside()
+            else:
+                await self._on()
+        except Fenced:
+            _log.warning("run_taken_over", run_id=run.id)
+        except Abandoned as abandoned:
+            _log.warning("run_abandoned", run_id=run.id, error=str(abandoned.__cause__))
+
+    async def _on(self) -> None:
         run, parts = self.run, self._parts
         signals: dict[str, Json] = {}
         if self._start is not None:
@@ -265,12 +277,21 @@ class Drive:
         scribe.progress = lambda: execution.progress
         self.execution = execution
         fault("runs.drive.loaded")
-        try:
-            await self._follow(execution, scribe, entries)
-        except Fenced:
-            _log.warning("run_taken_over", run_id=run.id)
-        except Abandoned as abandoned:
-            _log.warning("run_abandoned", run_id=run.id, error=str(abandoned.__cause__))
+        await self._follow(execution, scribe, entries)
+
+    async def _set_aside(self) -> None:
+        """Ends a run that ended its workers; nothing of it is loaded but where its journal ends."""
+        run, parts = self.run, self._parts
+        head = await asyncio.to_thread(parts.journal.head, run.scope, run.id)
+        in_words = {2: "two", 3: "three"}.get(run.lost, str(run.lost))
+        problem = Unavailable(
+            f"This run stopped its worker {in_words} times, so it was set aside. Its last step needs "
+            "more memory or time than a worker has, or meets a bug. Look at that step, then start the run again.",
+            code="stopped-its-worker",
+        )
+        _log.warning("run_set_aside", run_id=run.id, lost=run.lost)
+        scribe = JournalScribe(parts, run, head)
+        await self._finish(scribe, Status.failed, Kind.failed, {"error": error_to_json(problem)})
 
     async def _follow(
         self, execution: Execution, scribe: JournalScribe, entries: list[Entry]
@@ -347,6 +368,7 @@ class Drive:
                     head_hash=link.hash,
                     progress=progress,
                     waits=waits,
+                    lost=0,
                 )
             )
             tx.narrowed(run.scope).execute(statement)

@@ -77,6 +77,8 @@ class Run:
     head_hash: str
     progress: dict[str, Any] | None
     waits: list[dict[str, Any]] | None
+    lost: int = 0
+    """How often in a row it was lost with its worker, without getting any further."""
 
 
 @dataclass(frozen=True)

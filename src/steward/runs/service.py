@@ -17,7 +17,7 @@ from steward.core.clock import Clock
 from steward.core.errors import Conflict, Unavailable
 from steward.core.ids import Ids
 from steward.runs._commit import GroupCommit, Unit
-from steward.runs._rows import Scrub, existing
+from steward.runs._rows import MOST_LOST, Scrub, existing
 from steward.runs.canonical import Json, digest
 from steward.runs.capsules import Capsule, pack, unpack
 from steward.runs.doorbell import Doorbell
@@ -60,6 +60,7 @@ class Runs:
         heads: HeadLog,
         scrub: Scrub = lambda _scope, value: value,
         doorbell: Doorbell | None = None,
+        most_lost: int = MOST_LOST,
     ) -> None:
         """`heads` signs where runs stand, `scrub` takes secrets out of what is about to be written.
 
@@ -67,7 +68,7 @@ class Runs:
         """
         self._doorbell = doorbell
         self.heads = heads
-        self.records = Records(database, bus, events, clock, ids, doorbell, scrub)
+        self.records = Records(database, bus, events, clock, ids, doorbell, scrub, most_lost)
         self.journal = Journal(database)
         self.schedules = Schedules(database, self.records, events, clock, ids)
         self._commit = GroupCommit(database, events, bus, heads)
