@@ -11,19 +11,21 @@ from fastapi import FastAPI
 
 from steward.api import create_api
 from steward.api.connections import TimedConnection
-from steward.app import Steward
+from steward.app import Steward, Stopping, end_children
 from steward.core.errors import Misconfigured
 from steward.core.memory import keep_loaded
 from steward.core.settings import HttpSettings
 from steward.runs.worker import WorkerThread
 
-GRACE_SECONDS = 5
+GRACE_SECONDS = 3
+"""For answers that are on their way when the server is stopped."""
 
 
 class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
         super().__init__(config)
         self._on_started = on_started
+        self._stopping = Stopping()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -31,6 +33,7 @@ class _Server(uvicorn.Server):
             self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        self._stopping.begin()
         # Uvicorn would raise the signal again after a clean stop; stopping on request is no failure.
         if self.should_exit:
             self.force_exit = True
@@ -42,6 +45,8 @@ class _Server(uvicorn.Server):
         context.stopping.set()
         context.steward.bus.wake_all()
         await super().shutdown(sockets)
+        # Threads that wait for one of them end now; the loop waits for these threads.
+        end_children()
 
 
 def serve(steward: Steward, on_started: Callable[[str], None]) -> None:

@@ -3,12 +3,15 @@
 from steward.app.compose import Steward, key_file, open_blobs, open_database, open_steward
 from steward.app.diagnose import Finding, diagnose
 from steward.app.first_start import FirstStart, prepare_first_start
+from steward.app.stopping import Stopping, end_children
 
 __all__ = [
     "Finding",
     "FirstStart",
     "Steward",
+    "Stopping",
     "diagnose",
+    "end_children",
     "key_file",
     "open_blobs",
     "open_database",

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from steward.app import open_steward
+from steward.app import Stopping, end_children, open_steward
 from steward.cli.output import AsJson, command, progress, say, show
 from steward.cli.up import _only_one
 from steward.core import Settings, load_settings
@@ -69,10 +69,18 @@ async def _serve(
 ) -> None:
     serving = runs.worker(queues=queues, concurrency=concurrency, lease=settings.runs.lease)
     loop = asyncio.get_running_loop()
+    stopping = Stopping()
+
+    def stop() -> None:
+        stopping.begin()
+        serving.stop()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, serving.stop)
+        loop.add_signal_handler(number, stop)
     started()
     await serving.serve()
+    # Threads that wait for one of them end now; the loop waits for these threads.
+    end_children()
 
 
 @contextmanager

@@ -37,6 +37,9 @@ _GRACE: Final = timedelta(seconds=1)
 _THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
 """Calls of steps that block, at a time; as many as an event loop has otherwise."""
 
+_LET_GO_SECONDS: Final = 3.0
+"""For runs that are under way when the worker stops; they go on elsewhere, from their last entry."""
+
 _log = structlog.get_logger("steward.worker")
 
 
@@ -257,9 +260,13 @@ class Worker:
         tasks = [each.task for each in self._drives.values()]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, *self._errands, return_exceptions=True)
+        waited = [*tasks, *self._errands]
+        if waited:
+            # What does not end in time can write nothing once another worker has its run.
+            await asyncio.wait(waited, timeout=_LET_GO_SECONDS)
         try:
-            await asyncio.to_thread(self._parts.records.release, self.holder)
+            # Not by a thread: all of them may be busy with what does not end.
+            self._parts.records.release(self.holder)
         except Unavailable as problem:
             _log.warning("leases_not_released", error=problem.message)
 
@@ -298,7 +305,7 @@ class WorkerThread:
     def stop(self) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._worker.stop)
-        self._thread.join(timeout=30)
+        self._thread.join(timeout=_LET_GO_SECONDS + 1)
 
     def _run(self) -> None:
         async def main() -> None:
