@@ -44,6 +44,19 @@ def test_only_the_settings_read_the_environment() -> None:
     assert readers == {"core/settings.py"}
 
 
+def test_only_one_module_reads_yaml() -> None:
+    """Others would read without its limits; the rules of entity resolution are written with comments, not read."""
+    importing = {
+        _name(path)
+        for path in MODULES
+        for node in _calls(path)
+        if isinstance(node, ast.Import) and any(each.name == "yaml" for each in node.names)
+    }
+    assert importing == {"core/documents.py", "data/resolve/document.py"}
+    text = (SOURCE / "data/resolve/document.py").read_text()
+    assert not re.search(r"yaml\.(load|safe_load|parse|compose|scan)", text)
+
+
 def test_work_across_projects_is_rare_and_known() -> None:
     """A new place that leaves the scope must be added here, where a reviewer sees it."""
     across = {
