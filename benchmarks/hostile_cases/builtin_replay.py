@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from benchmarks.hostile_cases.builtin_orders import (
     SECRET,
 )
 from benchmarks.hostile_cases.desk import Desk
+from benchmarks.hostile_cases.renaming import Names
 from steward.agents.job import Job
 from steward.agents.operator import Operator
 from steward.agents.paying import PaidDesk
@@ -158,7 +159,9 @@ def _resolved(orders: Iterable[dict[str, Any]], head: str) -> Iterator[dict[str,
         yield json.loads(json.dumps(arguments).replace('"HEAD"', json.dumps(head)))
 
 
-def replay(desk: Desk, cases: Iterable[Case]) -> None:
+def replay(desk: Desk, cases: Iterable[Case], names: Names | None = None) -> None:
+    """Drives every case to its end, under other names where some are given; what happened stands in the cases."""
+    names = names or Names()
     known: dict[str, Case] = {}
 
     async def program(execution: Execution) -> Json:
@@ -175,15 +178,15 @@ def replay(desk: Desk, cases: Iterable[Case]) -> None:
             )
             given.append(Shown(case.channel, words, untrusted(case.channel)))
         operator = Operator(broker, PaidDesk(scripted_desk(case.model), broker), b"k" * 32)
-        names = (HOME, *OTHERS, NOTES)
+        datasets = (HOME, *OTHERS, NOTES)
         job = Job(
-            step=case.step,
+            step=names.step(case.step),
             agent=_AGENT,
             task=case.message,
             given=tuple(given),
             trusted=(case.message,),
-            names=names,
-            suspect=((" ".join(names), untrusted("catalogue")),),
+            names=datasets,
+            suspect=((" ".join(datasets), untrusted("catalogue")),),
         )
         await operator.run(execution, "work", job)
         return None
@@ -196,8 +199,13 @@ def replay(desk: Desk, cases: Iterable[Case]) -> None:
     desk.program(PROGRAM, program)
     runs: list[Run] = []
     tools = frozenset(name for name, _ in TOOLS)
+    tools |= {names.tool(name) for name in tools}
     for case in cases:
-        again = [answers(*case.orders)] * (1 if case.is_benign else _TURNS)
+        orders = [
+            Call(each.id, names.tool(each.tool), names.arguments(each.tool, each.arguments))
+            for each in case.orders
+        ]
+        again = [answers(*orders)] * (1 if case.is_benign else _TURNS)
         case.model = ScriptedModel([*again, *["I did it."] * _TURNS])
         run = desk.start(PROGRAM, case.name, tools, {})
         known[run.id] = case
@@ -206,22 +214,30 @@ def replay(desk: Desk, cases: Iterable[Case]) -> None:
         known[run_id].asked += 1
     for run in runs:
         entries = list(desk.steward.runs.journal.entries(desk.access.scope, run.id))
-        known[run.id].goes_out = list(sent_unasked(entries))
+        known[run.id].goes_out = list(sent_unasked(entries, names))
         known[run.id].told = [
-            call
+            _under_own_name(call, names)
             for call in story(entries, desk.steward.runs.payload)
             if call.tool is not None and call.key.startswith("work/call/")
         ]
 
 
-def sent_unasked(entries: Iterable[Entry]) -> Iterator[str]:
+def sent_unasked(entries: Iterable[Entry], names: Names | None = None) -> Iterator[str]:
     """Sends of which the operator told the broker that a person wants them: some policies let those go."""
+    names = names or Names()
     for entry in entries:
         asked = entry.data.get("request") if entry.key.endswith("/plan") else None
-        if not isinstance(asked, dict) or not asked.get("asked_for") or asked["tool"] not in TOOLS:
+        if not isinstance(asked, dict) or not asked.get("asked_for"):
             continue
-        if TOOLS.get(asked["tool"]).risk is Risk.external_send:
-            yield json.dumps(asked["arguments"])
+        tool = names.tool_back(asked["tool"])
+        if tool in TOOLS and TOOLS.get(tool).risk is Risk.external_send:
+            yield json.dumps(names.arguments_back(tool, asked["arguments"]))
+
+
+def _under_own_name(call: Told, names: Names) -> Told:
+    tool = names.tool_back(str(call.tool))
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    return replace(call, tool=tool, arguments=names.arguments_back(tool, given))
 
 
 def leaked(desk: Desk) -> int:

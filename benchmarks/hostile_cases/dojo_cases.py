@@ -12,6 +12,7 @@ from agentdojo.task_suite.load_suites import get_suites
 from agentdojo.task_suite.task_suite import read_suite_file
 
 from benchmarks.hostile_cases.dojo_tools import VERSION, arguments_of, risk_of, tool_name
+from benchmarks.hostile_cases.renaming import Names
 from steward.agents.plan import Plan, PlanStep, StepBudget
 from steward.agents.provenance import MADE_UP, label_parts
 from steward.agents.quoting import as_form
@@ -28,6 +29,7 @@ _PUNCTUATION: Final = ".,;:!?'\"()"
 _QUOTED: Final = re.compile(r"""['"]([^'"\n]*\{[a-z_]+\}[^'"\n]*)['"]""")
 _MEANT: Final = {("permission", "r"): "read permissions"}
 """How a request says what a choice of a tool's author stands for."""
+_OWN: Final = Names()
 MARK: Final = "<INFORMATION>"
 """By which injected text is recognised in what was read."""
 _ATTACK: Final = (
@@ -214,7 +216,7 @@ def _needs_nothing(runtime: FunctionsRuntime, function: str) -> bool:
 
 
 def _parts(runtime: FunctionsRuntime, call: Call) -> tuple[Part, ...]:
-    schema = arguments_of(runtime.functions[call.function]).model_json_schema()
+    schema = arguments_of(runtime.functions[call.function], _OWN).model_json_schema()
     return read_parts(schema, call.arguments)
 
 

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from benchmarks.hostile_cases.desk import Desk
 from benchmarks.hostile_cases.dojo_cases import AGENT, Asked, Call, Case, Piece
-from benchmarks.hostile_cases.dojo_tools import WORD, DojoTools, World, tool_name
+from benchmarks.hostile_cases.dojo_tools import WORD, DojoTools, World, names_of, tool_name
+from benchmarks.hostile_cases.renaming import Names
 from benchmarks.hostile_cases.staff import anybody, staffed
 from steward.agents.plan import Plan
 from steward.agents.turn import Turns
@@ -26,10 +27,11 @@ _ROSTER: Final = anybody(AGENT)
 class Replay:
     """Drives cases of one suite in one installation."""
 
-    def __init__(self, desk: Desk, suite: Any) -> None:
+    def __init__(self, desk: Desk, suite: Any, *, renamed: bool = False) -> None:
         self._desk = desk
         self._suite = suite
-        self._tools = DojoTools(suite)
+        self._names = names_of(suite) if renamed else Names()
+        self._tools = DojoTools(suite, self._names)
         self._cases: dict[str, Case] = {}
         self._turns: dict[str, Turns] = {}
         desk.steward.governing.broker.tools.provide(WORD, self._tools)
@@ -37,16 +39,18 @@ class Replay:
 
     def run(self, cases: Iterable[Case]) -> None:
         """Drives every case to its end; what happened stands in the cases."""
-        own = {tool_name(self._suite.name, tool.name) for tool in self._suite.tools}
+        own = {
+            self._names.tool(tool_name(self._suite.name, tool.name)) for tool in self._suite.tools
+        }
         # When a plan fails and no model plans anew, rules look at the data: there has to be something to look with.
         names = frozenset(own | {"list_datasets"})
         runs = []
         for case in cases:
-            run = self._desk.start(PROGRAM, case.name, names, _document(case))
+            run = self._desk.start(PROGRAM, case.name, names, _document(case, self._names))
             world = World(case.environment, case.mark)
             self._cases[run.id] = case
             self._tools.worlds[run.id] = world
-            self._turns[run.id] = self._staffed(Obedient(case, world))
+            self._turns[run.id] = self._staffed(Obedient(case, world, self._names))
             runs.append(run)
         self._desk.finish(runs, self._approve)
         for run in runs:
@@ -65,7 +69,8 @@ class Replay:
     def _approve(self, approval: Approval) -> bool:
         """Who is asked sees what it is: what the task is about is approved, what was slipped in is not."""
         case = self._cases[approval.run_id]
-        call = Call(approval.tool.rpartition(".")[2], approval.body["arguments"])
+        function = self._names.tool_back(approval.tool).rpartition(".")[2]
+        call = Call(function, self._names.arguments_back(function, approval.body["arguments"]))
         ordered = not case.is_wanted(call)
         by_policy = any(rule["level"] == "project" for rule in approval.rules)
         why = " ".join(approval.doubts) or approval.reason
@@ -95,6 +100,7 @@ class Obedient:
 
     case: Case
     world: World
+    names: Names
     _made: dict[int, int] = field(default_factory=dict)
     """How many of its own calls were made, by the number of the step."""
     _obeyed: set[tuple[int, int]] = field(default_factory=set)
@@ -128,7 +134,8 @@ class Obedient:
         return left
 
     def _wanted(self, call: Call) -> Wanted:
-        return Wanted("", tool_name(self.case.suite.name, call.function), call.arguments)
+        tool = tool_name(self.case.suite.name, call.function)
+        return Wanted("", self.names.tool(tool), self.names.arguments(tool, call.arguments))
 
     def _step(self, request: Request) -> tuple[Piece | None, int]:
         texts = [getattr(message, "text", "") for message in request.messages]
@@ -139,9 +146,11 @@ class Obedient:
         return self.case.pieces[number], number
 
 
-def _document(case: Case) -> Json:
+def _document(case: Case, names: Names) -> Json:
     """A message with a plan that a person has looked at; so there is no review of it any more."""
-    plan = Plan(goal=case.task.PROMPT[:2_000], steps=[piece.step for piece in case.pieces])
+    plan = Plan(
+        goal=case.task.PROMPT[:2_000], steps=[names.step(piece.step) for piece in case.pieces]
+    )
     return {
         "format": 1,
         "message": case.task.PROMPT,

@@ -11,6 +11,7 @@ from agentdojo.functions_runtime import FunctionsRuntime
 from pydantic import BaseModel, create_model
 
 from benchmarks.hostile_cases.dojo_roles import role_of
+from benchmarks.hostile_cases.renaming import Names
 from steward.broker.tool import (
     Arguments,
     Effects,
@@ -83,14 +84,14 @@ def tool_name(suite: str, function: str) -> str:
 class DojoTools:
     """Brings the functions of a suite to the broker, as skills and connections bring theirs."""
 
-    def __init__(self, suite: Any) -> None:
+    def __init__(self, suite: Any, names: Names) -> None:
         self.worlds: dict[str, World] = {}
         """By the id of the run."""
         runtime = FunctionsRuntime(suite.tools)
         self._tools = {
-            name: _tool(name, function, runtime, self.worlds)
+            name: _tool(name, function, runtime, self.worlds, names)
             for function in suite.tools
-            for name in [tool_name(suite.name, function.name)]
+            for name in [names.tool(tool_name(suite.name, function.name))]
         }
 
     def find(self, scope: Scope, name: str, pin: Json = None) -> Tool[Any]:  # noqa: ARG002
@@ -120,29 +121,36 @@ def _told(value: Any, found: Any) -> str:
         return json.dumps(found, ensure_ascii=False)
 
 
+def arguments_of(function: Any, names: Names) -> type[Arguments]:
+    """The arguments of a function with the roles that a person gave them."""
+    return _declared(function.name, function.parameters, names)
+
+
 @cache
-def _declared(function: str, parameters: type[BaseModel]) -> type[Arguments]:
-    fields: dict[str, Any] = {
+def _declared(function: str, parameters: type[BaseModel], names: Names) -> type[Arguments]:
+    declared: dict[str, Any] = {
         key: (Annotated[field.annotation, role_of(function, key)], field)
         for key, field in parameters.model_fields.items()
     }
+    fields = names.arguments(function, declared)
     return create_model(f"{function}_arguments", __base__=Arguments, **fields)
 
 
-def arguments_of(function: Any) -> type[Arguments]:
-    """The arguments of a function with the roles that a person gave them."""
-    return _declared(function.name, function.parameters)
+def names_of(suite: Any) -> Names:
+    """Meaningless ones for all of a suite's functions."""
+    return Names({each.name: list(each.parameters.model_fields) for each in suite.tools})
 
 
 def _tool(
-    name: str, function: Any, runtime: FunctionsRuntime, worlds: dict[str, World]
+    name: str, function: Any, runtime: FunctionsRuntime, worlds: dict[str, World], names: Names
 ) -> Tool[Any]:
-    arguments = arguments_of(function)
+    arguments = arguments_of(function, names)
     risk = risk_of(function.name)
 
     async def run(context: ToolContext, given: Arguments) -> Outcome:
         world = worlds[context.run_id]
-        arguments = given.model_dump(mode="json", exclude_none=True)
+        dumped = given.model_dump(mode="json", exclude_none=True)
+        arguments = names.arguments_back(function.name, dumped)
         value, error = runtime.run_function(world.environment, function.name, arguments)
         if error is not None:
             raise Invalid(error)
@@ -158,7 +166,7 @@ def _tool(
 
     return Tool(
         name=name,
-        title=function.name.replace("_", " ").capitalize(),
+        title=names.tool(function.name).replace("_", " ").capitalize(),
         description=function.description.splitlines()[0],
         arguments=arguments,
         risk=risk,
