@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from steward.connections.mcp.definitions import Definition, definition_of
 from steward.identity import Role
 from steward.testing import Installation
 
@@ -148,3 +149,48 @@ def test_secrets_of_steward_s_own_are_neither_set_nor_deleted(installation: Inst
     place = _at(installation, "secrets/steward.oauth.con_1.access_token")
     for answer in (client.put(place, json={"value": "x"}), client.delete(place)):
         assert (answer.status_code, answer.json()["code"]) == (403, "own-secret")
+
+
+def test_a_person_confirms_what_the_arguments_of_a_server_tool_are_for(
+    installation: Installation,
+) -> None:
+    client, desk = installation.owner.client, installation.steward.connections
+    made = _made(
+        installation, client, kind="mcp", settings={"url": "https://mcp.example/x"}, values={}
+    )
+    offered = definition_of(
+        {
+            "name": "transfer",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "payee": {"type": "string", "description": "Who."},
+                    "x9": {"type": "string", "x-role": "plain"},
+                },
+            },
+        }
+    )
+    assert isinstance(offered, Definition)
+    desk.tools.saw(
+        installation.scope, desk.documents.get(installation.scope, made["id"]), [offered]
+    )
+    place = _at(installation, f"connections/{made['id']}/tools")
+    (shown,) = client.get(place).json()["items"]
+    assert shown["arguments_by_role"] == [
+        {"path": "payee", "description": "Who.", "role": None, "proposed": "recipient"},
+        {"path": "x9", "description": "", "role": None, "proposed": None},
+    ], "what a server says of its own arguments is no proposal"
+    hashes = {"transfer": shown["hash"]}
+    client.post(f"{place}/accept", json={"hashes": hashes})
+    (accepted,) = client.get(place).json()["items"]
+    assert (accepted["state"], accepted["roles_confirmed"]) == ("accepted", False)
+
+    def put(roles: dict[str, str], shown_hash: str = shown["hash"]) -> Any:
+        return client.put(f"{place}/transfer/roles", json={"hash": shown_hash, "roles": roles})
+
+    assert put({"payee": "undeclared"}).status_code == 422
+    assert put({"memo": "content"}).status_code == 422
+    assert put({"payee": "recipient"}, "0" * 64).status_code == 409
+    confirmed = put({"payee": "recipient"}).json()
+    assert confirmed["roles_confirmed"]
+    assert [each["role"] for each in confirmed["arguments_by_role"]] == ["recipient", None]

@@ -3,7 +3,9 @@
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -236,3 +238,22 @@ def test_wrong_settings_are_one_line(terminal: Terminal) -> None:
         said = _refused(terminal, *command, env={"STEWARD_HTTP__PORT": "many"})
         assert "http.port" in said
         assert "STEWARD_HTP" in _refused(terminal, *command, env={"STEWARD_HTP__PORT": "1"})
+
+
+def test_tools_of_a_server_are_accepted_with_what_their_arguments_are_for(filled: Terminal) -> None:
+    server = Path(__file__).parent.parent / "connections" / "mcp_server.py"
+    program = [
+        *("--set", "transport=stdio", "--set", f"command={sys.executable}"),
+        *("--set", f"args={json.dumps([str(server), 'stdio'])}"),
+    ]
+    filled.run("connections", "add", "mcp", "demo", *program)
+    filled.run("connections", "accept", "demo", "--program")
+    text = filled.run("connections", "tools", "demo", "--ask").out
+    assert "add" in text
+    assert "new" in text
+    accepted = filled.run("connections", "accept-tool", "demo", "add", "--role", "a=amount").out
+    assert accepted == "Accepted add of demo. Still the strictest: b.\n"
+    found = filled.run("connections", "tools", "demo", "--json").json()
+    assert [each["roles"] for each in found if each["name"] == "add"] == [{"a": "amount"}]
+    wrong = _refused(filled, "connections", "accept-tool", "demo", "add", "--role", "c=plain")
+    assert wrong == "The tool has no argument 'c'."

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from steward.app import Steward
+from steward.broker.role_proposals import propose_roles
+from steward.broker.roles import without_roles
 from steward.cli.output import AsJson, command, show, table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_or_text
@@ -15,8 +17,10 @@ from steward.connections import Connection, Draft, load_connectors
 from steward.connections.discovery.desk import told_wrong
 from steward.connections.discovery.proposal import Proposal
 from steward.connections.mcp.settings import program_hash
+from steward.connections.tools import ServerTool
 from steward.core.errors import Invalid
 from steward.identity import Access
+from steward.tools._mcp import accept_tools
 
 app = typer.Typer(no_args_is_help=True)
 ConnectionArgument = Annotated[str, typer.Argument(help="Name or id of the connection.")]
@@ -191,6 +195,66 @@ def accept(
     here.show(_document(made), lambda: f"Accepted {made.name}.")
 
 
+@app.command("tools")
+@in_project
+def list_tools(
+    here: Here,
+    connection: ConnectionArgument,
+    *,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask the server what it offers now.")] = False,
+) -> None:
+    """List the tools of an MCP server, and what their arguments are for."""
+    desk, access = here.steward.connections, here.access
+    found = _found(here.steward, access, connection)
+    if ask:
+        asyncio.run(desk.look_at_tools(access, found.id))
+    tools = desk.tools.listed(access.scope, found.id)
+    here.show(
+        [_tool_document(each) for each in tools],
+        lambda: table(
+            ["Tool", "State", "Risk", "Argument", "Role", "Proposed"],
+            [row for each in tools for row in _tool_rows(each)],
+            empty="No tools seen yet. Use --ask to ask the server what it offers.",
+        ),
+    )
+
+
+@app.command("accept-tool")
+@in_project
+def accept_tool(
+    here: Here,
+    connection: ConnectionArgument,
+    tool: Annotated[str, typer.Argument(help="Name of the tool on the server.")],
+    *,
+    role: Annotated[
+        list[str],
+        typer.Option("--role", help="What an argument is for, as PATH=ROLE; several."),
+    ] = [],  # noqa: B006
+    proposed: Annotated[
+        bool, typer.Option("--proposed", help="Confirm the proposed roles of the other arguments.")
+    ] = False,
+) -> None:
+    """Let agents call a tool as it was seen last, and confirm what its arguments are for.
+
+    Arguments without a confirmed role count as the strictest: only a person or an approved plan can give their values.
+    """
+    desk, access = here.steward.connections, here.access
+    found = _found(here.steward, access, connection)
+    known = desk.tools.find(access.scope, found.id, tool)
+    if known is None or known.seen is None:
+        raise Invalid(
+            f"{found.name} offers no tool {tool!r}. 'steward connections tools' lists them."
+        )
+    roles = {path: each for path, each in _proposed(known).items() if each} if proposed else {}
+    roles |= dict(_pairs(role))
+    hashes = {tool: known.seen.hash}
+    accept_tools(desk, access, found.id, hashes, {tool: roles} if roles else {})
+    accepted = desk.tools.find(access.scope, found.id, tool) or known
+    left = [path for path in _proposed(accepted) if path not in (accepted.roles or {})]
+    strict = f" Still the strictest: {', '.join(left)}." if left else ""
+    here.show(_tool_document(accepted), lambda: f"Accepted {tool} of {found.name}.{strict}")
+
+
 @app.command("remove")
 @in_project
 def remove(
@@ -229,6 +293,32 @@ def _found(steward: Steward, access: Access, text: str) -> Connection:
     if text.startswith("con_"):
         return documents.get(access.scope, text)
     return documents.named(access.scope, text)
+
+
+def _proposed(tool: ServerTool) -> dict[str, str | None]:
+    schema = without_roles(tool.shown.arguments)
+    return {path: role and role.value for path, role in propose_roles(schema).items()}
+
+
+def _tool_document(tool: ServerTool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.shown.description,
+        "state": tool.state,
+        "risk": tool.risk,
+        "roles": dict(tool.roles) if tool.roles is not None else None,
+        "proposed": _proposed(tool),
+    }
+
+
+def _tool_rows(tool: ServerTool) -> list[tuple[Any, ...]]:
+    confirmed = tool.roles or {}
+    rows = [(path, confirmed.get(path), role) for path, role in _proposed(tool).items()]
+    first, *rest = rows or [("", None, None)]
+    return [
+        (tool.name, tool.state, tool.risk, *first),
+        *((None, None, None, *each) for each in rest),
+    ]
 
 
 def _document(connection: Connection) -> dict[str, Any]:

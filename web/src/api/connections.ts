@@ -11,6 +11,7 @@ export type ConnectionKind = Schemas['ConnectorOut'];
 export type NewConnection = Schemas['ConnectionIn'];
 export type Proposal = Schemas['ProposalOut'];
 export type ServerTool = Schemas['ServerToolOut'];
+type AcceptedTools = Schemas['AcceptToolsIn'];
 
 const NOUN = 'connection';
 const ALL = '/api/v1/projects/{project_id}/connections';
@@ -138,11 +139,33 @@ export function useLookAtTools(projectId: string) {
 }
 
 export function useAcceptTools(projectId: string) {
-  return useChange(projectId, ({ id, tools }: { id: string; tools: ServerTool[] }) =>
+  interface Accepted {
+    id: string;
+    tools: ServerTool[];
+    /** Tool → what a person confirmed its arguments to be for. */
+    roles?: AcceptedTools['roles'];
+  }
+  return useChange(projectId, ({ id, tools, roles = {} }: Accepted) =>
     bodyOf(
       api.POST(`${ONE}/tools/accept`, {
         params: at(projectId, id),
-        body: { hashes: Object.fromEntries(tools.map(({ name, hash }) => [name, hash])) },
+        body: { hashes: Object.fromEntries(tools.map(({ name, hash }) => [name, hash])), roles },
+      }),
+    ),
+  );
+}
+
+export function useConfirmRoles(projectId: string) {
+  interface Confirmed {
+    id: string;
+    tool: ServerTool;
+    roles: Schemas['ToolRolesIn']['roles'];
+  }
+  return useChange(projectId, ({ id, tool, roles }: Confirmed) =>
+    bodyOf(
+      api.PUT(`${ONE}/tools/{tool_name}/roles`, {
+        params: { path: { project_id: projectId, connection_id: id, tool_name: tool.name } },
+        body: { hash: tool.hash, roles },
       }),
     ),
   );

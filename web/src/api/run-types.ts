@@ -143,6 +143,8 @@ interface CallBody {
   tool: string;
   arguments: Record<string, unknown>;
   destination: string | null;
+  /** Path of an argument → what it is for; calls that were planned before roles have none. */
+  roles?: Record<string, string>;
 }
 
 type Asked = 'body' | 'preview' | 'provenance' | 'rules';

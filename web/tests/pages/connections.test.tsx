@@ -89,6 +89,11 @@ const tool: ServerTool = {
   risk: 'external_send',
   chosen_risk: null,
   hash: 'b'.repeat(64),
+  arguments_by_role: [
+    { path: 'payee', description: 'Who.', role: null, proposed: 'recipient' },
+    { path: 'x9', description: 'Something.', role: null, proposed: null },
+  ],
+  roles_confirmed: false,
   accepted_description: 'Adds.',
   accepted_by: 'usr_1',
   accepted_at: MOMENT,
@@ -216,6 +221,28 @@ describe('tools of a server', () => {
     await waitFor(() =>
       expect(sent.find(({ path }) => path.endsWith('/accept'))?.body).toEqual({
         hashes: { add: tool.hash },
+        roles: { add: { payee: 'recipient' } },
+      }),
+    );
+  });
+
+  it('say what their arguments are for once a person confirms the proposals', async () => {
+    const accepted: ServerTool = { ...tool, state: 'accepted', accepted_description: null };
+    const demo = { ...warehouse, name: 'demo', kind: 'mcp', title: 'MCP server' };
+    const sent = serve({
+      ...routes('owner', demo),
+      [`GET ${PATH}/connections/con_1/tools`]: list(accepted),
+      [`PUT ${PATH}/connections/con_1/tools/add/roles`]: () => json(accepted),
+    });
+    renderApp('/p/prj_1/connections?tools=con_1');
+    const part = await screen.findByRole('region', { name: 'Add' });
+    expect(within(part).getByText(/No one has confirmed this yet/)).toBeInTheDocument();
+    expect(within(part).getByRole('combobox', { name: 'payee' })).toHaveValue('Recipient');
+    await userEvent.click(within(part).getByRole('button', { name: 'Confirm the roles of add' }));
+    await waitFor(() =>
+      expect(sent.find(({ path }) => path.endsWith('/roles'))?.body).toEqual({
+        hash: tool.hash,
+        roles: { payee: 'recipient' },
       }),
     );
   });

@@ -7,6 +7,7 @@ import { useDecide, type Verdict } from '@/api/inbox';
 import { usePersonName } from '@/api/members';
 import type { Approval } from '@/api/run-types';
 import { useMay, useProject } from '@/app/project';
+import { ArgumentList } from '../ArgumentList';
 import { CallPreviewView, DoubtList, ProvenanceView, RuleList } from '../CallFacts';
 import { FormError } from '../FormError';
 import { Hash } from '../Hash';
@@ -117,6 +118,11 @@ function ApprovalFacts({ approval }: { approval: Approval }) {
       {preview && (
         <Fact title="What would happen">
           <CallPreviewView preview={preview} />
+        </Fact>
+      )}
+      {body.roles && (
+        <Fact title="What it is given">
+          <ArgumentList arguments={body.arguments} roles={body.roles} />
         </Fact>
       )}
       <div className={classes.columns}>

@@ -2,12 +2,14 @@
 import { Alert, Button, Code, Drawer, Group, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Check, CircleDashed, CircleOff, RotateCw, TriangleAlert, Wrench } from 'lucide-react';
+import { useState } from 'react';
 import {
   type Connection,
   type ServerTool,
   serverToolsQuery,
   useAcceptProgram,
   useAcceptTools,
+  useConfirmRoles,
   useLookAtTools,
   useSetToolRisk,
   useWithdrawTool,
@@ -20,6 +22,7 @@ import { JsonTree } from '@/components/JsonTree';
 import { RiskChip, riskWord } from '@/components/RiskChip';
 import { offerUndo, showDone, showFailure } from '@/components/undo';
 import classes from './connections.module.css';
+import { proposedRoles, saidRoles, ToolRoles } from './ToolRoles';
 
 const STATES = {
   new: { word: 'Not accepted', icon: CircleDashed, tone: 'neutral' },
@@ -58,8 +61,8 @@ function Tools({ projectId, connection }: { projectId: string; connection: Conne
   const tools = query.data ?? [];
   const waiting = tools.filter(({ state }) => state === 'new' || state === 'changed');
   const blocked = connection.program !== null && !connection.program.accepted;
-  const onAccept = (accepted: ServerTool[]) =>
-    accept.mutate({ id: connection.id, tools: accepted }, { onError: showFailure });
+  const onAcceptAll = () =>
+    accept.mutate({ id: connection.id, tools: waiting }, { onError: showFailure });
   const ask = mayManage && !blocked && (
     <Button
       variant="default"
@@ -75,13 +78,14 @@ function Tools({ projectId, connection }: { projectId: string; connection: Conne
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
         Agents may call a tool once it is accepted. What the server writes about a tool is its own
-        word; if it changes, the tool must be accepted again.
+        word; if it changes, the tool must be accepted again. Accepting a tool confirms what its
+        arguments are for, as shown. “Accept all” does not confirm that.
       </Text>
       <Program projectId={projectId} connection={connection} />
       <Group gap="xs">
         {ask}
         {mayManage && waiting.length > 1 && (
-          <Button size="compact-sm" loading={accept.isPending} onClick={() => onAccept(waiting)}>
+          <Button size="compact-sm" loading={accept.isPending} onClick={onAcceptAll}>
             Accept all {waiting.length}
           </Button>
         )}
@@ -93,11 +97,7 @@ function Tools({ projectId, connection }: { projectId: string; connection: Conne
       ) : (
         <div>
           {tools.map((tool) => (
-            <Tool
-              key={tool.name}
-              {...{ projectId, connection, tool }}
-              onAccept={() => onAccept([tool])}
-            />
+            <Tool key={`${tool.name} ${tool.hash}`} {...{ projectId, connection, tool }} />
           ))}
         </div>
       )}
@@ -137,15 +137,26 @@ interface ToolProps {
   projectId: string;
   connection: Connection;
   tool: ServerTool;
-  onAccept: () => void;
 }
 
-function Tool({ projectId, connection, tool, onAccept }: ToolProps) {
+function Tool({ projectId, connection, tool }: ToolProps) {
   const mayManage = useMay('admin');
   const withdraw = useWithdrawTool(projectId);
   const accept = useAcceptTools(projectId);
   const setRisk = useSetToolRisk(projectId);
+  const confirm = useConfirmRoles(projectId);
+  const [chosen, setChosen] = useState(() => proposedRoles(tool));
   const { name, state, description, accepted_description } = tool;
+  const onAccept = () =>
+    accept.mutate(
+      { id: connection.id, tools: [tool], roles: { [name]: saidRoles(chosen) } },
+      { onError: showFailure },
+    );
+  const onConfirm = () =>
+    confirm.mutate(
+      { id: connection.id, tool, roles: saidRoles(chosen) },
+      { onSuccess: () => showDone(`Roles of ${name} confirmed`), onError: showFailure },
+    );
   const onWithdraw = () =>
     withdraw.mutate(
       { id: connection.id, name },
@@ -200,7 +211,15 @@ function Tool({ projectId, connection, tool, onAccept }: ToolProps) {
       <Text size="sm" className={classes.foreign}>
         {description === '' ? 'The server does not describe it.' : description}
       </Text>
-      <JsonTree value={tool.arguments} label="Arguments" />
+      <JsonTree value={tool.arguments} label="Arguments" openTo={0} />
+      {mayManage && state !== 'gone' && (
+        <ToolRoles
+          {...{ tool, chosen }}
+          onChange={setChosen}
+          onConfirm={state === 'accepted' ? onConfirm : undefined}
+          isPending={confirm.isPending}
+        />
+      )}
       {mayManage && (
         <Select
           size="xs"

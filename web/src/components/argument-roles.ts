@@ -1,0 +1,78 @@
+/** What the arguments of a call are for, in words for people, those that matter most first. */
+export type ArgumentRole =
+  | 'recipient'
+  | 'destination'
+  | 'amount'
+  | 'target'
+  | 'reach'
+  | 'secret'
+  | 'undeclared'
+  | 'content'
+  | 'selector'
+  | 'plain';
+
+/** What a person can say that an argument is for. */
+export type DeclaredRole = Exclude<ArgumentRole, 'undeclared'>;
+
+interface RoleWords {
+  word: string;
+  /** For who says what an argument is for. */
+  help: string;
+}
+
+/** In the order in which people see arguments. */
+export const ARGUMENT_ROLES: Record<ArgumentRole, RoleWords> = {
+  recipient: { word: 'Recipient', help: 'Who gets something: a person, an account, a channel.' },
+  destination: { word: 'Destination', help: 'The address or system that is opened or sent to.' },
+  amount: { word: 'Amount', help: 'How much: money, a quantity, a price.' },
+  target: { word: 'Works on', help: 'What is changed or taken along: a file, a record.' },
+  reach: { word: 'Reach', help: 'How far or how often: permission, visibility, repetition.' },
+  secret: { word: 'Secret', help: 'A credential, or the name of one.' },
+  undeclared: { word: 'Not declared', help: 'Nobody has said what it is for.' },
+  content: { word: 'Content', help: 'Words or data for somebody to read.' },
+  selector: { word: 'Selection', help: 'Which part of the data: a query, columns, filters.' },
+  plain: { word: 'Setting', help: 'Limits, formats, dates: nothing of the others.' },
+};
+const ORDER = Object.keys(ARGUMENT_ROLES) as ArgumentRole[];
+
+export interface RoledValue {
+  path: string;
+  role: ArgumentRole;
+  value: unknown;
+}
+
+/** The arguments of a call with what each is for; what is empty says nothing and is left out. */
+export function argumentsByRole(
+  given: Record<string, unknown>,
+  roles: Record<string, string>,
+): RoledValue[] {
+  return Object.entries(roles)
+    .map(([path, role]) => ({ path, role: role as ArgumentRole, value: valueAt(given, path) }))
+    .filter(({ value }) => !isEmpty(value))
+    .sort((one, other) => ORDER.indexOf(one.role) - ORDER.indexOf(other.role));
+}
+
+/** `people[].email` is the e-mail of everybody in the list. */
+function valueAt(given: Record<string, unknown>, path: string): unknown {
+  let found: unknown[] = [given];
+  for (const step of path.replaceAll('[]', '.[]').split('.')) {
+    found = found.flatMap((value) => inside(value, step));
+  }
+  return /\[\]|\.\*/.test(path) ? found : found[0];
+}
+
+function inside(value: unknown, step: string): unknown[] {
+  if (step === '[]') return Array.isArray(value) ? value : [];
+  if (typeof value !== 'object' || value === null) return [];
+  if (step === '*')
+    return Object.entries(value).map(([key, inner]) => ({ [key]: inner as unknown }));
+  const name = step.replace(/~([0-9a-f]{2})/g, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return name in value ? [(value as Record<string, unknown>)[name]] : [];
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
