@@ -159,6 +159,9 @@ def test_an_invalid_text_is_never_evaluated() -> None:
         ('context has playbook && context.playbook == "pbk"', _question(playbook="pbk")),
         ('context.provenance.sources.contains("url:x")', _question(origin=Origin(sources=("url:x",)))),
         ('context.amounts.usd.greaterThan(decimal("2.5000"))', _question(amounts=Amounts(usd=Decimal("2.50001")))),
+        ('context.recipients.contains("eve@evil.example")', _question(recipients=("eve@evil.example",))),
+        ('["a@x.example"].containsAll(context.recipients)', _question(recipients=("a@x.example",))),
+        ('context.amounts has highest && context.amounts.highest.greaterThan(decimal("500.0"))', _question(amounts=Amounts(highest=Decimal("500.01")))),
         ("context.amounts.bytes > 9000000000000000000", _question(amounts=Amounts(bytes=10**30))),
     ],
 )  # fmt: skip
