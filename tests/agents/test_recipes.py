@@ -236,9 +236,7 @@ def test_suggestions_are_understood_without_a_model_and_few(chat: Chat) -> None:
     before = suggestions(catalogue(datasets=facts_from(bench, scope, author)), TODAY)
     assert [each.tool for each in before[:2]] == ["profile", "profile"]
     for each in bench.datasets.workspace(scope, author).datasets("main"):
-        started = bench.insights.profile(scope, author, each.name, each.version)
-        assert not isinstance(started, dict)
-        bench.tasks.wait(started.id)
+        bench.insights.profile(scope, each.name, each.version)
     known = catalogue(datasets=facts_from(bench, scope, author))
     found = suggestions(known, TODAY)
     assert 4 <= len(found) <= MOST
@@ -256,9 +254,7 @@ def test_keys_that_were_found_are_known_to_planning(chat: Chat) -> None:
     scope, author = chat.access.scope, chat.access.user_id
     bench = chat.steward.workbench
     assert relations_from(bench, scope, author) == ()
-    started = bench.insights.relations(scope, author)
-    assert not isinstance(started, dict)
-    bench.tasks.wait(started.id)
+    bench.insights.relations(scope, author)
     found = {
         (each.dataset, each.column, each.other_dataset)
         for each in relations_from(bench, scope, author)

@@ -76,9 +76,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory, home_template: Path) -> Itera
         )
         for each in bench.datasets.workspace(scope, author).datasets("main"):
             assert not facts_from(bench, scope, author)[each.name].profiled
-            task = bench.insights.profile(scope, author, each.name, each.version)
-            assert not isinstance(task, dict)
-            bench.tasks.wait(task.id)
+            bench.insights.profile(scope, each.name, each.version)
             table = bench.versions.table(scope, each.version, each.name, ordered=False)
             columns = ", ".join(f'"{column.name}"' for column in each.columns)
             connection.execute(f'CREATE VIEW "{each.name}" AS SELECT {columns} FROM {table.source}')

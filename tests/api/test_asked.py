@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from steward.api.seeing import Seeing
-from steward.cli.adding import Wanted, add_file
 from steward.identity import Role
 from steward.testing import Installation, Person
 from tests.api.test_playbooks import Desk
@@ -133,22 +132,22 @@ def test_a_question_of_a_schedule_is_for_those_it_is_shared_with(office: Office)
 
 def test_whoever_is_asked_to_approve_rules_weighs_edits_of_them(office: Office) -> None:
     steward = office.installation.steward
-    path = steward.settings.home / "customers.csv"
-    path.write_text(CUSTOMERS)
-    add_file(steward, office.author.access, path, Wanted("customers", None, "main"))
+    author = office.author.access
+    steward.workbench.bringing.load_text(
+        author.scope, author.user_id, "customers.csv", CUSTOMERS, "customers"
+    )
     playbook = office.made(RULES)
     run = office.started(office.runner, playbook, {"inputs": {}})
     (waiting,) = office.inbox()
     rules = waiting["request"]["payload"]["rules"]
     place = f"/runs/{run}/weighings"
     begun = office.runner.call("POST", place, {"key": "review", "rules": rules}).json()
-    steward.workbench.tasks.wait(begun["id"])
+    office.drive()
     found = office.runner.ok("GET", f"{place}/{begun['id']}")
     assert found["status"] == "done", found
-    assert found["result"]["estimate"] == waiting["request"]["shown"]["estimate"]
+    assert found["output"]["value"]["estimate"] == waiting["request"]["shown"]["estimate"]
     # It is theirs alone, and about this question alone.
     assert office.engineer.call("GET", f"{place}/{begun['id']}").status_code == 404
-    assert office.runner.call("GET", f"/tasks/{begun['id']}").status_code == 403
     for body, status in (
         ({"key": "closed", "rules": rules}, 404),
         ({"key": "review", "rules": "x" * 20_001}, 422),

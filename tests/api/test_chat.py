@@ -24,12 +24,9 @@ def project(installation: Installation) -> str:
     steward, scope = installation.steward, installation.scope
     if asyncio.run(steward.sandbox.walls()).tier == "none":
         pytest.skip("no walls stand on this machine")
-    bringing = steward.workbench.bringing
-    upload = bringing.start(scope, "cities.csv", len(CSV))
-    bringing.append(scope, upload.id, 0, [CSV])
-    begun = bringing.ingest(scope, installation.owner.user.id, upload.id, "cities")
-    if not isinstance(begun, dict):
-        steward.workbench.tasks.wait(begun.id)
+    steward.workbench.bringing.load_text(
+        scope, installation.owner.user.id, "cities.csv", CSV.decode(), "cities"
+    )
     return f"/api/v1/projects/{scope.project_id}"
 
 

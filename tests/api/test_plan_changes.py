@@ -16,12 +16,9 @@ CSV = b"city,people\nRoma,3\nLille,5\n=Bonn,8\n"
 @pytest.fixture
 def project(installation: Installation) -> Iterator[str]:
     steward, scope = installation.steward, installation.scope
-    bringing = steward.workbench.bringing
-    upload = bringing.start(scope, "places.csv", len(CSV))
-    bringing.append(scope, upload.id, 0, [CSV])
-    begun = bringing.ingest(scope, installation.owner.user.id, upload.id, "places")
-    if not isinstance(begun, dict):
-        steward.workbench.tasks.wait(begun.id)
+    steward.workbench.bringing.load_text(
+        scope, installation.owner.user.id, "places.csv", CSV.decode(), "places"
+    )
     with working(steward):
         yield f"/api/v1/projects/{scope.project_id}"
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from steward.api.seeing import Seeing
-from steward.cli.adding import Wanted, add_file
 from steward.connections import Draft
 from steward.core import Event
 from steward.core.errors import Denied, NotFound
@@ -53,9 +52,9 @@ def office(installation: Installation) -> Office:
     one = installation.person(Role.editor, "engineer")
     person = installation.person(Role.runner, "controller")
     engineer, runner = Desk(one), Desk(person)
-    path = steward.settings.home / "salaries.csv"
-    path.write_text("who,salary\nAda,90000\n")
-    add_file(steward, one.access, path, Wanted("salaries", None, "main"))
+    steward.workbench.bringing.load_text(
+        one.access.scope, one.user.id, "salaries.csv", "who,salary\nAda,90000\n", "salaries"
+    )
     hook = Draft("hush", "slack_webhook", {"channel": "#hush"}, values={"url": HOOK})
     steward.connections.documents.create(installation.owner.access, hook)
     made = [engineer.ok("POST", "/playbooks", {"yaml": text})["id"] for text in (ASKING, SENDING)]

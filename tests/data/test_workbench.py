@@ -10,7 +10,8 @@ import pytest
 
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.data.ingest import ColumnOption, Options
-from steward.data.workbench import Filter, Sort, Task
+from steward.data.workbench import Filter, Sort
+from steward.data.workbench.outputs import Format
 from steward.testing import Installation
 
 PEOPLE = (
@@ -30,16 +31,6 @@ def _load(installation: Installation, text: str, name: str = "people", **options
 def _version(installation: Installation, name: str = "people") -> str:
     datasets = installation.steward.workbench.datasets
     return datasets.get(installation.scope, installation.owner.user.id, name).version
-
-
-def _finished(installation: Installation, found: dict[str, Any] | Task) -> dict[str, Any]:
-    assert isinstance(found, Task)
-    tasks = installation.steward.workbench.tasks
-    tasks.wait(found.id)
-    ended = tasks.get(installation.scope, found.id)
-    assert ended.status == "done", ended
-    assert ended.result is not None
-    return ended.result
 
 
 def test_a_load_commits_rows_rejects_and_the_original_together(
@@ -139,49 +130,44 @@ def test_what_was_computed_once_is_read_back(installation: Installation) -> None
     insights, scope = installation.steward.workbench.insights, installation.scope
     who = installation.owner.user.id
     version = _version(installation)
-    computed = _finished(installation, insights.profile(scope, who, "people", version))
+    assert insights.known(scope, "profile", version) is None
+    computed = insights.profile(scope, "people", version)
     assert computed["rows"] == 3
-    assert insights.profile(scope, who, "people", version) == computed
-    relations = _finished(installation, insights.relations(scope, who))
-    assert insights.relations(scope, who) == relations
+    assert insights.known(scope, "profile", version) == computed
+    relations = insights.relations(scope, who)
+    assert insights.known_relations(scope, who) == relations
 
 
-def test_a_failed_task_says_why_and_changes_nothing(installation: Installation) -> None:
+def test_a_failed_load_says_why_and_changes_nothing(installation: Installation) -> None:
     workbench, scope = installation.steward.workbench, installation.scope
     who = installation.owner.user.id
-    upload = workbench.bringing.start(scope, "broken.parquet", 8)
-    workbench.bringing.append(scope, upload.id, 0, [b"PAR1oops"])
-    task = workbench.bringing.ingest(scope, who, upload.id, "broken")
-    workbench.tasks.wait(task.id)
-    ended = workbench.tasks.get(scope, task.id)
-    assert ended.status == "failed"
-    assert ended.error
+    upload = workbench.bringing.take(scope, "broken.parquet", [b"PAR1oops"])
+    with pytest.raises(Invalid):
+        workbench.bringing.load_upload(scope, who, upload.id, "broken")
     assert workbench.datasets.page(scope, who) == []
     # The upload is still there, to be tried again with other options.
     assert workbench.bringing.get(scope, upload.id).offset == 8
 
 
-def test_tasks_and_uploads_belong_to_their_project(installation: Installation) -> None:
+def test_uploads_belong_to_their_project(installation: Installation) -> None:
     workbench, scope = installation.steward.workbench, installation.scope
     other = type(scope)(scope.org_id, installation.project("Second"))
     upload = workbench.bringing.start(scope, "a.csv", None)
-    task = workbench.tasks.start(scope, "usr", "test", "Test", lambda report: {})
-    workbench.tasks.wait(task.id)
     with pytest.raises(NotFound):
         workbench.bringing.get(other, upload.id)
-    with pytest.raises(NotFound):
-        workbench.tasks.get(other, task.id)
-    assert workbench.tasks.page(other) == []
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet", "delta"])
-def test_every_export_holds_every_row(installation: Installation, kind: str) -> None:
+def test_every_export_holds_every_row(installation: Installation, kind: Format) -> None:
     _load(installation, PEOPLE)
     outputs, scope = installation.steward.workbench.outputs, installation.scope
-    with outputs.export(scope, "people", _version(installation), kind) as exported:  # type: ignore[arg-type]
-        content = exported.path.read_bytes()
-        assert exported.filename.startswith("people")
-    assert not exported.path.exists()
+    exported = outputs.export(scope, "people", _version(installation), kind)
+    content = b"".join(installation.steward.blobs.read(exported.digest))
+    assert exported.filename.startswith("people")
+    assert (exported.rows, exported.bytes) == (3, len(content))
+    # Nothing is left beside the blob store.
+    scratch = installation.steward.settings.home / "work/scratch"
+    assert not [path for path in scratch.rglob("*") if path.is_file() and path.suffix != ".lock"]
     if kind == "csv":
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
         assert len(rows) == 4
@@ -238,18 +224,13 @@ def test_entities_are_proposed_judged_and_committed(installation: Installation) 
     _load(installation, DUPLICATES, "crm")
     workbench, scope = installation.steward.workbench, installation.scope
     who = installation.owner.user.id
-    proposed = _finished(installation, workbench.resolving.propose(scope, who, ["crm"]))
+    proposed = workbench.resolving.propose(scope, who, ["crm"])
     assert proposed["estimate"]["rows"] == 60
     assert "thresholds" in proposed["rules"]
-    judged = _finished(
-        installation, workbench.resolving.estimate(scope, who, proposed["rules"], ["crm"])
-    )
+    judged = workbench.resolving.estimate(scope, who, proposed["rules"], ["crm"])
     assert judged["estimate"] == proposed["estimate"]
-    done = _finished(
-        installation,
-        workbench.resolving.apply(scope, who, proposed["rules"], ["crm"], "customers"),
-    )
-    assert all(check["passed"] for check in done["checks"])
+    done = workbench.resolving.apply(scope, who, proposed["rules"], ["crm"], "customers")
+    assert all(check["passed"] for check in done.arguments["checks"])
     mapping = workbench.datasets.rows(scope, _version(installation, "customers mapping"))
     assert mapping.total == 60
     workbench.datasets.workspace(scope, who).undo()
@@ -260,8 +241,8 @@ def test_a_report_is_kept_as_html_and_pdf(installation: Installation) -> None:
     _load(installation, PEOPLE)
     workbench, scope = installation.steward.workbench, installation.scope
     who = installation.owner.user.id
-    done = _finished(installation, workbench.reporting.start(scope, who, "People", ["people"]))
+    done = workbench.reporting.write(scope, who, "People", ["people"])
     workspace = workbench.datasets.workspace(scope, who)
-    page, document = (b"".join(workspace.read_file(path)) for path in done["files"])
+    page, document = (b"".join(workspace.read_file(path)) for path in done.arguments["files"])
     assert b"People" in page
     assert document.startswith(b"%PDF-")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from steward.data.ingest import Options
+from steward.data.versions import VersionConflict
 from steward.identity import Role
 from steward.testing import Installation
 
@@ -34,15 +35,14 @@ def _names(installation: Installation, what: str) -> list[str]:
 
 
 def _done(installation: Installation, what: str, **body: Any) -> dict[str, Any]:
-    """Posts a task and waits for what it found."""
+    """Starts a run and waits for what it found."""
     started = installation.owner.client.post(_at(installation, what), json=body)
     assert started.status_code == 202, started.text
-    tasks = installation.steward.workbench.tasks
-    tasks.wait(started.json()["id"])
-    ended = tasks.get(installation.scope, started.json()["id"])
-    assert ended.status == "done", ended
-    assert ended.result is not None
-    return ended.result
+    runs = installation.steward.runs
+    runs.drive_until_idle()
+    ended = runs.outcome(installation.scope, started.json()["id"])
+    value: dict[str, Any] = ended["output"]["value"]
+    return value
 
 
 # The second as people write it into an address by hand, the others as programs escape them.
@@ -116,11 +116,7 @@ def test_data_that_changes_while_a_trial_is_applied_is_a_conflict(
     workbench, who = installation.steward.workbench, installation.owner.user.id
     base = workbench.datasets.workspace(installation.scope, who).branch("main").head
     _load(installation, DUPLICATES.replace("Company 1 ", "Firm 1 "), "crm")
-    monkeypatch.setattr(workbench.resolving, "_refuse_changed", lambda *_: None)
-    task = workbench.resolving.apply(
-        installation.scope, who, rules, ["crm"], "customers", base=base
-    )
-    workbench.tasks.wait(task.id)
-    ended = workbench.tasks.get(installation.scope, task.id)
-    assert (ended.status, ended.error_code) == ("failed", "version-conflict")
+    monkeypatch.setattr(workbench.resolving, "refuse_changed", lambda *_: None)
+    with pytest.raises(VersionConflict):
+        workbench.resolving.apply(installation.scope, who, rules, ["crm"], "customers", base=base)
     assert _names(installation, "datasets") == ["crm"]

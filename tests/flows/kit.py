@@ -218,6 +218,12 @@ class Paper:
     def take_along(self, change: Callable[[Transaction], None], order: str) -> None:
         raise NotImplementedError(f"{order}: {change} needs a database")
 
+    async def show_progress(self, progress: dict[str, Any]) -> None:
+        await asyncio.sleep(0)
+
+    def refuse_unless_driving(self, tx: Transaction) -> None:
+        raise NotImplementedError(tx)
+
     async def pause_for(self, seconds: float) -> None:
         self._clock.advance(seconds=seconds)
 

@@ -68,10 +68,5 @@ def test_profile_and_report_runs(room: Room) -> None:
 
 
 def _load(room: Room, name: str, csv: str) -> None:
-    """Brings a sample in the way a person does."""
-    steward, access = room.installation.steward, room.editor.access
-    path = steward.settings.home / f"{name}.csv"
-    path.write_text(csv)
-    from steward.cli.adding import Wanted, add_file
-
-    add_file(steward, access, path, Wanted(name, None, "main"))
+    bringing, access = room.installation.steward.workbench.bringing, room.editor.access
+    bringing.load_text(access.scope, access.user_id, f"{name}.csv", csv, name)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from steward.cli.adding import Wanted, add_file
 from steward.runs import Run, Status
 from tests.playbooks.conftest import Room
 
@@ -18,9 +17,8 @@ def database_url() -> None:
 
 
 def load(room: Room, name: str, csv: str) -> None:
-    path = room.installation.steward.settings.home / f"{name}.csv"
-    path.write_text(csv)
-    add_file(room.installation.steward, room.editor.access, path, Wanted(name, None, "main"))
+    bringing, access = room.installation.steward.workbench.bringing, room.editor.access
+    bringing.load_text(access.scope, access.user_id, f"{name}.csv", csv, name)
 
 
 def run_through(room: Room, blueprint_id: str, answer: Answer | None = None, **change: str) -> Run:

@@ -20,7 +20,6 @@ from steward.api.seeing import Seeing
 from steward.broker import _tables as approval_tables
 from steward.broker.approvals import Approval, Verdict
 from steward.broker.story import story
-from steward.cli.adding import Wanted, add_file
 from steward.connections import Draft, Http
 from steward.core.events import TYPE_PREFIX
 from steward.identity import Role
@@ -128,9 +127,8 @@ def handoff(room: Room) -> Iterator[Handoff]:
 
 def load(room: Room, name: str, csv: str) -> None:
     steward = room.installation.steward
-    path = steward.settings.home / f"{name}.csv"
-    path.write_text(csv)
-    add_file(steward, room.editor.access, path, Wanted(name, None, "main"))
+    access = room.editor.access
+    steward.workbench.bringing.load_text(access.scope, access.user_id, f"{name}.csv", csv, name)
 
 
 # The allocation itself

@@ -6,6 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from steward.api.documents import Input, Output
+from steward.app import Steward
+from steward.core.errors import NotFound
+from steward.identity import Access
 from steward.runs import Run
 
 StatusName = Literal[
@@ -36,6 +39,18 @@ class RunOut(Output):
     waits: list[dict[str, Any]] | None
 
 
+class RunDetail(RunOut):
+    document: Any
+    inputs: Any
+    grant: dict[str, Any]
+    budget: dict[str, Any]
+    usage: dict[str, Any]
+    output: Any
+    error: dict[str, Any] | None
+    entries: int
+    head_hash: str
+
+
 class EntryOut(Output):
     seq: int
     type: str = Field(description="What happened, as in `call.planned` or `wait.opened`.")
@@ -53,3 +68,28 @@ class KeyIn(Input):
 
 def run_out(run: Run) -> RunOut:
     return RunOut.model_validate(run)
+
+
+def run_detail(steward: Steward, access: Access, run_id: str) -> RunDetail:
+    """A run with what it was asked and what came of it."""
+    run = steward.runs.get(access.scope, run_id)
+    asked = steward.runs.request(access.scope, run_id)
+    outcome = steward.runs.outcome(access.scope, run_id) or {}
+    try:
+        usage = steward.governing.budgets.status(run).to_json()
+    except NotFound:
+        # It has not begun, so nothing was used.
+        usage = {}
+    head = steward.runs.journal.head(access.scope, run_id)
+    return RunDetail(
+        **run_out(run).model_dump(),
+        document=asked.document,
+        inputs=asked.inputs,
+        grant=asked.grant,
+        budget=asked.budget,
+        usage=usage,
+        output=outcome.get("output"),
+        error=outcome.get("error"),
+        entries=head.seq,
+        head_hash=head.hash,
+    )

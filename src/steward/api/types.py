@@ -33,7 +33,6 @@ _EXAMPLE = "01kdgq3v0z8r5m2x7c4b9n6t1w"
 UserId = Annotated[str, _id("usr", _EXAMPLE)]
 TokenId = Annotated[str, _id("tok", _EXAMPLE)]
 InvitationId = Annotated[str, _id("inv", _EXAMPLE)]
-TaskId = Annotated[str, _id("tsk", _EXAMPLE)]
 UploadId = Annotated[str, _id("upload", _EXAMPLE)]
 ThreadId = Annotated[str, _id("thr", _EXAMPLE)]
 RunId = Annotated[str, _id("run", _EXAMPLE)]

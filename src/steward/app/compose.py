@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from secrets import token_bytes
 from typing import Any
@@ -45,11 +46,12 @@ from steward.store import (
     migrate,
     open_keyring,
 )
-from steward.tools import load_tools
+from steward.tools import KEPT_ADDRESSES, load_tools
 from steward.tools._mcp import McpTools
 from steward.trace import Metrics
 from steward.trace.otlp import Collector
 
+_LONGEST_LOAD = timedelta(days=2)
 HASHING_KEY = "steward.redaction_key"
 
 
@@ -175,6 +177,11 @@ def open_steward(
         services,
         toolbox,
     )
+    services["role_of"] = governing.groups.role
+    runs.parts.chores += [
+        workbench.tidy,
+        lambda: secrets.forget_unused(KEPT_ADDRESSES, clock.now() - _LONGEST_LOAD),
+    ]
     staff = hire(governing.broker, desk, live, keyring, roster, skills)
     governing.launcher.employ(staff.hands.run)
     playbooks = Playbooks(

@@ -20,7 +20,6 @@ from steward.core.settings import (
     TraceSettings,
 )
 from steward.data.samples import generate
-from steward.data.workbench.tasks import Task
 from steward.evaluation import Cast, Site, Suite
 from steward.identity import Access, Passwords, Principal, Role, User, Via
 from steward.store import Scope
@@ -122,9 +121,7 @@ def _load(steward: Steward, access: Access, home: Path, name: str, content: byte
 def _profile(steward: Steward, access: Access) -> None:
     bench = steward.workbench
     for each in bench.datasets.workspace(access.scope, access.user_id).datasets():
-        begun = bench.insights.profile(access.scope, access.user_id, each.name, each.version)
-        if isinstance(begun, Task):
-            bench.tasks.wait(begun.id)
+        bench.insights.profile(access.scope, each.name, each.version)
 
 
 def _site(

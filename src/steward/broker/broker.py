@@ -14,11 +14,11 @@ So a replay takes the same way through the same record, and nothing is decided t
 
 import asyncio
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from steward.broker.approval_model import NOT_ENOUGH
 from steward.broker.approvals import UNDO_WINDOW, Approvals, Needs
@@ -62,6 +62,7 @@ from steward.runs import (
 )
 from steward.runs.execution import OpenWait
 
+T = TypeVar("T")
 ASK_HUMAN: Final = "ask_human"
 """The one tool that is a wait and not a function: the broker answers it with what a person says."""
 UNTRUSTED: Final = "read untrusted content"
@@ -271,7 +272,7 @@ class Broker:
         seen: bool,
     ) -> Plan:
         tool = await asyncio.to_thread(self._granted, execution, tool_name)
-        plan = await self._planner.plan(
+        planning = self._planner.plan(
             execution.run,
             _grant(execution),
             tool,
@@ -282,6 +283,7 @@ class Broker:
             doubts=doubts,
             seen=seen,
         )
+        plan = await self._watched(execution, call_key or "", planning, stoppable=False)
         outcome = plan.decision["outcome"]
         if outcome == Verdict.deny.value or call_key is None:
             return plan
@@ -375,6 +377,13 @@ class Broker:
             doubts=known.get("doubts", ()),
         )
 
+    async def _watched(
+        self, execution: Execution, key: str, work: Awaitable[T], *, stoppable: bool
+    ) -> T:
+        """Work that reports how far it is; see `Execution.working`."""
+        async with execution.working(key, stoppable=stoppable):
+            return await work
+
     # Steps 8 to 12
 
     async def _perform(
@@ -399,8 +408,16 @@ class Broker:
                 raise Denied(f"{refused.message} {done}", code=refused.specific_code) from refused
             started = self._clock.monotonic()
             context = self._planner.context(execution.run, _grant(execution), settings, ticket, key)
-            with on_ticket(ticket.idempotency_key if ticket else None, execution.run.id):
-                work = tool.run(context, arguments)
+            # Only what can be looked up afterwards is stopped on its way.
+            stoppable = ticket is not None and tool.reconcile is not None
+            with on_ticket(
+                ticket.idempotency_key if ticket else None,
+                execution.run.id,
+                execution.refuse_unless_driving,
+            ):
+                work = self._watched(
+                    execution, key, tool.run(context, arguments), stoppable=stoppable
+                )
                 try:
                     outcome: Outcome = await within_time(tool, work, is_effect=ticket is not None)
                 except Parked as parked:

@@ -212,6 +212,7 @@ class CallPlanner:
             settings=settings.tools,
             ticket=ticket,
             key=key,
+            token_role=grant.role,
             direct=grant.direct,
         )
 
@@ -223,7 +224,7 @@ async def within_time(tool: Tool[Any], work: Awaitable[T], *, is_effect: bool = 
             return await work
     except TimeoutError:
         seconds = tool.timeout.total_seconds()
-        # What was begun in a thread goes on there: of an effect nobody knows yet.
+        # It was stopped, but perhaps too late: of an effect nobody knows yet.
         code = UNCERTAIN if is_effect else "timeout"
         raise Unavailable(
             f"{tool.title} took longer than the allowed {seconds:g} seconds.", code=code

@@ -12,7 +12,9 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from steward.broker.roles import Role, values_with
+from steward.core import work
 from steward.core.plugins import Registry
+from steward.identity import Role as MemberRole
 from steward.runs import Json, Reconciled, Ticket
 from steward.store import Scope
 
@@ -122,8 +124,14 @@ class ToolContext:
     """The approval that allowed it, when one was needed."""
     key: str = ""
     """The name of the call in its run's journal, while it is being made."""
+    token_role: MemberRole | None = None
+    """The most that an API token allows which started the run; None where a person did."""
     direct: bool = False
     """Whether a person makes this call themselves, so that what it reaches is theirs to choose."""
+
+    def report(self, doing: str, done: int = 0, total: int | None = None) -> None:
+        """Says how far the call is, for people who follow the run; ends the call when it was cancelled."""
+        work.report(doing, done, total)
 
 
 A = TypeVar("A", bound=Arguments)

@@ -2,20 +2,22 @@
 
 import sys
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
 import typer
 
-from steward.app import Steward
-from steward.cli.output import progress
+from steward.cli.direct import call
+from steward.cli.projects import Here
 from steward.core.errors import Invalid
-from steward.data.ingest import Loaded, Options
 from steward.data.ingest.address import is_address
-from steward.data.versions import Commit
-from steward.identity import Access, Role
+from steward.flows.direct_calls import DirectCall
+from steward.identity import Role
+from steward.tools import keep_address, server_name
 
+_CHUNK: Final = 1 << 20
 _SECRET: Final = "secret:"  # noqa: S105 - how an argument begins that names a secret
 
 
@@ -31,46 +33,63 @@ def is_server(source: str) -> bool:
     return is_address(source) or source.startswith(_SECRET)
 
 
-def add_file(steward: Steward, access: Access, file: Path, wanted: Wanted) -> dict[str, Any]:
-    name = wanted.name or file.stem
-    loaded, commit = steward.workbench.bringing.load(
-        access.scope,
-        access.user_id,
-        file,
-        file.name,
-        name,
-        Options(table=wanted.table),
-        wanted.branch,
-        report=_report,
+def add_file(here: Here, file: Path, wanted: Wanted) -> dict[str, Any]:
+    here.access.require(Role.editor)
+    bringing = here.steward.workbench.bringing
+    with file.open("rb") as opened:
+        upload = bringing.take(here.scope, file.name, iter(partial(opened.read, _CHUNK), b""))
+    arguments = {
+        "dataset": wanted.name or file.stem,
+        "upload": upload.id,
+        "reading": {"table": wanted.table},
+    }
+    return _loaded(
+        here, DirectCall("ingest", arguments, f"Load {file.name}", wanted.branch, seen=True)
     )
-    return _document(name, loaded, commit)
 
 
-def add_table(steward: Steward, access: Access, source: str, wanted: Wanted) -> dict[str, Any]:
-    url = source
-    if source.startswith(_SECRET):
-        url = steward.secrets.get(access.scope, source.removeprefix(_SECRET))
-    bringing = steward.workbench.bringing
-    private = access.role >= Role.admin
+def add_table(here: Here, source: str, wanted: Wanted) -> dict[str, Any]:
+    here.access.require(Role.editor)
+    steward, access = here.steward, here.access
+    secret = source.removeprefix(_SECRET) if source.startswith(_SECRET) else None
+    url = source if secret is None else steward.secrets.get(access.scope, secret)
     table = wanted.table
     if table is None:
-        tables = bringing.inspect_server(url, private=private).tables
+        private = access.role >= Role.admin
+        tables = steward.workbench.bringing.inspect_server(url, private=private).tables
         if len(tables) != 1:
             listed = ", ".join(known.name for known in tables[:20])
             raise Invalid(f"Say which table with --table. There are: {listed}.", code="which-table")
         table = tables[0].name
-    name = wanted.name or table
-    loaded, commit = bringing.load_server(
-        access.scope,
-        access.user_id,
-        url,
-        name,
-        Options(table=table),
-        wanted.branch,
-        private=private,
-        report=_report,
+    place = server_name(url)
+    arguments = {
+        "server": place,
+        "secret": secret or keep_address(steward.secrets, access, url),
+        "dataset": wanted.name or table,
+        "reading": {"table": table},
+    }
+    return _loaded(
+        here,
+        DirectCall("load_from_server", arguments, f"Load from {place}", wanted.branch, seen=True),
     )
-    return _document(name, loaded, commit)
+
+
+def _loaded(here: Here, wanted: DirectCall) -> dict[str, Any]:
+    done = call(here, wanted)
+    value = done.value
+    card = here.steward.workbench.datasets.get(
+        here.scope, here.access.user_id, value["dataset"], wanted.branch
+    )
+    return {
+        "dataset": value["dataset"],
+        "commit": value["commit"],
+        "run": done.run.id,
+        "records": value["records"],
+        "rows": value["rows"],
+        "rejected": value["rejected"],
+        "columns": [asdict(column) for column in card.columns],
+        "warnings": [note["message"] for note in value["warnings"]],
+    }
 
 
 def with_password(source: str, *, from_stdin: bool) -> str:
@@ -100,19 +119,3 @@ def _completed(source: str, password: str) -> str:
     name = user.partition(":")[0]
     place = f"{name}:{quote(password, safe='')}@{host}" if password else parts.netloc
     return urlunsplit(parts._replace(netloc=place))
-
-
-def _report(doing: str, done: int, total: int | None) -> None:
-    progress(f"{doing} {done:,} of {total:,}" if total else doing)
-
-
-def _document(name: str, loaded: Loaded, commit: Commit) -> dict[str, Any]:
-    return {
-        "dataset": name,
-        "commit": commit.id,
-        "records": loaded.records,
-        "rows": loaded.rows,
-        "rejected": loaded.rejected,
-        "columns": [asdict(column) for column in loaded.columns],
-        "warnings": [note.message for note in loaded.warnings],
-    }

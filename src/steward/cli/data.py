@@ -1,6 +1,5 @@
 """`steward data`: datasets from the terminal."""
 
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -8,11 +7,10 @@ from typing import Annotated, Any, Final
 import typer
 
 from steward.cli.adding import Wanted, add_file, add_table, is_server, with_password
-from steward.cli.direct import committed
+from steward.cli.direct import call, committed
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Conflict, Invalid, NotFound
-from steward.data.workbench import Task
 from steward.data.workbench.datasets import Datasets
 from steward.data.workbench.outputs import Format
 from steward.flows.direct_calls import DirectCall
@@ -90,14 +88,12 @@ def add(
     wanted = Wanted(name, table_name, branch)
     if is_server(source):
         url = with_password(source, from_stdin=password_stdin)
-        here.access.require(Role.editor)
-        done = add_table(here.steward, here.access, url, wanted)
+        done = add_table(here, url, wanted)
     else:
         path = Path(source)
         if not path.is_file():
             raise NotFound(f"There is no file {path}.")
-        here.access.require(Role.editor)
-        done = add_file(here.steward, here.access, path, wanted)
+        done = add_file(here, path, wanted)
 
     def text() -> str:
         lines = [f"Loaded {done['rows']:,} of {done['records']:,} records as {done['dataset']!r}."]
@@ -138,8 +134,11 @@ def profile_dataset(
 ) -> None:
     """Counts, distributions and quality notes of every column."""
     card = _datasets(here).get(*_who(here), name, at)
-    found = here.steward.workbench.insights.profile(*_who(here), name, card.version)
-    document = _awaited(here, found)
+    document = here.steward.workbench.insights.known(here.scope, "profile", card.version)
+    if document is None:
+        arguments = {"dataset": name, "version": card.version}
+        wanted = DirectCall("profile", arguments, f"Profile {name}")
+        document = call(here, wanted, Role.viewer).value
 
     def text() -> str:
         rows = [
@@ -256,6 +255,12 @@ def export(
     target: Annotated[Path, typer.Argument(help="File: .csv, .xlsx, .parquet or .delta.zip.")],
     *,
     at: At = "main",
+    several_sheets: Annotated[
+        bool,
+        typer.Option(
+            "--several-sheets", help="For Excel: continue on further sheets where one is full."
+        ),
+    ] = False,
 ) -> None:
     """Write a dataset to a file."""
     kind = _FORMATS.get(target.suffix.lower())
@@ -264,9 +269,16 @@ def export(
     if target.exists():
         raise Conflict(f"{target} exists already. Choose another name; nothing was overwritten.")
     card = _datasets(here).get(*_who(here), name, at)
-    outputs = here.steward.workbench.outputs
-    with outputs.export(here.scope, name, card.version, kind) as exported:
-        shutil.copyfile(exported.path, target)
+    arguments = {
+        "dataset": name,
+        "format": kind,
+        "version": card.version,
+        "several_sheets": several_sheets,
+    }
+    wanted = DirectCall("export_dataset", arguments, f"Export {name}", subject="export")
+    made = call(here, wanted, Role.viewer).value["file"]
+    with target.open("xb") as file:
+        file.writelines(here.steward.blobs.read(made["digest"]))
     here.show(
         {"path": str(target), "rows": card.rows},
         lambda: f"Wrote {card.rows:,} rows to {target}.",
@@ -286,20 +298,9 @@ def sweep(*, as_json: AsJson = False) -> None:
     )
 
 
-def _awaited(here: Here, found: dict[str, Any] | Task) -> dict[str, Any]:
-    if not isinstance(found, Task):
-        return found
-    tasks = here.steward.workbench.tasks
-    tasks.wait(found.id)
-    ended = tasks.get(here.scope, found.id)
-    if ended.result is None:
-        raise Conflict(ended.error or "It was cancelled.", code=ended.error_code)
-    return ended.result
-
-
-def _commit(here: Here, call: DirectCall) -> None:
+def _commit(here: Here, wanted: DirectCall) -> None:
     """Makes a call that commits, and shows its commit."""
-    commit = committed(here, call)
+    commit = committed(here, wanted)
     here.show(asdict(commit), lambda: f"{commit.message} ({commit.id}).")
 
 

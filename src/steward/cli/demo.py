@@ -169,12 +169,8 @@ class Talk:
     ) -> tuple[str, dict[str, Any]]:
         changed = with_threshold(rules, threshold)
         bench = self.steward.workbench
-        task = bench.resolving.estimate(self.access.scope, self.access.user_id, changed, datasets)
-        bench.tasks.wait(task.id)
-        found = bench.tasks.get(self.access.scope, task.id)
-        if found.result is None:
-            raise Invalid(found.error or "The rules could not be weighed.")
-        shown = {**found.result, "datasets": datasets}
+        found = bench.resolving.estimate(self.access.scope, self.access.user_id, changed, datasets)
+        shown = {**found, "datasets": datasets}
         self._say(f"With a threshold of {threshold:g}:")
         self._say(_estimate(shown))
         return changed, shown

@@ -30,7 +30,6 @@ _WORDS: Final = {
     "secret": "changed deleted restored",
     "settings": "changed",
     "skill": "saved enabled disabled deleted restored",
-    "task": "ended",
     "thread": "created changed deleted restored",
     "token": "created revoked restored",
 }

@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
+from steward.core import work
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -26,7 +28,10 @@ DEFAULT_LIMITS = Limits()
 def session(
     limits: Limits = DEFAULT_LIMITS, scratch: Path | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A fresh in-memory DuckDB that spills to a private folder, which is removed afterwards."""
+    """A fresh in-memory DuckDB that spills to a private folder, which is removed afterwards.
+
+    When the work that is being done here is stopped, its query ends.
+    """
     with TemporaryDirectory(prefix="steward-duckdb-", dir=scratch) as temporary:
         connection = duckdb.connect(
             ":memory:",
@@ -46,6 +51,7 @@ def session(
             connection.execute("SET TimeZone = 'UTC'")
             # Work is told by those who start it, and never drawn over their terminal.
             connection.execute("SET enable_progress_bar = false")
-            yield connection
+            with work.current().ended_by(connection.interrupt):
+                yield connection
         finally:
             connection.close()

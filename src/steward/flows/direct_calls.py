@@ -10,6 +10,7 @@ from typing import Any, Final
 from steward.broker.broker import Broker
 from steward.broker.grants import DIRECT_PROGRAM, Grant, token_role
 from steward.broker.plans import validated
+from steward.broker.tool import Risk
 from steward.broker.toolbox import Toolbox
 from steward.core.errors import Conflict, StewardError, error_from_json
 from steward.identity import Access
@@ -29,6 +30,8 @@ class DirectCall:
     branch: str = "main"
     seen: bool = False
     """Whether the person has looked at a preview of exactly this."""
+    subject: str | None = None
+    """What the run is about, so that it is found again, such as `load`."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,14 @@ class DirectCalls:
         request = self.request(access, call)
         return self._runs.start(access.scope, access.user_id, request)
 
+    def start_once(self, access: Access, call: DirectCall) -> Run:
+        """The run about the call's subject that is under way, whoever started it; otherwise a new one."""
+        live = [status.value for status in Status if not status.is_final]
+        found = self._runs.records.listed(
+            access.scope, statuses=live, subject=call.subject, program=DIRECT_PROGRAM, limit=1
+        )
+        return found[0] if found else self.start(access, call)
+
     def outcome(self, run: Run) -> Called:
         """What a direct call did, from its journal; raises what stopped it, or NotDoneYet."""
         return _called(run, self._runs.outcome(run.scope, run.id))
@@ -79,7 +90,9 @@ class DirectCalls:
         """The call as a run; Invalid where the arguments do not fit, before anything is started."""
         tool = self._tools.get(access.scope, call.tool)
         checked = validated(tool, dict(call.arguments))
-        access.require_acting()
+        # Looking at data is every member's; a role that acts is needed for what changes something.
+        if not tool.risk.at_most(Risk.compute):
+            access.require_acting()
         grant = Grant(
             frozenset({tool.name}),
             tool.risk,
@@ -90,6 +103,7 @@ class DirectCalls:
         return RunRequest(
             title=call.title or tool.title,
             program=DIRECT_PROGRAM,
+            subject=call.subject,
             document={
                 "tool": tool.name,
                 "arguments": checked.model_dump(mode="json", exclude_unset=True),

@@ -78,6 +78,8 @@ class Parts:
         self.scrub = scrub
         self.on_end: list[Callable[[Run], None]] = []
         """Told of each run that ended here, once that is durable; must neither block nor fail."""
+        self.chores: list[Callable[[], object]] = []
+        """What a worker does about once an hour beside its runs, such as removing what nobody needs."""
 
 
 class JournalScribe:
@@ -166,7 +168,7 @@ class JournalScribe:
     def _news_of_progress(self) -> Iterator[Change]:
         """Goes along with an entry and never by itself, so that it costs no disk sync of its own."""
         said, run = self.progress(), self._run
-        if said is None or said is self._shown or said["total"] < _TOLD_FROM:
+        if said is None or said is self._shown or said.get("total", 0) < _TOLD_FROM:
             return
         self._shown = said
 
@@ -213,6 +215,16 @@ class JournalScribe:
     def take_along(self, change: Callable[[Transaction], None], order: str) -> None:
         scope = self._run.scope
         self._along.append(Change(order, lambda tx: change(tx.narrowed(scope))))
+
+    def refuse_unless_driving(self, tx: Transaction) -> None:
+        self._parts.records.refuse_unless_driving(tx, self._run)
+
+    async def show_progress(self, progress: dict[str, Any]) -> None:
+        run = self._run
+        self._shown = progress
+        await self.share(
+            lambda tx: self._parts.records.show_progress(tx, run, progress), run.root_id
+        )
 
     async def pause_for(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

@@ -5,16 +5,19 @@ under a key. The first time it is done and recorded; ever after, the record answ
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from dataclasses import dataclass, field
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from steward.core.errors import StewardError, Unavailable, error_to_json
 from steward.core.faults import fault
+from steward.core.work import Progress, Stopped, Work, current, doing
 from steward.runs.canonical import Json, digest, plain
 from steward.runs.entries import Entry, is_reference
 from steward.runs.entry_types import EntryType, Kind, Mark, plain_mark
@@ -37,6 +40,11 @@ T = TypeVar("T")
 Perform = Callable[[], Awaitable[Json]]
 UNCERTAIN = "uncertain"
 """Code of an error that says: it may have happened."""
+CANCELLED = "cancelled"
+"""Code of an effect that somebody stopped before it changed anything."""
+_FIRST_TOLD: Final = 0.5
+"""Seconds before work is worth telling about; most is over by then."""
+_TOLD_EVERY: Final = 1.0
 
 
 class Scribe(Protocol):
@@ -50,6 +58,8 @@ class Scribe(Protocol):
     async def start_child(self, key: str, request: RunRequest) -> str: ...
     async def share(self, work: Callable[[Transaction], T], order: str) -> T: ...
     def take_along(self, change: Callable[[Transaction], None], order: str) -> None: ...
+    async def show_progress(self, progress: dict[str, Any]) -> None: ...
+    def refuse_unless_driving(self, tx: Transaction) -> None: ...
     async def pause_for(self, seconds: float) -> None: ...
     def now(self) -> datetime: ...
 
@@ -322,6 +332,42 @@ class Execution:
         """The same, together with the next entry of the run: nobody waits for it by itself. It must not fail."""
         self._scribe.take_along(change, self.run.root_id)
 
+    @asynccontextmanager
+    async def working(self, key: str, *, stoppable: bool) -> AsyncIterator[Work]:
+        """Long work inside is seen from outside. With `stoppable`, a cancel of the run stops it.
+
+        Only an effect that can be looked up may be stopped: nobody could tell otherwise whether it happened.
+        """
+        telling, around = _Telling(self, key), current()
+
+        def tell(progress: Progress) -> None:
+            telling.tell(progress)
+            # Whoever drives the run, such as a command, may want to hear of it, too.
+            around.tell(progress)
+
+        work = Work(tell)
+        watching = asyncio.create_task(self._stop_when_cancelled(work)) if stoppable else None
+        try:
+            with doing(work):
+                yield work
+        finally:
+            if watching is not None:
+                watching.cancel()
+            await telling.end()
+
+    async def _stop_when_cancelled(self, work: Work) -> None:
+        await self._cancelling.wait()
+        await work.keep_stopping()
+
+    def refuse_unless_driving(self, tx: Transaction) -> None:
+        """Refuses, within the transaction of an effect, when another worker drives the run by now."""
+        self._scribe.refuse_unless_driving(tx)
+
+    async def show_progress(self, progress: dict[str, Any]) -> None:
+        """Lets whoever looks at the run see how far it is, before its next entry."""
+        self.progress = progress
+        await self._scribe.show_progress(progress)
+
     async def together(self, branches: Iterable[Coroutine[Any, Any, Json]]) -> list[Json]:
         """Runs branches at the same time; a parked one holds up no other. The first failure in order counts."""
         tasks = [asyncio.ensure_future(branch) for branch in branches]
@@ -413,13 +459,24 @@ class Execution:
             self._may_go_on()
 
     async def _done(self, key: str, effect: Effect, ticket: Ticket) -> dict[str, Any]:
-        if effect.idempotent:
-            return await self._tried(key, lambda: effect.perform(ticket), effect.retries, key)
-        outcome, _ = await _outcome_of(effect.perform(ticket), ONCE)
+        try:
+            if effect.idempotent:
+                return await self._tried(key, lambda: effect.perform(ticket), effect.retries, key)
+            outcome, _ = await _outcome_of(effect.perform(ticket), ONCE)
+        except Stopped:
+            return await self._stopped(effect, ticket)
         if outcome.get("error", {}).get("code") == UNCERTAIN:
             # The line broke while it was being done: as after a crash, nobody knows.
             return await self._settled(key, effect, ticket)
         return outcome
+
+    async def _stopped(self, effect: Effect, ticket: Ticket) -> dict[str, Any]:
+        """What became of an effect that a cancel ended on its way: it may have happened at the last moment."""
+        if effect.reconcile is not None:
+            found = await effect.reconcile(ticket)
+            if found.found is Found.happened:
+                return {"result": found.result}
+        return {"error": {"code": CANCELLED, "message": "Cancelled. Nothing was changed."}}
 
     async def _settled(self, key: str, effect: Effect, ticket: Ticket) -> dict[str, Any]:
         """An intent without an outcome: find out, do it again where that is harmless, or ask."""
@@ -472,10 +529,54 @@ class Execution:
 
     async def _outcome(self, key: str, recorded: dict[str, Any]) -> Json:
         error = recorded.get("error")
+        if error is not None and error["code"] == CANCELLED:
+            raise Cancelled
         if error is not None:
             raise StepFailed.from_json(key, error)
         result = recorded["result"]
         return await self._scribe.loaded(result) if is_reference(result) else result
+
+
+class _Telling:
+    """Passes on how far one call of a run is, about once a second; from the thread that works to the run's loop."""
+
+    def __init__(self, execution: Execution, key: str) -> None:
+        self._execution = execution
+        self._key = key
+        self._loop = asyncio.get_running_loop()
+        self._next = time.monotonic() + _FIRST_TOLD
+        self._task: asyncio.Task[None] | None = None
+        self._ended = False
+        self._alone = execution.progress is None
+
+    def tell(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now >= self._next and not self._loop.is_closed():
+            self._next = now + _TOLD_EVERY
+            self._loop.call_soon_threadsafe(self._begin, progress)
+
+    def _begin(self, progress: Progress) -> None:
+        # One that is still being written is told soon enough.
+        if not self._ended and (self._task is None or self._task.done()):
+            call = {"key": self._key, **asdict(progress)}
+            self._task = asyncio.create_task(self._show(call))
+
+    async def _show(self, call: dict[str, Any]) -> None:
+        known = self._execution.progress or {}
+        try:
+            await self._execution.show_progress({**known, "call": call})
+        except StewardError:
+            # Nobody sees it this time; the work goes on.
+            return
+
+    async def end(self) -> None:
+        self._ended = True
+        if self._task is None:
+            return
+        await asyncio.gather(self._task, return_exceptions=True)
+        known = {**(self._execution.progress or {})}
+        known.pop("call", None)
+        self._execution.progress = None if self._alone else known
 
 
 async def _outcome_of(work: Awaitable[Json], retries: Retries) -> tuple[dict[str, Any], bool]:

@@ -31,6 +31,7 @@ class Records(Starts, Leases):
         subject: str | None = None,
         author: str | None = None,
         parent: str | None = None,
+        program: str | None = None,
         text: str | None = None,
         before: str | None = None,
         limit: int = 50,
@@ -61,6 +62,8 @@ class Records(Starts, Leases):
             statement = statement.where(COLUMNS.created_by == author)
         if parent is not None:
             statement = statement.where(COLUMNS.parent_id == parent)
+        if program is not None:
+            statement = statement.where(COLUMNS.program == program)
         if text:
             statement = statement.where(COLUMNS.title.icontains(text, autoescape=True))
         if before is not None:
@@ -166,6 +169,26 @@ class Records(Starts, Leases):
             )
         )
         self._wake(inside, parent)
+
+    def refuse_unless_driving(self, tx: Transaction, run: Run) -> None:
+        """Refuses the change of a transaction when another worker took the run over meanwhile.
+
+        The row is locked: whoever takes the run over waits for the transaction and finds what it did.
+        """
+        row = tx.first(
+            sa.select(COLUMNS.epoch).where(COLUMNS.id == run.id).with_for_update(key_share=True)
+        )
+        if row is None or row.epoch != run.epoch:
+            raise Conflict(
+                "Another worker took over this run, so this one changed nothing.",
+                code="run-taken-over",
+            )
+
+    def show_progress(self, tx: Transaction, run: Run, progress: Json) -> None:
+        """Says how far a run is, if it is still driven by this epoch."""
+        mine = sa.and_(COLUMNS.id == run.id, COLUMNS.epoch == run.epoch)
+        tx.execute(sa.update(tables.runs).where(mine).values(progress=progress))
+        self._bus.ring(tx, run_topic(run.id))
 
     def announce(self, tx: Transaction, run: Run, status: Status) -> None:
         inside = tx.narrowed(run.scope)

@@ -88,6 +88,12 @@ class _Reader:
     def take_along(self, change: Callable[[Transaction], None], order: str) -> None:
         raise Bug(f"A replay wanted to write about {order}: {change}.")
 
+    def refuse_unless_driving(self, tx: Transaction) -> None:
+        raise Bug(f"A replay wanted to commit in {tx}.")
+
+    async def show_progress(self, progress: dict[str, Any]) -> None:
+        raise Bug(f"A replay reported progress: {progress}.")
+
     async def pause_for(self, seconds: float) -> None:
         raise Bug(f"A replay waited {seconds} seconds for something that is recorded.")
 

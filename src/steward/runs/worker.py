@@ -31,6 +31,7 @@ from steward.store import Bus, Transaction
 LEASE: Final = timedelta(seconds=6)
 QUEUES: Final = ("cpu", "llm")
 _SWEEP_SECONDS: Final = 1.0
+_CHORES_SECONDS: Final = 3600.0
 # With a doorbell, what is due for this long was not rung for: its ring was lost, or it woke by time.
 _GRACE: Final = timedelta(seconds=1)
 
@@ -88,6 +89,7 @@ class Worker:
                     self._bus.listening(queue_topic(queue), lambda: self._ring(loop))
                 )
             keeping = asyncio.create_task(self._keep_leases())
+            tidying = asyncio.create_task(self._do_chores())
             if self._line is not None:
                 await self._line.open(self._bell.set)
             try:
@@ -97,6 +99,7 @@ class Worker:
                     await self._rest()
             finally:
                 keeping.cancel()
+                tidying.cancel()
                 await self._let_go()
                 if self._line is not None:
                     await self._line.close()
@@ -231,6 +234,15 @@ class Worker:
             _log.warning("control_not_read", run_id=drive.run.id, error=problem.message)
             return
         drive.tell(run.control, run.control_by)
+
+    async def _do_chores(self) -> None:
+        while True:
+            await asyncio.sleep(_CHORES_SECONDS)
+            for chore in self._parts.chores:
+                try:
+                    await asyncio.to_thread(chore)
+                except StewardError as problem:
+                    _log.warning("chore_failed", error=problem.message)
 
     async def _keep_leases(self) -> None:
         """Prolongs leases, passes on what people asked for, and drops runs that others took over."""

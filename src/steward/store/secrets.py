@@ -244,6 +244,12 @@ class SecretStore:
             self._events.append(tx, "secret.restored", name, {"name": name})
         return SecretInfo(row.name, row.created_at, row.updated_at, row.updated_by)
 
+    def forget_unused(self, prefix: str, before: datetime) -> int:
+        """Removes secrets of Steward's own, in all projects, that were set before a moment."""
+        with self._database.write(EVERYWHERE) as tx:
+            old = sa.and_(secrets.c.name.startswith(prefix), secrets.c.updated_at < before)
+            return tx.execute(sa.delete(secrets).where(old)).rowcount
+
     def purge_deleted(self) -> int:
         """Removes for good what was deleted longer ago than the undo window."""
         latest = self._clock.now() - UNDO_WINDOW

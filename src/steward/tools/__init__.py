@@ -9,8 +9,17 @@ from typing import Any
 from steward.broker.tool import TOOLS, Tool
 from steward.core.plugins import Registry
 from steward.tools._changes import change_arguments
+from steward.tools._file_options import FileOptions
+from steward.tools.load_from_server import KEPT_ADDRESSES, keep_address, server_name
 
-__all__ = ["change_arguments", "load_tools"]
+__all__ = [
+    "KEPT_ADDRESSES",
+    "FileOptions",
+    "change_arguments",
+    "keep_address",
+    "load_tools",
+    "server_name",
+]
 
 
 @cache

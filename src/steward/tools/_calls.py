@@ -1,7 +1,7 @@
 """What every tool needs of its call: services, settings, work off the loop, and values as a journal takes them."""
 
-import asyncio
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -10,26 +10,15 @@ from pydantic_core import to_jsonable_python
 from steward.broker.labels import Labels
 from steward.broker.tool import Artifact, Outcome, ToolContext
 from steward.core.clock import Clock, SystemClock
-from steward.core.errors import (
-    Bug,
-    Conflict,
-    Denied,
-    Invalid,
-    Misconfigured,
-    NotFound,
-    StewardError,
-    TooLarge,
-    Unavailable,
-)
-from steward.data.workbench import Task, Workbench
+from steward.core.errors import Bug, Misconfigured, Unavailable
+from steward.core.work import in_thread
+from steward.data.workbench import Workbench
 from steward.runs import Found, Json, Reconciled, Ticket
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_BY_CODE: Final[dict[str, type[StewardError]]] = {
-    kind.code: kind
-    for kind in (Bug, Conflict, Denied, Invalid, Misconfigured, NotFound, TooLarge, Unavailable)
-}
+_PATIENCE: Final = 5.0
+"""Seconds that a call's thread has to end once the call was cancelled."""
 
 
 class ToolSettings(BaseModel):
@@ -72,8 +61,18 @@ def clock_of(context: ToolContext) -> Clock:
 
 
 async def off_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Blocking work in a thread, which inherits the name of the effect it belongs to."""
-    return await asyncio.to_thread(work, *args, **kwargs)
+    """Blocking work in a thread, which inherits the name of the effect it belongs to.
+
+    A call that is cancelled has ended in its thread, too, once this raises.
+    """
+    return await in_thread(partial(work, *args, **kwargs), patience=_PATIENCE)
+
+
+async def heavy(context: ToolContext, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The same for work that may hold a gigabyte: only so much of it is done at once, in fair shares."""
+    context.report("Waiting for its turn")
+    job = partial(work, *args, **kwargs)
+    return await in_thread(job, patience=_PATIENCE, pool=bench(context).pool)
 
 
 async def secret(context: ToolContext, name: str) -> str:
@@ -81,25 +80,6 @@ async def secret(context: ToolContext, name: str) -> str:
     store = service(context, "secrets", "Using a secret")
     value: str = await off_loop(store.get, context.scope, name)
     return value
-
-
-async def finished(context: ToolContext, found: dict[str, Any] | Task) -> dict[str, Any]:
-    """The result of a task of the workbench, waited for without blocking; its failure is raised here."""
-    if not isinstance(found, Task):
-        return found
-    tasks = bench(context).tasks
-    try:
-        await off_loop(tasks.wait, found.id)
-    except asyncio.CancelledError:
-        tasks.cancel(context.scope, found.id)
-        raise
-    ended = tasks.get(context.scope, found.id)
-    if ended.status == "done" and ended.result is not None:
-        return ended.result
-    if ended.status == "cancelled":
-        raise Unavailable(f"{ended.title} was cancelled.", code="cancelled")
-    code = ended.error_code or "bug"
-    raise _BY_CODE.get(code, Invalid)(ended.error or f"{ended.title} failed.", code=code)
 
 
 async def keep(context: ToolContext, name: str, media_type: str, content: bytes) -> Artifact:

@@ -1,6 +1,6 @@
 """What a call that commits says about it: the same words whether it has just happened or was found after a crash."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from steward.broker.tool import Artifact, Cost, Outcome, ToolContext
@@ -151,10 +151,6 @@ def reconciling(
     return reconcile
 
 
-def commit_of(context: ToolContext, result: Mapping[str, Any]) -> Commit:
-    return workspace(context).commit_at(str(result["commit"]))
-
-
 def load_outcome(
     context: ToolContext, commit: Commit, named: Sequence[str], sources: tuple[str, ...] = ()
 ) -> Outcome:
@@ -166,13 +162,15 @@ def load_outcome(
         for change in commit.changes
         if change.kind == "dataset" and change.after
     }
-    said = {key: commit.arguments.get(key) for key in (*named, "records", "rejected")}
+    facts = ("dataset", "records", "rejected", "rejects_dataset", "warnings")
+    said = {key: commit.arguments.get(key) for key in (*named, *facts)}
     rejected = int(said["rejected"] or 0)
     rows = int(said["records"] or 0) - rejected
     datasets = (source(name, version.id) for name, version in sorted(made.items()))
     return Outcome(
         value={
             "commit": commit.id,
+            "rows": rows,
             "counts": {"rows": rows, "rejected": said["rejected"]},
             "datasets": {name: version.id for name, version in sorted(made.items())},
             **said,

@@ -18,11 +18,10 @@ from steward.broker.tool import (
     ToolContext,
 )
 from steward.data.versions import Commit, Draft
-from steward.tools._calls import bench, finished, listed, off_loop, source
+from steward.tools._calls import bench, heavy, listed, off_loop, source
 from steward.tools._commits import (
     WRITTEN,
     base_as_agreed,
-    commit_of,
     files_of,
     inputs,
     promise,
@@ -90,8 +89,9 @@ async def preview_report(context: ToolContext, arguments: WriteReport) -> Previe
 
 async def run_report(context: ToolContext, arguments: WriteReport) -> Outcome:
     await off_loop(base_as_agreed, context, None)
-    begun = await off_loop(
-        bench(context).reporting.start,
+    commit = await heavy(
+        context,
+        bench(context).reporting.write,
         context.scope,
         context.author,
         arguments.title,
@@ -99,8 +99,7 @@ async def run_report(context: ToolContext, arguments: WriteReport) -> Outcome:
         locale=arguments.locale,
         branch=context.branch,
     )
-    done = await finished(context, begun)
-    return await written(context, await off_loop(commit_of, context, done))
+    return await written(context, commit)
 
 
 def drawn_stem(folder: str, name: str, otherwise: str) -> str:
@@ -125,7 +124,7 @@ def _datasets(arguments: RenderXlsx) -> list[str]:
 
 
 async def run_xlsx(context: ToolContext, arguments: RenderXlsx) -> Outcome:
-    return await written(context, await off_loop(_render, context, arguments))
+    return await written(context, await heavy(context, _render, context, arguments))
 
 
 def _render(context: ToolContext, arguments: RenderXlsx) -> Commit:

@@ -21,18 +21,19 @@ from steward.broker.tool import (
 )
 from steward.connections import HostPatterns, Http, HttpLimits
 from steward.core.errors import Invalid
-from steward.data.ingest import Options
+from steward.core.work import stoppable
 from steward.data.versions import Commit
 from steward.tools._calls import (
     ToolSettings,
     bench,
-    finished,
+    heavy,
     off_loop,
     plain,
     service,
     settings_of,
 )
-from steward.tools._commits import commit_of, load_outcome, reconciling, version_now
+from steward.tools._commits import load_outcome, reconciling, version_now
+from steward.tools._file_options import FileOptions
 
 _FETCH: Final = HttpLimits(response_bytes=256 << 20, time=timedelta(minutes=5))
 
@@ -42,20 +43,6 @@ class IngestSettings(ToolSettings):
         [],
         description="Hosts that files may be fetched from, such as *.example.com; none at first.",
     )
-
-
-class Reading(Arguments):
-    """Corrections of what is found about the file; unset: as found."""
-
-    format: str | None = Field(None, max_length=20)
-    table: str | None = Field(None, max_length=300, description="Sheet, table or archive member.")
-    encoding: str | None = Field(None, max_length=40)
-    delimiter: str | None = Field(None, max_length=4)
-    header_row: int | None = Field(None, ge=0, le=10**6, description="0: no header.")
-    null_markers: list[str] = Field([], max_length=50, description="Texts that mean no value.")
-    date_format: str | None = Field(None, max_length=50)
-    decimal_mark: str | None = Field(None, max_length=1)
-    thousands: str | None = Field(None, max_length=1)
 
 
 class Ingest(Arguments):
@@ -68,8 +55,8 @@ class Ingest(Arguments):
     url: Annotated[str | None, DESTINATION] = Field(
         None, max_length=2000, description="Address of the file, where the project allows its host."
     )
-    reading: Annotated[Reading, PLAIN] = Field(
-        Reading(), description="Corrections of how the file is read."
+    reading: Annotated[FileOptions, PLAIN] = Field(
+        FileOptions(), description="Corrections of how the file is read."
     )
 
     @model_validator(mode="after")
@@ -77,11 +64,6 @@ class Ingest(Arguments):
         if (self.upload is None) == (self.url is None):
             raise ValueError("give either an upload or a url")
         return self
-
-
-def _options(reading: Reading) -> Options:
-    fields = reading.model_dump()
-    return Options(**{**fields, "null_markers": tuple(reading.null_markers)})
 
 
 def _require_allowed(context: ToolContext, url: str) -> None:
@@ -102,7 +84,7 @@ async def dry_run(context: ToolContext, arguments: Ingest) -> Preview:
         )
     upload = arguments.upload or ""
     found = await off_loop(
-        bench(context).bringing.inspect, context.scope, upload, _options(arguments.reading)
+        bench(context).bringing.inspect, context.scope, upload, arguments.reading.options()
     )
     counts = {"rows": found.records_seen} if found.complete else {}
     return Preview(
@@ -114,35 +96,33 @@ async def dry_run(context: ToolContext, arguments: Ingest) -> Preview:
 
 async def run(context: ToolContext, arguments: Ingest) -> Outcome:
     upload = arguments.upload or await _fetched(context, arguments.url or "")
-    begun = await off_loop(
-        bench(context).bringing.ingest,
+    _, commit = await heavy(
+        context,
+        bench(context).bringing.load_upload,
         context.scope,
         context.author,
         upload,
         arguments.dataset,
-        _options(arguments.reading),
+        arguments.reading.options(),
         context.branch,
     )
-    done = await finished(context, begun)
-    return await loaded(context, await off_loop(commit_of, context, done))
+    return await loaded(context, commit)
 
 
 async def _fetched(context: ToolContext, url: str) -> str:
     http: Http = service(context, "http", "Fetching a file")
-    answer = await http.request(
-        "GET", url, check=lambda place: _require_allowed(context, place), limits=_FETCH
+    context.report("Fetching the file")
+    answer = await stoppable(
+        http.request(
+            "GET", url, check=lambda place: _require_allowed(context, place), limits=_FETCH
+        )
     )
     if answer.status != 200:
         raise Invalid(f"The file could not be fetched: the server answered {answer.status}.")
     name = httpx2.URL(answer.url).path.rpartition("/")[2] or "download"
 
-    def take() -> str:
-        bringing = bench(context).bringing
-        begun = bringing.start(context.scope, name, len(answer.body))
-        bringing.append(context.scope, begun.id, 0, [answer.body])
-        return begun.id
-
-    return await off_loop(take)
+    taken = await off_loop(bench(context).bringing.take, context.scope, name, [answer.body])
+    return taken.id
 
 
 async def loaded(context: ToolContext, commit: Commit) -> Outcome:
@@ -173,6 +153,7 @@ TOOLS.add(
         dry_run=dry_run,
         reconcile=reconciling(loaded),
         estimate=_cost,
+        timeout=timedelta(hours=1),
         destination=lambda arguments: arguments.url or "",
     ),
 )

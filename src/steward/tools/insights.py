@@ -1,22 +1,23 @@
 """What can be learnt from datasets: profile, correlations, relations between them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from steward.broker.roles import TARGET
+from steward.broker.roles import SELECTOR, TARGET
 from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
-from steward.data.versions import Dataset
-from steward.data.workbench import Task
-from steward.tools._calls import bench, finished, listed, off_loop, source
+from steward.data.versions import Dataset, Version
+from steward.data.workbench.insights import Kind
+from steward.tools._calls import bench, heavy, listed, off_loop, source
 from steward.tools._commits import inputs, reading_cost, workspace
-
-Insight = Callable[[str, str], dict[str, Any] | Task]
 
 
 class OneDataset(Arguments):
     dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
+    version: Annotated[str | None, SELECTOR] = Field(
+        None, max_length=100, description="A version of it; unset: that of the branch."
+    )
 
 
 class SeveralDatasets(Arguments):
@@ -25,63 +26,59 @@ class SeveralDatasets(Arguments):
     )
 
 
-async def _about(context: ToolContext, name: str, insight: Insight, verb: str) -> Outcome:
-    def look() -> tuple[Dataset, dict[str, Any] | Task]:
-        found = inputs(context, [name])[0]
-        return found, insight(found.name, found.version)
+async def _about(context: ToolContext, arguments: OneDataset, kind: Kind, verb: str) -> Outcome:
+    insights = bench(context).insights
 
-    found, begun = await off_loop(look)
+    def look() -> tuple[Version, dict[str, Any] | None]:
+        chosen = arguments.version or inputs(context, [arguments.dataset])[0].version
+        version = bench(context).versions.get(context.scope, chosen)
+        return version, insights.known(context.scope, kind, version.id)
+
+    version, found = await off_loop(look)
+    if found is None:
+        compute = getattr(insights, kind)
+        found = await heavy(context, compute, context.scope, arguments.dataset, version.id)
     return Outcome(
-        value=await finished(context, begun),
-        summary=f"{verb} {found.name}: {found.rows:,} rows, {len(found.columns)} columns",
-        sources=(source(found.name, found.version),),
+        value=found,
+        summary=f"{verb} {arguments.dataset}: {version.rows:,} rows, {len(version.columns)} columns",
+        sources=(source(arguments.dataset, version.id),),
         trusted=False,
-        cost=Cost(rows=found.rows, bytes=found.bytes),
+        cost=Cost(rows=version.rows, bytes=version.bytes),
     )
 
 
 async def profile(context: ToolContext, arguments: OneDataset) -> Outcome:
-    insights = bench(context).insights
-    return await _about(
-        context,
-        arguments.dataset,
-        lambda name, version: insights.profile(context.scope, context.author, name, version),
-        "Profiled",
-    )
+    return await _about(context, arguments, "profile", "Profiled")
 
 
 async def correlate(context: ToolContext, arguments: OneDataset) -> Outcome:
-    insights = bench(context).insights
-    return await _about(
-        context,
-        arguments.dataset,
-        lambda name, version: insights.correlations(context.scope, context.author, name, version),
-        "Correlated",
-    )
+    return await _about(context, arguments, "correlations", "Correlated")
+
+
+async def suggest(context: ToolContext, arguments: OneDataset) -> Outcome:
+    return await _about(context, arguments, "suggestions", "Looked for things to clean in")
 
 
 async def relate(context: ToolContext, arguments: SeveralDatasets) -> Outcome:
-    def look() -> tuple[Sequence[Dataset], dict[str, Any] | Task]:
-        place = workspace(context)
-        chosen = (
-            place.datasets(context.branch)
+    def look() -> Outcome:
+        chosen: Sequence[Dataset] = (
+            workspace(context).datasets(context.branch)
             if arguments.datasets is None
             else inputs(context, arguments.datasets)
         )
-        begun = bench(context).insights.relations(
+        found = bench(context).insights.relations(
             context.scope, context.author, arguments.datasets, context.branch
         )
-        return chosen, begun
+        rows, size = sum(each.rows for each in chosen), sum(each.bytes for each in chosen)
+        return Outcome(
+            value=found,
+            summary=f"Related {listed([each.name for each in chosen])}",
+            sources=tuple(source(each.name, each.version) for each in chosen),
+            trusted=False,
+            cost=Cost(rows=rows, bytes=size),
+        )
 
-    chosen, begun = await off_loop(look)
-    names = [each.name for each in chosen]
-    return Outcome(
-        value=await finished(context, begun),
-        summary=f"Related {listed(names)}",
-        sources=tuple(source(each.name, each.version) for each in chosen),
-        trusted=False,
-        cost=Cost(rows=sum(each.rows for each in chosen), bytes=sum(each.bytes for each in chosen)),
-    )
+    return await heavy(context, look)
 
 
 def _relate_cost(context: ToolContext, arguments: SeveralDatasets) -> Cost:
@@ -117,6 +114,20 @@ TOOLS.add(
         arguments=OneDataset,
         risk=Risk.compute,
         run=correlate,
+        effects=Effects(reads=True),
+        attempts=2,
+        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
+    ),
+)
+TOOLS.add(
+    "suggest_cleaning",
+    Tool(
+        name="suggest_cleaning",
+        title="Suggest cleaning",
+        description="Cleaning operations that suit a dataset, with how many cells each would change.",
+        arguments=OneDataset,
+        risk=Risk.compute,
+        run=suggest,
         effects=Effects(reads=True),
         attempts=2,
         estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),

@@ -1,12 +1,13 @@
 """Loads a table of a connected database, or a file of a connected bucket, as a dataset."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import NEW_TARGET, TARGET
+from steward.broker.roles import NEW_TARGET, PLAIN, TARGET
 from steward.broker.tool import (
     TOOLS,
     Arguments,
@@ -20,11 +21,13 @@ from steward.broker.tool import (
 from steward.connections import Connection, Opened
 from steward.connections.types import s3
 from steward.core.errors import Invalid, StewardError
+from steward.core.work import stoppable
 from steward.data.ingest import Options
 from steward.data.versions import Commit
-from steward.tools._calls import bench, off_loop
+from steward.tools._calls import bench, heavy, off_loop
 from steward.tools._commits import load_outcome, reconciling, version_now
 from steward.tools._connections import connection_of, desk_of, named, opened
+from steward.tools._file_options import FileOptions
 from steward.tools.query_connection import said_plainly, target_of
 
 
@@ -40,6 +43,9 @@ class LoadFromConnection(Arguments):
     )
     dataset: Annotated[str, NEW_TARGET] = Field(
         min_length=1, max_length=180, description="Name of the dataset."
+    )
+    reading: Annotated[FileOptions, PLAIN] = Field(
+        FileOptions(), description="Corrections of how it is read."
     )
 
 
@@ -73,7 +79,7 @@ async def run(context: ToolContext, arguments: LoadFromConnection) -> Outcome:
     if connection.connector.use == "bucket":
         commit = await _from_bucket(context, found, arguments)
     else:
-        commit = await off_loop(_from_database, context, found, arguments)
+        commit = await heavy(context, _from_database, context, found, arguments)
     return await described(context, commit)
 
 
@@ -82,25 +88,25 @@ async def _from_bucket(
 ) -> Commit:
     key = arguments.object or ""
     http = desk_of(context).around.http
-    content = await s3.fetch(http, found.settings, found.secrets, key)
+    context.report("Fetching the file")
+    content = await stoppable(s3.fetch(http, found.settings, found.secrets, key))
     name = key.rpartition("/")[2] or "download"
 
     def load() -> Commit:
         bringing = bench(context).bringing
-        upload = bringing.start(context.scope, name, len(content))
-        bringing.append(context.scope, upload.id, 0, [content])
-        try:
-            path = bringing.path_of(context.scope, upload.id)
-            return _loaded(context, path, name, arguments.dataset, Options())
-        finally:
-            bringing.abandon(context.scope, upload.id)
+        upload = bringing.take(context.scope, name, [content])
+        options = arguments.reading.options()
+        _, commit = bringing.load_upload(
+            context.scope, context.author, upload.id, arguments.dataset, options, context.branch
+        )
+        return commit
 
-    return await off_loop(load)
+    return await heavy(context, load)
 
 
 def _from_database(context: ToolContext, found: Opened, arguments: LoadFromConnection) -> Commit:
     target = target_of(context, found)
-    options = Options(table=arguments.table)
+    options = replace(arguments.reading.options(), table=arguments.table)
     try:
         if isinstance(target, Path):
             return _loaded(context, target, target.name, arguments.dataset, options)

@@ -7,7 +7,7 @@ from pydantic import Field
 from steward.broker.roles import PLAIN, SELECTOR, TARGET
 from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import Invalid
-from steward.tools._calls import bench, finished, listed, off_loop, source
+from steward.tools._calls import bench, heavy, listed, source
 from steward.tools._commits import inputs, reading_cost
 
 _PAIRS: Final = 20
@@ -20,7 +20,7 @@ class ProposeRules(Arguments):
     )
     rules: Annotated[str | None, SELECTOR] = Field(
         None,
-        max_length=100_000,
+        max_length=500_000,
         description="Rules as YAML, to be weighed; unset: proposed from the data.",
     )
     threshold: Annotated[float | None, PLAIN] = Field(
@@ -32,20 +32,22 @@ class ProposeRules(Arguments):
 
 
 async def run(context: ToolContext, arguments: ProposeRules) -> Outcome:
+    return await heavy(context, _weighed, context, arguments)
+
+
+def _weighed(context: ToolContext, arguments: ProposeRules) -> Outcome:
     resolving = bench(context).resolving
     who, names = (context.scope, context.author), arguments.datasets
     found: dict[str, Any] | None = None
     rules = arguments.rules
     if rules is None:
-        begun = await off_loop(resolving.propose, *who, names, context.branch)
-        found = await finished(context, begun)
+        found = resolving.propose(*who, names, context.branch)
         rules = str(found["rules"])
     if arguments.threshold is not None:
-        rules, found = await off_loop(with_threshold, rules, arguments.threshold), None
+        rules, found = with_threshold(rules, arguments.threshold), None
     if found is None:
-        begun = await off_loop(resolving.estimate, *who, rules, names, context.branch)
-        found = await finished(context, begun)
-    return await off_loop(_described, context, arguments, found)
+        found = resolving.estimate(*who, rules, names, context.branch)
+    return _described(context, arguments, found)
 
 
 def with_threshold(rules: str, match: float) -> str:

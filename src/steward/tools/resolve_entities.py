@@ -18,14 +18,19 @@ from steward.broker.tool import (
 )
 from steward.data.versions import Commit
 from steward.tools._branches import BRANCH, on_branch
-from steward.tools._calls import agreed, bench, finished, listed, off_loop, source
+from steward.tools._calls import agreed, bench, heavy, listed, off_loop, source
 from steward.tools._commits import (
     base_as_agreed,
-    commit_of,
     promise,
     reading_cost,
     reconciling,
 )
+
+_FACTS = (
+    *("rules_hash", "base", "results", "rows", "entities", "merged_entities"),
+    *("checks", "notes"),
+)
+"""What the commit of a resolution says about it."""
 
 
 class ResolveEntities(Arguments):
@@ -39,30 +44,26 @@ class ResolveEntities(Arguments):
     )
     rules: Annotated[str | None, SELECTOR] = Field(
         None,
-        max_length=100_000,
+        max_length=500_000,
         description="Matching rules as YAML; unset: proposed from the data and shown in the preview.",
     )
     branch: Annotated[str | None, NEW_TARGET] = Field(
         None, min_length=1, max_length=200, description=BRANCH
     )
+    base: Annotated[str | None, SELECTOR] = Field(
+        None,
+        max_length=40,
+        description="The commit that a trial was based on; refused when its data changed since.",
+    )
 
 
 async def _judged(context: ToolContext, arguments: ResolveEntities) -> dict[str, Any]:
-    resolving = bench(context).resolving
+    resolving, who = bench(context).resolving, (context.scope, context.author)
     if arguments.rules is None:
-        begun = await off_loop(
-            resolving.propose, context.scope, context.author, arguments.datasets, context.branch
-        )
-    else:
-        begun = await off_loop(
-            resolving.estimate,
-            context.scope,
-            context.author,
-            arguments.rules,
-            arguments.datasets,
-            context.branch,
-        )
-    return await finished(context, begun)
+        return await heavy(context, resolving.propose, *who, arguments.datasets, context.branch)
+    return await heavy(
+        context, resolving.estimate, *who, arguments.rules, arguments.datasets, context.branch
+    )
 
 
 async def dry_run(context: ToolContext, arguments: ResolveEntities) -> Preview:
@@ -93,7 +94,8 @@ async def run(context: ToolContext, arguments: ResolveEntities) -> Outcome:
     rules = arguments.rules or agreed(context).get("rules")
     if rules is None:
         rules = (await _judged(context, arguments))["rules"]
-    begun = await off_loop(
+    commit = await heavy(
+        context,
         bench(context).resolving.apply,
         context.scope,
         context.author,
@@ -102,9 +104,9 @@ async def run(context: ToolContext, arguments: ResolveEntities) -> Outcome:
         arguments.target,
         context.branch,
         context.run_id,
+        base=arguments.base,
     )
-    done = await finished(context, begun)
-    return await _resolved(context, await off_loop(commit_of, context, done))
+    return await _resolved(context, commit)
 
 
 async def _resolved(context: ToolContext, commit: Commit) -> Outcome:
@@ -129,7 +131,7 @@ def _described(context: ToolContext, commit: Commit) -> Outcome:
             "dataset": target,
             "datasets": {name: version.id for name, version in sorted(made.items())},
             "counts": counts,
-            "rules_hash": commit.arguments.get("rules_hash"),
+            **{name: commit.arguments.get(name) for name in _FACTS},
         },
         summary=commit.message,
         commits=(commit.id,),

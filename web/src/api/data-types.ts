@@ -13,12 +13,11 @@ export type UndoPlan =
   paths['/api/v1/projects/{project_id}/commits/{commit_id}/undo']['get']['responses'][200]['content']['application/json'];
 export type Diff = Schemas['DiffOut'];
 export type DiffRow = Schemas['DiffRowOut'];
-export type Task = Schemas['TaskOut'];
 export type Operation = Schemas['OperationOut'];
 export type ChangePreview = Schemas['ChangePreview'];
 export type CellChange = Schemas['CellOut'];
 export type Upload = Schemas['UploadOut'];
-export type IngestOptions = Schemas['OptionsIn'];
+export type IngestOptions = Schemas['FileOptions'];
 
 /** The operators of row filters; `empty` and `filled` take no value. */
 export type FilterOperator =

@@ -4,6 +4,7 @@ import { api, bodyOf } from './client';
 import type { Lineage, RowFilter, RowPage } from './data-types';
 import { projectKey } from './keys';
 import { listQuery } from './lists';
+import { workOf } from './long-work';
 
 export const EXPORT_FORMATS = [
   { value: 'csv', label: 'CSV' },
@@ -84,7 +85,26 @@ export function lineageQuery(projectId: string) {
   });
 }
 
-export function exportAddress(projectId: string, name: string, format: string): string {
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]['value'];
+
+/** Starts an export: a run, whose file can be downloaded for a day. */
+export async function startExport(
+  projectId: string,
+  name: string,
+  format: ExportFormat,
+  severalSheets: boolean,
+) {
+  const run = await bodyOf(
+    api.POST('/api/v1/projects/{project_id}/datasets/{dataset}/exports', {
+      params: { path: { project_id: projectId, dataset: name } },
+      body: { format, at: 'main', several_sheets: severalSheets },
+    }),
+  );
+  return workOf(run);
+}
+
+/** Where the file of an export is. */
+export function exportAddress(projectId: string, name: string, runId: string): string {
   const [project, dataset] = [projectId, name].map(encodeURIComponent);
-  return `/api/v1/projects/${project}/datasets/${dataset}/export?format=${format}`;
+  return `/api/v1/projects/${project}/datasets/${dataset}/exports/${runId}`;
 }

@@ -57,7 +57,7 @@ export interface Resolution {
   /** The commit whose data was read. */
   base: string;
   /** Golden records, mapping of rows, and pairs, in this order. */
-  datasets: string[];
+  results: string[];
   rows: number;
   entities: number;
   merged_entities: number;

@@ -1058,7 +1058,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/projects/{project_id}/datasets/{dataset}/export": {
+    "/api/v1/projects/{project_id}/datasets/{dataset}/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export Dataset
+         * @description Writes the whole version as a file, which can be downloaded for a day; CSV and Excel with formulas defused.
+         *
+         *     More rows than a sheet of Excel holds are refused, unless `several_sheets` is set.
+         */
+        post: operations["export_dataset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/datasets/{dataset}/exports/{run_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1066,10 +1088,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export Dataset
-         * @description The whole version as a file; CSV and Excel with formulas defused, Delta as a zip.
+         * Download Export
+         * @description The file that an export made, until a day after it was made.
          */
-        get: operations["export_dataset"];
+        get: operations["download_export"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2928,7 +2950,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/projects/{project_id}/runs/{run_id}/weighings/{task_id}": {
+    "/api/v1/projects/{project_id}/runs/{run_id}/weighings/{weighing_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -3053,7 +3075,7 @@ export interface paths {
         put?: never;
         /**
          * Ingest Server
-         * @description Loads one table as a dataset, in one commit with its rejects.
+         * @description Loads one table as a dataset, in one commit with its rejects: a run that any worker makes.
          */
         post: operations["ingest_server"];
         delete?: never;
@@ -3307,60 +3329,6 @@ export interface paths {
         get: operations["list_suggestions"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/projects/{project_id}/tasks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Tasks
-         * @description The latest, newest first; they are kept until the server stops.
-         */
-        get: operations["list_tasks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/projects/{project_id}/tasks/{task_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read Task */
-        get: operations["read_task"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/projects/{project_id}/tasks/{task_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Cancel Task */
-        post: operations["cancel_task"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3756,7 +3724,7 @@ export interface paths {
         put?: never;
         /**
          * Ingest Upload
-         * @description Loads it as a dataset, in one commit with its rejects and the original file.
+         * @description Loads it as a dataset, in one commit with its rejects and the original file: a run that any worker makes.
          */
         post: operations["ingest_upload"];
         delete?: never;
@@ -4539,11 +4507,17 @@ export interface components {
             /** Name */
             name: string;
         };
-        /** ColumnOptionIn */
-        ColumnOptionIn: {
+        /**
+         * ColumnOptions
+         * @description How one column is read; unset: as found.
+         */
+        ColumnOptions: {
             /** Decimal Mark */
             decimal_mark?: string | null;
-            /** Format */
+            /**
+             * Format
+             * @description Date or time format, as in `%d.%m.%Y`.
+             */
             format?: string | null;
             /** Thousands */
             thousands?: string | null;
@@ -5112,6 +5086,27 @@ export interface components {
             /** Undone */
             undone: boolean;
         };
+        /** ExportIn */
+        ExportIn: {
+            /**
+             * At
+             * @default main
+             */
+            at?: string;
+            /**
+             * Format
+             * @enum {string}
+             */
+            format: "csv" | "xlsx" | "parquet" | "delta";
+            /**
+             * Several Sheets
+             * @description For Excel: continue on further sheets where one is full.
+             * @default false
+             */
+            several_sheets?: boolean;
+            /** Version */
+            version?: string | null;
+        };
         /**
          * Extent
          * @description What an approval covers: one payload, a declared list of them, or further calls of the same kind in this run.
@@ -5155,6 +5150,68 @@ export interface components {
             name: string;
             /** Yaml */
             yaml: string;
+        };
+        /**
+         * FileOptions
+         * @description Corrections of what is found about the file; unset: as found.
+         */
+        FileOptions: {
+            /**
+             * Columns
+             * @description By name of the column.
+             * @default {}
+             */
+            columns?: {
+                [key: string]: components["schemas"]["ColumnOptions"];
+            };
+            /** Date Format */
+            date_format?: string | null;
+            /** Decimal Mark */
+            decimal_mark?: string | null;
+            /** Delimiter */
+            delimiter?: string | null;
+            /** Encoding */
+            encoding?: string | null;
+            /** Escape */
+            escape?: string | null;
+            /**
+             * Fill Merged
+             * @description Whether every cell of a merged range gets the range's value.
+             * @default false
+             */
+            fill_merged?: boolean;
+            /** Format */
+            format?: string | null;
+            /**
+             * Header Row
+             * @description 0: no header.
+             */
+            header_row?: number | null;
+            /**
+             * Null Markers
+             * @description Texts that mean no value.
+             * @default []
+             */
+            null_markers?: string[];
+            /**
+             * Quote
+             * @description Empty: nothing is quoted.
+             */
+            quote?: string | null;
+            /**
+             * Ragged
+             * @description What becomes of records with too few fields.
+             * @default reject
+             * @enum {string}
+             */
+            ragged?: "reject" | "pad";
+            /**
+             * Table
+             * @description Sheet, table or archive member.
+             */
+            table?: string | null;
+            /** Thousands */
+            thousands?: string | null;
         };
         /** FlowIn */
         FlowIn: {
@@ -5311,18 +5368,18 @@ export interface components {
              *       "ragged": "reject"
              *     }
              */
-            options?: components["schemas"]["OptionsIn"];
+            options?: components["schemas"]["FileOptions"];
         };
         /**
          * InsightOut
-         * @description Either the result, or the task that computes it; ask again when the task has ended.
+         * @description Either the result, or the run that computes it; ask again when the run is over.
          */
         InsightOut: {
             /** Result */
             result: {
                 [key: string]: unknown;
             } | null;
-            task: components["schemas"]["TaskOut"] | null;
+            run: components["schemas"]["RunOut"] | null;
         };
         /** InspectIn */
         InspectIn: {
@@ -5334,7 +5391,7 @@ export interface components {
              *       "ragged": "reject"
              *     }
              */
-            options?: components["schemas"]["OptionsIn"];
+            options?: components["schemas"]["FileOptions"];
         };
         /** InspectionOut */
         InspectionOut: {
@@ -5741,52 +5798,6 @@ export interface components {
             /** Title */
             title: string;
         };
-        /**
-         * OptionsIn
-         * @description Corrections of what was detected; unset: as detected.
-         */
-        OptionsIn: {
-            /** Columns */
-            columns?: {
-                [key: string]: components["schemas"]["ColumnOptionIn"];
-            };
-            /** Date Format */
-            date_format?: string | null;
-            /** Decimal Mark */
-            decimal_mark?: string | null;
-            /** Delimiter */
-            delimiter?: string | null;
-            /** Encoding */
-            encoding?: string | null;
-            /** Escape */
-            escape?: string | null;
-            /**
-             * Fill Merged
-             * @default false
-             */
-            fill_merged?: boolean;
-            /** Format */
-            format?: string | null;
-            /** Header Row */
-            header_row?: number | null;
-            /**
-             * Null Markers
-             * @default []
-             */
-            null_markers?: string[];
-            /** Quote */
-            quote?: string | null;
-            /**
-             * Ragged
-             * @default reject
-             * @enum {string}
-             */
-            ragged?: "reject" | "pad";
-            /** Table */
-            table?: string | null;
-            /** Thousands */
-            thousands?: string | null;
-        };
         /** OrganisationOut */
         OrganisationOut: {
             /** Id */
@@ -6062,13 +6073,6 @@ export interface components {
         Page_SuggestionOut_: {
             /** Items */
             items: components["schemas"]["SuggestionOut"][];
-            /** Next Cursor */
-            next_cursor: string | null;
-        };
-        /** Page[TaskOut] */
-        Page_TaskOut_: {
-            /** Items */
-            items: components["schemas"]["TaskOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7230,7 +7234,7 @@ export interface components {
              *       "ragged": "reject"
              *     }
              */
-            options?: components["schemas"]["OptionsIn"];
+            options?: components["schemas"]["FileOptions"];
             /**
              * Secret
              * @description A secret of the project whose value is such a URL.
@@ -7239,7 +7243,7 @@ export interface components {
             secret?: string | null;
             /**
              * Url
-             * @description `postgresql://user:password@host:port/database?sslmode=…`, or the same with mysql. Used for this request and kept nowhere.
+             * @description `postgresql://user:password@host:port/database?sslmode=…`, or the same with mysql. A load keeps it encrypted until it is over, and nowhere else.
              */
             url?: string | null;
         };
@@ -7260,7 +7264,7 @@ export interface components {
              *       "ragged": "reject"
              *     }
              */
-            options?: components["schemas"]["OptionsIn"];
+            options?: components["schemas"]["FileOptions"];
             /**
              * Secret
              * @description A secret of the project whose value is such a URL.
@@ -7269,7 +7273,7 @@ export interface components {
             secret?: string | null;
             /**
              * Url
-             * @description `postgresql://user:password@host:port/database?sslmode=…`, or the same with mysql. Used for this request and kept nowhere.
+             * @description `postgresql://user:password@host:port/database?sslmode=…`, or the same with mysql. A load keeps it encrypted until it is over, and nowhere else.
              */
             url?: string | null;
         };
@@ -7734,38 +7738,6 @@ export interface components {
         SwitchIn: {
             /** Enabled */
             enabled: boolean;
-        };
-        /** TaskOut */
-        TaskOut: {
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Created By */
-            created_by: string;
-            /** Doing */
-            doing: string;
-            /** Done */
-            done: number;
-            /** Error */
-            error: string | null;
-            /** Error Code */
-            error_code: string | null;
-            /** Id */
-            id: string;
-            /** Kind */
-            kind: string;
-            /** Result */
-            result: {
-                [key: string]: unknown;
-            } | null;
-            /** Status */
-            status: string;
-            /** Title */
-            title: string;
-            /** Total */
-            total: number | null;
         };
         /** TextIn */
         TextIn: {
@@ -14273,15 +14245,128 @@ export interface operations {
     };
     export_dataset: {
         parameters: {
-            query: {
-                format: "csv" | "xlsx" | "parquet" | "delta";
-                /** @description A branch, a snapshot or a commit id. */
-                at?: string;
-                version?: string | null;
-            };
+            query?: never;
             header?: never;
             path: {
                 dataset: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    download_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dataset: string;
+                run_id: string;
                 project_id: string;
             };
             cookie?: never;
@@ -21404,7 +21489,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskOut"];
+                    "application/json": components["schemas"]["RunOut"];
                 };
             };
             /** @description The body is not JSON. */
@@ -21520,7 +21605,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskOut"];
+                    "application/json": components["schemas"]["RunOut"];
                 };
             };
             /** @description The body is not JSON. */
@@ -21636,7 +21721,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskOut"];
+                    "application/json": components["schemas"]["RunOut"];
                 };
             };
             /** @description The body is not JSON. */
@@ -21752,7 +21837,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskOut"];
+                    "application/json": components["schemas"]["RunOut"];
                 };
             };
             /** @description The body is not JSON. */
@@ -24222,7 +24307,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskOut"];
+                    "application/json": components["schemas"]["RunOut"];
                 };
             };
             /** @description The body is not JSON. */
@@ -24323,7 +24408,7 @@ export interface operations {
             header?: never;
             path: {
                 run_id: string;
-                task_id: string;
+                weighing_id: string;
                 project_id: string;
             };
             cookie?: never;
@@ -24336,7 +24421,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskOut"];
+                    "application/json": components["schemas"]["RunDetail"];
                 };
             };
             /** @description Not signed in. */
@@ -25203,7 +25288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskOut"];
+                    "application/json": components["schemas"]["RunOut"];
                 };
             };
             /** @description The body is not JSON. */
@@ -26723,245 +26808,6 @@ export interface operations {
             };
             /** @description No such thing, or none that the caller may see. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not valid. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many requests; see Retry-After. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Temporarily unavailable; see the detail. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_tasks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Page_TaskOut_"];
-                };
-            };
-            /** @description Not signed in. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing, or none that the caller may see. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not valid. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many requests; see Retry-After. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Temporarily unavailable; see the detail. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    read_task: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                task_id: string;
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TaskOut"];
-                };
-            };
-            /** @description Not signed in. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing, or none that the caller may see. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not valid. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many requests; see Retry-After. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Temporarily unavailable; see the detail. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    cancel_task: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                task_id: string;
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TaskOut"];
-                };
-            };
-            /** @description Not signed in. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing, or none that the caller may see. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflicts with the current state. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -29333,7 +29179,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskOut"];
+                    "application/json": components["schemas"]["RunOut"];
                 };
             };
             /** @description The body is not JSON. */

@@ -1,6 +1,7 @@
 /** Tables of database servers: looked at and loaded. Addresses go to the server and nowhere else. */
 import { api, bodyOf } from './client';
-import type { IngestOptions, Task } from './data-types';
+import type { IngestOptions } from './data-types';
+import { type LongWork, workOf } from './long-work';
 import type { Inspection } from './uploads';
 
 /** Where the data is: an address with everything in it, or the secret that holds one. */
@@ -20,16 +21,17 @@ export async function inspectServer(
   return inspection as unknown as Inspection;
 }
 
-export function ingestServer(
+export async function ingestServer(
   projectId: string,
   place: ServerPlace,
   dataset: string,
   options: Partial<IngestOptions>,
-): Promise<Task> {
-  return bodyOf(
+): Promise<LongWork> {
+  const run = await bodyOf(
     api.POST('/api/v1/projects/{project_id}/servers/ingest', {
       params: { path: { project_id: projectId } },
       body: { ...place, dataset, options: options, branch: 'main' },
     }),
   );
+  return workOf(run);
 }

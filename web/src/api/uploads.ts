@@ -1,7 +1,8 @@
 /** Sending files in parts: what has arrived stays, and a broken connection goes on where it broke. */
 import { api, bodyOf } from './client';
-import type { IngestOptions, Task, Upload } from './data-types';
+import type { IngestOptions, Upload } from './data-types';
 import { ApiError } from './errors';
+import { type LongWork, workOf } from './long-work';
 
 const PART_BYTES = 4_000_000;
 const ATTEMPTS = 6;
@@ -118,18 +119,19 @@ export async function inspectUpload(
   return inspection as unknown as Inspection;
 }
 
-export function ingestUpload(
+export async function ingestUpload(
   projectId: string,
   uploadId: string,
   dataset: string,
   options: Partial<IngestOptions>,
-): Promise<Task> {
-  return bodyOf(
+): Promise<LongWork> {
+  const run = await bodyOf(
     api.POST('/api/v1/projects/{project_id}/uploads/{upload_id}/ingest', {
       params: { path: { project_id: projectId, upload_id: uploadId } },
       body: { dataset, options: options, branch: 'main' },
     }),
   );
+  return workOf(run);
 }
 
 export function abandonUpload(projectId: string, uploadId: string) {

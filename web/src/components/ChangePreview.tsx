@@ -11,7 +11,7 @@ import { undoData } from './data-undo';
 import { ErrorState } from './ErrorState';
 import { FormError } from './FormError';
 import { useFormats } from './format';
-import { TaskProgress } from './TaskProgress';
+import { WorkProgress } from './WorkProgress';
 import { offerUndo } from './undo';
 
 interface Props {
@@ -55,7 +55,7 @@ function PreviewOrReason({ projectId, change, onClose, onApplied }: InnerProps) 
     return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   }
   if (query.isPending) {
-    return <TaskProgress doing="Working out what would change" done={0} total={null} />;
+    return <WorkProgress doing="Working out what would change" done={0} total={null} />;
   }
   const { base, target } = query.data;
   const run = () =>

@@ -1,9 +1,9 @@
 /** What a place shows while something is being computed, or when that failed. */
 import type { ReactNode } from 'react';
-import type { Insight } from '@/api/tasks';
+import type { Insight } from '@/api/long-work';
 import { ErrorState } from './ErrorState';
 import { LoadingLines } from './LoadingLines';
-import { TaskProgress } from './TaskProgress';
+import { WorkProgress } from './WorkProgress';
 
 interface Props<Result> {
   insight: Insight<Result>;
@@ -11,12 +11,12 @@ interface Props<Result> {
 }
 
 export function InsightState<Result>({ insight, children }: Props<Result>) {
-  const { result, task, error, retry } = insight;
+  const { result, work, error, retry } = insight;
   if (result !== null) return children(result);
   if (error !== null) return <ErrorState error={error} retry={retry} />;
-  if (task) {
+  if (work) {
     return (
-      <TaskProgress doing={`${task.title}: ${task.doing}`} done={task.done} total={task.total} />
+      <WorkProgress doing={`${work.title}: ${work.doing}`} done={work.done} total={work.total} />
     );
   }
   return <LoadingLines />;

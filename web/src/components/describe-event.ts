@@ -120,8 +120,6 @@ const SENTENCES: Record<string, Words> = {
     typeof data.safe_mode === 'boolean'
       ? `Safe mode switched ${data.safe_mode ? 'on' : 'off'}`
       : 'Settings of tools changed',
-  'task.ended': (data) =>
-    `${wordOf(data.kind, 'Task')} ${data.status === 'done' ? 'finished' : String(data.status)}`,
 };
 
 function wordOf(value: unknown, otherwise: string): string {
@@ -152,10 +150,9 @@ export function describeEvent(
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${named(data)}`;
 }
 
-/** What tells one person something, or that a computation went well, is no part of the project's story. */
-export function isStory({ type, data }: Pick<EventRecord, 'type' | 'data'>): boolean {
+/** What tells one person something is no part of the project's story. */
+export function isStory({ type }: Pick<EventRecord, 'type'>): boolean {
   const kind = eventKind(type);
-  if (kind === 'task.ended') return data.status !== 'done';
   // Each run says that it started, waits and ended; that it goes on is no news.
   if (kind === 'run.running') return false;
   return !kind.startsWith('notification.');

@@ -26,19 +26,15 @@ function found(table: string) {
   return { inspection };
 }
 
-const task = {
-  id: 'tsk_1',
-  kind: 'ingest',
+const run = {
+  id: 'run_1',
   title: 'Load',
   status: 'done',
-  doing: '',
-  done: 0,
-  total: null,
-  created_by: 'usr_1',
-  created_at: '2026-01-01T00:00:00Z',
-  error_code: null,
+  progress: null,
   error: null,
-  result: { dataset: 'orders', rows: 3, rejected: 0, rejects_dataset: null, warnings: [] },
+  output: {
+    value: { dataset: 'orders', rows: 3, rejected: 0, rejects_dataset: null, warnings: [] },
+  },
 };
 
 async function openForm() {
@@ -87,8 +83,8 @@ describe('loading from a database', () => {
       ...emptyProject(sessionOf('owner')),
       [`POST ${PATH}/servers/inspect`]: ({ body }: { body: unknown }) =>
         found((body as { options: { table?: string } }).options.table ?? 'customers'),
-      [`POST ${PATH}/servers/ingest`]: task,
-      [`GET ${PATH}/tasks/tsk_1`]: task,
+      [`POST ${PATH}/servers/ingest`]: run,
+      [`GET ${PATH}/runs/run_1`]: run,
     });
     const dialog = await openForm();
     await userEvent.click(dialog.getByRole('textbox', { name: 'Address' }));

@@ -187,7 +187,7 @@ def facts_from(
             dataset.name, dataset.rows, [(each.name, each.type) for each in dataset.columns]
         )
         facts = DatasetFacts(facts.name, facts.rows, facts.columns, dataset.version)
-        profile = workbench.insights.known_profile(scope, dataset.version)
+        profile = workbench.insights.known(scope, "profile", dataset.version)
         found[dataset.name] = facts if profile is None else with_profile(facts, profile)
     return found
 

@@ -1,27 +1,27 @@
 """Datasets of a project: list, schema, rows, profile and other insights, charts, export."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import StreamingResponse
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsViewer
-from steward.api.routes.tasks import TaskOut, task_out
-from steward.api.types import BranchName, DatasetName, Reference, VersionId
+from steward.api.run_documents import RunOut, run_out
+from steward.api.types import BranchName, DatasetName, Reference, RunId, VersionId
 from steward.core.documents import read_json
-from steward.core.errors import Invalid, Problem
+from steward.core.errors import Invalid, NotFound, Problem
 from steward.core.mistakes import in_words, mistakes
-from steward.data.workbench import DatasetCard, Filter, Sort, Task
+from steward.data.workbench import DatasetCard, Filter, Sort
+from steward.data.workbench.insights import Kind
 from steward.data.workbench.rows import Operator
+from steward.flows.direct_calls import DirectCall
 from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}/datasets", tags=["datasets"])
-_CHUNK = 1 << 20
 
 
 class ColumnOut(Output):
@@ -55,10 +55,10 @@ class RowsOut(Output):
 
 
 class InsightOut(Output):
-    """Either the result, or the task that computes it; ask again when the task has ended."""
+    """Either the result, or the run that computes it; ask again when the run is over."""
 
     result: dict[str, Any] | None
-    task: TaskOut | None
+    run: RunOut | None
 
 
 class FilterIn(Input):
@@ -82,6 +82,20 @@ class ChartSuggestions(Output):
     items: list[dict[str, Any]]
 
 
+class ExportIn(Input):
+    format: Literal["csv", "xlsx", "parquet", "delta"]
+    at: str = Field("main", min_length=1, max_length=100)
+    version: str | None = Field(None, max_length=100)
+    several_sheets: bool = Field(
+        False, description="For Excel: continue on further sheets where one is full."
+    )
+
+
+_TOOLS: Final[dict[Kind, tuple[str, str]]] = {
+    "profile": ("profile", "Profile"),
+    "correlations": ("correlate", "Correlate"),
+    "suggestions": ("suggest_cleaning", "Suggest cleaning of"),
+}
 _FILTERS = TypeAdapter(list[FilterIn])
 
 
@@ -89,10 +103,25 @@ def _dataset_out(card: DatasetCard) -> DatasetOut:
     return DatasetOut.model_validate(card)
 
 
-def insight_out(found: dict[str, Any] | Task) -> InsightOut:
-    if isinstance(found, Task):
-        return InsightOut(result=None, task=task_out(found))
-    return InsightOut(result=found, task=None)
+def insight_out(
+    request: Request, access: Access, known: dict[str, Any] | None, call: DirectCall
+) -> InsightOut:
+    """What is known, or the run that finds it out; whoever asks meanwhile follows the same one."""
+    if known is not None:
+        return InsightOut(result=known, run=None)
+    run = steward_of(request).governing.direct_calls.start_once(access, call)
+    return InsightOut(result=None, run=run_out(run))
+
+
+def _insight(
+    request: Request, access: Access, kind: Kind, dataset: str, version: str
+) -> InsightOut:
+    tool, title = _TOOLS[kind]
+    known = steward_of(request).workbench.insights.known(access.scope, kind, version)
+    arguments = {"dataset": dataset, "version": version}
+    subject = f"{kind}:{version}"
+    call = DirectCall(tool, arguments, f"{title} {dataset}", subject=subject)
+    return insight_out(request, access, known, call)
 
 
 def _version(request: Request, access: Access, name: str, at: str, version: str | None) -> str:
@@ -179,8 +208,7 @@ def read_profile_of_dataset(
 ) -> InsightOut:
     """Counts, distributions, patterns, meanings, personal data and keys of every column."""
     chosen = _version(request, access, dataset, at, version)
-    insights = steward_of(request).workbench.insights
-    return insight_out(insights.profile(access.scope, access.user_id, dataset, chosen))
+    return _insight(request, access, "profile", dataset, chosen)
 
 
 @router.get("/{dataset}/correlations")
@@ -193,8 +221,7 @@ def read_correlations(
 ) -> InsightOut:
     """Which columns go together, with the measure named."""
     chosen = _version(request, access, dataset, at, version)
-    insights = steward_of(request).workbench.insights
-    return insight_out(insights.correlations(access.scope, access.user_id, dataset, chosen))
+    return _insight(request, access, "correlations", dataset, chosen)
 
 
 @router.get("/{dataset}/suggestions")
@@ -203,8 +230,7 @@ def read_suggestions(
 ) -> InsightOut:
     """Cleaning operations worth a look, with how many cells each would change."""
     chosen = _version(request, access, dataset, at, None)
-    insights = steward_of(request).workbench.insights
-    return insight_out(insights.suggestions(access.scope, access.user_id, dataset, chosen))
+    return _insight(request, access, "suggestions", dataset, chosen)
 
 
 @router.get("/{dataset}/charts")
@@ -226,35 +252,53 @@ def draw_chart(request: Request, access: AsViewer, dataset: DatasetName, body: C
     return ChartOut(version=chosen, chart=drawn)
 
 
+@router.post("/{dataset}/exports", status_code=status.HTTP_202_ACCEPTED)
+def export_dataset(
+    request: Request, access: AsViewer, dataset: DatasetName, body: ExportIn
+) -> RunOut:
+    """Writes the whole version as a file, which can be downloaded for a day; CSV and Excel with formulas defused.
+
+    More rows than a sheet of Excel holds are refused, unless `several_sheets` is set.
+    """
+    steward = steward_of(request)
+    chosen = _version(request, access, dataset, body.at, body.version)
+    steward.workbench.outputs.check_export(
+        access.scope, dataset, chosen, body.format, several_sheets=body.several_sheets
+    )
+    arguments = {
+        "dataset": dataset,
+        "format": body.format,
+        "version": chosen,
+        "several_sheets": body.several_sheets,
+    }
+    call = DirectCall("export_dataset", arguments, f"Export {dataset}", subject="export")
+    return run_out(steward.governing.direct_calls.start(access, call))
+
+
 @router.get(
-    "/{dataset}/export",
-    response_class=Response,
+    "/{dataset}/exports/{run_id}",
+    response_class=StreamingResponse,
     responses={200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
 )
-def export_dataset(
-    request: Request,
-    access: AsViewer,
-    dataset: DatasetName,
-    format: Literal["csv", "xlsx", "parquet", "delta"],  # noqa: A002
-    at: Reference = "main",
-    version: VersionId | None = None,
+def download_export(
+    request: Request, access: AsViewer, dataset: DatasetName, run_id: RunId
 ) -> StreamingResponse:
-    """The whole version as a file; CSV and Excel with formulas defused, Delta as a zip."""
-    chosen = _version(request, access, dataset, at, version)
-    outputs = steward_of(request).workbench.outputs
-    opened = outputs.export(access.scope, dataset, chosen, format)
-    exported = opened.__enter__()
-
-    def chunks() -> Iterator[bytes]:
-        try:
-            with exported.path.open("rb") as file:
-                while chunk := file.read(_CHUNK):
-                    yield chunk
-        finally:
-            opened.__exit__(None, None, None)
-
-    headers = attachment(exported.filename, exported.path.stat().st_size)
-    return StreamingResponse(chunks(), media_type="application/octet-stream", headers=headers)
+    """The file that an export made, until a day after it was made."""
+    steward = steward_of(request)
+    run = steward.runs.get(access.scope, run_id)
+    made = steward.governing.direct_calls.outcome(run) if run.subject == "export" else None
+    if made is None or made.value["dataset"] != dataset:
+        raise NotFound(f"This run did not export {dataset!r}.")
+    file = made.value["file"]
+    try:
+        chunks = steward.blobs.read(file["digest"])
+    except NotFound:
+        raise NotFound("This file was removed a day after it was made. Export it again.") from None
+    return StreamingResponse(
+        chunks,
+        media_type="application/octet-stream",
+        headers=attachment(file["filename"], file["bytes"]),
+    )
 
 
 def _filters(text: str | None) -> list[Filter]:

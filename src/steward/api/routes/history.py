@@ -287,7 +287,11 @@ def diff_version_rows(
 def read_relations(request: Request, access: AsViewer, branch: BranchName = "main") -> InsightOut:
     """Keys and foreign keys across the datasets, with coverage, orphans and suggested joins."""
     insights = steward_of(request).workbench.insights
-    return insight_out(insights.relations(access.scope, access.user_id, branch=branch))
+    known = insights.known_relations(access.scope, access.user_id, branch)
+    call = DirectCall(
+        "relate", {}, "Relate the datasets", branch, subject=f"relations:{branch}"[:200]
+    )
+    return insight_out(request, access, known, call)
 
 
 @router.get("/lineage")

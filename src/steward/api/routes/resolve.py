@@ -1,4 +1,4 @@
-"""Entity resolution and reports: tasks whose results people judge before they commit."""
+"""Entity resolution and reports: runs of one call, whose results people judge before they commit."""
 
 from fastapi import APIRouter, Request, status
 from pydantic import Field
@@ -6,8 +6,10 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input, Name
 from steward.api.guards import AsEditor
-from steward.api.routes.tasks import TaskOut, task_out
+from steward.api.run_documents import RunOut, run_out
 from steward.api.types import NewDatasetName
+from steward.flows.direct_calls import DirectCall
+from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["resolve"])
 _RULES = Field(max_length=500_000, description="The rules document, as YAML.")
@@ -40,52 +42,65 @@ class ReportIn(Input):
 
 
 @router.post("/resolve/propose", status_code=status.HTTP_202_ACCEPTED)
-def propose_rules(request: Request, access: AsEditor, body: ProposeIn) -> TaskOut:
+def propose_rules(request: Request, access: AsEditor, body: ProposeIn) -> RunOut:
     """Rules for matching records, found from the data, with estimates and borderline pairs."""
-    resolving = steward_of(request).workbench.resolving
-    return task_out(resolving.propose(access.scope, access.user_id, body.datasets, body.branch))
+    _check(request, access, body)
+    title = f"Propose how {', '.join(body.datasets[:3])} match"
+    call = DirectCall("propose_rules", {"datasets": body.datasets}, title, body.branch)
+    return _start(request, access, call)
 
 
 @router.post("/resolve/estimate", status_code=status.HTTP_202_ACCEPTED)
-def estimate_rules(request: Request, access: AsEditor, body: EstimateIn) -> TaskOut:
+def estimate_rules(request: Request, access: AsEditor, body: EstimateIn) -> RunOut:
     """What edited rules would do. Nothing is written."""
-    resolving = steward_of(request).workbench.resolving
-    return task_out(
-        resolving.estimate(access.scope, access.user_id, body.rules, body.datasets, body.branch)
+    _check(request, access, body, body.rules)
+    arguments = {"datasets": body.datasets, "rules": body.rules}
+    return _start(
+        request, access, DirectCall("propose_rules", arguments, "Estimate the matches", body.branch)
     )
 
 
 @router.post("/resolve", status_code=status.HTTP_202_ACCEPTED)
-def resolve_entities(request: Request, access: AsEditor, body: ResolveIn) -> TaskOut:
+def resolve_entities(request: Request, access: AsEditor, body: ResolveIn) -> RunOut:
     """Golden records, a mapping of every source row and the pairs, in one commit that can be undone.
 
     With `base`, data that changed since that commit is a conflict, answered before any work begins.
     """
-    resolving = steward_of(request).workbench.resolving
-    return task_out(
-        resolving.apply(
-            access.scope,
-            access.user_id,
-            body.rules,
-            body.datasets,
-            body.target,
-            body.branch,
-            base=body.base,
+    _check(request, access, body, body.rules)
+    if body.base is not None:
+        resolving = steward_of(request).workbench.resolving
+        resolving.refuse_changed(
+            access.scope, access.user_id, body.base, body.branch, body.datasets, body.target
         )
+    arguments = {
+        "datasets": body.datasets,
+        "target": body.target,
+        "rules": body.rules,
+        "base": body.base,
+    }
+    title = f"Resolve {', '.join(body.datasets[:3])}"
+    seen = body.base is not None
+    return _start(
+        request, access, DirectCall("resolve_entities", arguments, title, body.branch, seen=seen)
     )
 
 
 @router.post("/reports", status_code=status.HTTP_202_ACCEPTED)
-def write_report(request: Request, access: AsEditor, body: ReportIn) -> TaskOut:
+def write_report(request: Request, access: AsEditor, body: ReportIn) -> RunOut:
     """A report about datasets as HTML and PDF, kept under the project's files."""
-    reporting = steward_of(request).workbench.reporting
-    return task_out(
-        reporting.start(
-            access.scope,
-            access.user_id,
-            body.title,
-            body.datasets,
-            locale=body.locale,
-            branch=body.branch,
-        )
-    )
+    place = steward_of(request).workbench.datasets
+    for name in body.datasets:
+        place.get(access.scope, access.user_id, name, body.branch)
+    arguments = {"title": body.title, "datasets": body.datasets, "locale": body.locale}
+    call = DirectCall("report", arguments, f"Report {body.title}", body.branch, subject="report")
+    return _start(request, access, call)
+
+
+def _check(request: Request, access: Access, body: ProposeIn, rules: str | None = None) -> None:
+    """What is wrong with a request is answered at once, and not by a run that fails."""
+    resolving = steward_of(request).workbench.resolving
+    resolving.check(access.scope, access.user_id, body.datasets, body.branch, rules)
+
+
+def _start(request: Request, access: Access, call: DirectCall) -> RunOut:
+    return run_out(steward_of(request).governing.direct_calls.start(access, call))

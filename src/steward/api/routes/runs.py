@@ -10,29 +10,25 @@ from steward.api.context import steward_of
 from steward.api.documents import Cursor, Input, Limit, Output, Page, page
 from steward.api.guards import AsOperator, AsViewer, AsViewerOrRunner
 from steward.api.routes.history import DependantOut
-from steward.api.run_documents import KeyIn, RunOut, StatusName, StepKey, run_out
+from steward.api.run_documents import (
+    KeyIn,
+    RunDetail,
+    RunOut,
+    StatusName,
+    StepKey,
+    run_detail,
+    run_out,
+)
 from steward.api.types import RunId
 from steward.broker.grants import DIRECT_PROGRAM
 from steward.broker.tool import Risk
-from steward.core.errors import Invalid, NotFound, Problem
+from steward.core.errors import Invalid, Problem
 from steward.flows.fast_path import Question
 from steward.flows.launch import Start
 from steward.identity import Role
 from steward.runs import Run
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
-
-
-class RunDetail(RunOut):
-    document: Any
-    inputs: Any
-    grant: dict[str, Any]
-    budget: dict[str, Any]
-    usage: dict[str, Any]
-    output: Any
-    error: dict[str, Any] | None
-    entries: int
-    head_hash: str
 
 
 class RunStatusOut(Output):
@@ -159,28 +155,7 @@ def read_measures(
 
 @router.get("/{run_id}")
 def read_run(request: Request, access: AsViewerOrRunner, run_id: RunId) -> RunDetail:
-    steward = steward_of(request)
-    run = steward.runs.get(access.scope, run_id)
-    asked = steward.runs.request(access.scope, run_id)
-    outcome = steward.runs.outcome(access.scope, run_id) or {}
-    try:
-        usage = steward.governing.budgets.status(run).to_json()
-    except NotFound:
-        # It has not begun, so nothing was used.
-        usage = {}
-    head = steward.runs.journal.head(access.scope, run_id)
-    return RunDetail(
-        **run_out(run).model_dump(),
-        document=asked.document,
-        inputs=asked.inputs,
-        grant=asked.grant,
-        budget=asked.budget,
-        usage=usage,
-        output=outcome.get("output"),
-        error=outcome.get("error"),
-        entries=head.seq,
-        head_hash=head.hash,
-    )
+    return run_detail(steward_of(request), access, run_id)
 
 
 @router.get("/{run_id}/status")

@@ -8,11 +8,13 @@ from pydantic import Field, SecretStr, model_validator
 from steward.api.context import steward_of
 from steward.api.documents import Input
 from steward.api.guards import AsEditor
-from steward.api.routes.tasks import TaskOut, task_out
-from steward.api.routes.uploads import InspectionOut, OptionsIn, options_of
+from steward.api.routes.uploads import LOAD, InspectionOut
+from steward.api.run_documents import RunOut, run_out
 from steward.api.types import NewDatasetName
 from steward.core.errors import Bug
+from steward.flows.direct_calls import DirectCall
 from steward.identity import Access, Role
+from steward.tools import FileOptions, keep_address, server_name
 
 router = APIRouter(prefix="/projects/{project_id}/servers", tags=["servers"])
 
@@ -24,8 +26,8 @@ class ServerIn(Input):
         None,
         min_length=1,
         max_length=2_000,
-        description="`postgresql://user:password@host:port/database?sslmode=…`, or the same with mysql. Used for "
-        "this request and kept nowhere.",
+        description="`postgresql://user:password@host:port/database?sslmode=…`, or the same with mysql. A "
+        "load keeps it encrypted until it is over, and nowhere else.",
     )
     secret: str | None = Field(
         None,
@@ -33,7 +35,7 @@ class ServerIn(Input):
         description="A secret of the project whose value is such a URL.",
         examples=["warehouse_url"],
     )
-    options: OptionsIn = OptionsIn()
+    options: FileOptions = FileOptions()
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -54,24 +56,28 @@ def inspect_server(request: Request, access: AsEditor, body: ServerIn) -> Inspec
     Servers on private addresses are open to admins of the project alone.
     """
     found = steward_of(request).workbench.bringing.inspect_server(
-        _url(request, access, body), options_of(body.options), private=_may_go_inside(access)
+        _url(request, access, body), body.options.options(), private=_may_go_inside(access)
     )
     return InspectionOut(inspection=found.as_dict())
 
 
 @router.post("/ingest", status_code=status.HTTP_202_ACCEPTED)
-def ingest_server(request: Request, access: AsEditor, body: ServerIngestIn) -> TaskOut:
-    """Loads one table as a dataset, in one commit with its rejects."""
-    task = steward_of(request).workbench.bringing.ingest_server(
-        access.scope,
-        access.user_id,
-        _url(request, access, body),
-        body.dataset,
-        options_of(body.options),
-        body.branch,
-        private=_may_go_inside(access),
+def ingest_server(request: Request, access: AsEditor, body: ServerIngestIn) -> RunOut:
+    """Loads one table as a dataset, in one commit with its rejects: a run that any worker makes."""
+    steward = steward_of(request)
+    url = _url(request, access, body)
+    place = server_name(url)
+    secret = body.secret or keep_address(steward.secrets, access, url)
+    arguments = {
+        "server": place,
+        "secret": secret,
+        "dataset": body.dataset,
+        "reading": body.options.model_dump(exclude_unset=True),
+    }
+    call = DirectCall(
+        "load_from_server", arguments, f"Load from {place}", body.branch, seen=True, subject=LOAD
     )
-    return task_out(task)
+    return run_out(steward.governing.direct_calls.start(access, call))
 
 
 def _url(request: Request, access: Access, body: ServerIn) -> str:

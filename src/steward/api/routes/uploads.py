@@ -1,7 +1,7 @@
 """Bringing data in: resumable uploads, inspection with evidence, loading as a dataset."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final
 
 from anyio import from_thread
 from fastapi import APIRouter, Header, Request, status
@@ -10,11 +10,14 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output
 from steward.api.guards import AsEditor
-from steward.api.routes.tasks import TaskOut, task_out
+from steward.api.run_documents import RunOut, run_out
 from steward.api.types import NewDatasetName, UploadId
-from steward.data.ingest import ColumnOption, Options
-from steward.data.ingest.uploads import Upload
+from steward.data.workbench.uploads import Upload
+from steward.flows.direct_calls import DirectCall
+from steward.tools import FileOptions
 
+LOAD: Final = "load"
+"""The subject of runs that load data, by which pages find them again."""
 router = APIRouter(prefix="/projects/{project_id}/uploads", tags=["uploads"])
 
 
@@ -32,34 +35,8 @@ class UploadOut(Output):
     touched: datetime
 
 
-class ColumnOptionIn(Input):
-    type: str | None = Field(None, max_length=100)
-    format: str | None = Field(None, max_length=50)
-    decimal_mark: str | None = Field(None, max_length=1)
-    thousands: str | None = Field(None, max_length=1)
-
-
-class OptionsIn(Input):
-    """Corrections of what was detected; unset: as detected."""
-
-    format: str | None = Field(None, max_length=20)
-    table: str | None = Field(None, max_length=300)
-    encoding: str | None = Field(None, max_length=40)
-    delimiter: str | None = Field(None, max_length=4)
-    quote: str | None = Field(None, max_length=1)
-    escape: str | None = Field(None, max_length=1)
-    header_row: int | None = Field(None, ge=0, le=10**6)
-    columns: dict[str, ColumnOptionIn] = Field(default_factory=dict)
-    null_markers: list[str] = Field([], max_length=50)
-    date_format: str | None = Field(None, max_length=50)
-    decimal_mark: str | None = Field(None, max_length=1)
-    thousands: str | None = Field(None, max_length=1)
-    ragged: Literal["reject", "pad"] = "reject"
-    fill_merged: bool = False
-
-
 class InspectIn(Input):
-    options: OptionsIn = OptionsIn()
+    options: FileOptions = FileOptions()
 
 
 class InspectionOut(Output):
@@ -68,14 +45,8 @@ class InspectionOut(Output):
 
 class IngestIn(Input):
     dataset: NewDatasetName
-    options: OptionsIn = OptionsIn()
+    options: FileOptions = FileOptions()
     branch: str = Field("main", max_length=100)
-
-
-def options_of(wanted: OptionsIn) -> Options:
-    fields = wanted.model_dump(exclude={"columns"})
-    columns = {name: ColumnOption(**item.model_dump()) for name, item in wanted.columns.items()}
-    return Options(**{**fields, "null_markers": tuple(wanted.null_markers)}, columns=columns)
 
 
 def _upload_out(upload: Upload) -> UploadOut:
@@ -138,17 +109,23 @@ def inspect_upload(
 ) -> InspectionOut:
     """What the file seems to be: format, columns, types with the evidence for them, first rows."""
     bringing = steward_of(request).workbench.bringing
-    found = bringing.inspect(access.scope, upload_id, options_of(body.options))
+    found = bringing.inspect(access.scope, upload_id, body.options.options())
     return InspectionOut(inspection=found.as_dict())
 
 
 @router.post("/{upload_id}/ingest", status_code=status.HTTP_202_ACCEPTED)
 def ingest_upload(
     request: Request, access: AsEditor, upload_id: UploadId, body: IngestIn
-) -> TaskOut:
-    """Loads it as a dataset, in one commit with its rejects and the original file."""
-    bringing = steward_of(request).workbench.bringing
-    task = bringing.ingest(
-        access.scope, access.user_id, upload_id, body.dataset, options_of(body.options), body.branch
+) -> RunOut:
+    """Loads it as a dataset, in one commit with its rejects and the original file: a run that any worker makes."""
+    steward = steward_of(request)
+    upload = steward.workbench.bringing.get(access.scope, upload_id)
+    arguments = {
+        "dataset": body.dataset,
+        "upload": upload_id,
+        "reading": body.options.model_dump(exclude_unset=True),
+    }
+    call = DirectCall(
+        "ingest", arguments, f"Load {upload.name}", body.branch, seen=True, subject=LOAD
     )
-    return task_out(task)
+    return run_out(steward.governing.direct_calls.start(access, call))

@@ -8,17 +8,17 @@ from pydantic import Field
 from steward.api.context import steward_of
 from steward.api.documents import Input
 from steward.api.guards import AsAsked
-from steward.api.routes.tasks import TaskOut, task_out
+from steward.api.run_documents import RunDetail, RunOut, run_detail, run_out
 from steward.api.seeing import Seeing
-from steward.api.types import RunId, TaskId
+from steward.api.types import RunId
 from steward.broker.schemas import first_problem
 from steward.core.errors import Invalid, NotFound
 from steward.data.versions import MAIN
+from steward.flows.direct_calls import DirectCall
 
 router = APIRouter(prefix="/projects/{project_id}/runs/{run_id}/weighings", tags=["runs"])
 VIEW = "entity-rules"
 """What a gate calls the view in which rules are reviewed; it shows what `propose_rules` answered."""
-_KIND = "estimate-rules"
 
 
 class WeighIn(Input):
@@ -27,7 +27,7 @@ class WeighIn(Input):
 
 
 @router.post("", status_code=status.HTTP_202_ACCEPTED)
-def weigh_asked_rules(request: Request, access: AsAsked, run_id: RunId, body: WeighIn) -> TaskOut:
+def weigh_asked_rules(request: Request, access: AsAsked, run_id: RunId, body: WeighIn) -> RunOut:
     """For whoever is asked to approve rules: edits that the run would take, on the data it asked about."""
     steward = steward_of(request)
     Seeing(steward, access).refuse_unasked(run_id, body.key)
@@ -40,15 +40,28 @@ def weigh_asked_rules(request: Request, access: AsAsked, run_id: RunId, body: We
     if wrong is not None:
         raise Invalid(f"The changed rules do not fit: {wrong}.", code="invalid-answer")
     branch = steward.runs.request(access.scope, run_id).grant.get("branch", MAIN)
-    resolving = steward.workbench.resolving
-    task = resolving.estimate(access.scope, access.user_id, body.rules, datasets, branch)
-    return task_out(task)
+    steward.workbench.resolving.check(access.scope, access.user_id, datasets, branch, body.rules)
+    call = DirectCall(
+        "propose_rules",
+        {"datasets": datasets, "rules": body.rules},
+        "Estimate the matches",
+        branch,
+        subject=_subject(run_id),
+    )
+    return run_out(steward.governing.direct_calls.start(access, call))
 
 
-@router.get("/{task_id}")
-def read_weighing(request: Request, access: AsAsked, run_id: RunId, task_id: TaskId) -> TaskOut:
+@router.get("/{weighing_id}")
+def read_weighing(
+    request: Request, access: AsAsked, run_id: RunId, weighing_id: RunId
+) -> RunDetail:
     """How far it is, and what was found; for whoever began it."""
-    found = steward_of(request).workbench.tasks.get(access.scope, task_id)
-    if found.kind != _KIND or found.created_by != access.user_id:
-        raise NotFound(f"There is no weighing {task_id!r} of yours for the run {run_id!r}.")
-    return task_out(found)
+    steward = steward_of(request)
+    found = steward.runs.get(access.scope, weighing_id)
+    if found.subject != _subject(run_id) or found.created_by != access.user_id:
+        raise NotFound(f"There is no weighing {weighing_id!r} of yours for the run {run_id!r}.")
+    return run_detail(steward, access, weighing_id)
+
+
+def _subject(run_id: str) -> str:
+    return f"weighing:{run_id}"

@@ -12,6 +12,7 @@ import re
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import TypeAdapter
 
 from steward.core import errors as core_errors
+from steward.core import work
 from steward.core.errors import Invalid, StewardError, TooLarge
 from steward.data.ingest.findings import Inspection, Loaded
 from steward.data.ingest.forking import Line, Stem
@@ -35,6 +37,8 @@ _LOADED = TypeAdapter(Loaded)
 _OPTIONS = TypeAdapter(Options)
 _LONGEST_LINE = 256 << 20
 _GRACE_SECONDS: Final = 10.0
+_LOOK_SECONDS: Final = 0.2
+_openers: Final = ThreadPoolExecutor(thread_name_prefix="steward-reader")
 
 stem = Stem()
 """What all readings of this process are forked from."""
@@ -166,11 +170,30 @@ def _ask(
             "options": _OPTIONS.dump_python(options or DEFAULT_OPTIONS, mode="json"),
             "limits": asdict(limits),
         }
-        reading = _Reading(stem.line(limits.wall_seconds + _GRACE_SECONDS), folder, name, limits)
+        reading = _Reading(_line(limits.wall_seconds + _GRACE_SECONDS), folder, name, limits)
         try:
-            return reading.run(json.dumps(request), progress)
+            with work.current().ended_by(reading.hang_up):
+                return reading.run(json.dumps(request), progress)
         finally:
             reading.close()
+
+
+def _line(patience: float) -> Line:
+    """A line to a new reader. Starting the first one takes seconds, for which nobody waits who stops the work."""
+    opening = _openers.submit(stem.line, patience)
+    try:
+        while not opening.done():
+            wait([opening], timeout=_LOOK_SECONDS)
+            work.current().check()
+    except work.Stopped:
+        opening.add_done_callback(_close)
+        raise
+    return opening.result()
+
+
+def _close(opening: Future[Line]) -> None:
+    if opening.exception() is None:
+        opening.result().close()
 
 
 class _Reading:
@@ -218,6 +241,9 @@ class _Reading:
 
     def _expire(self) -> None:
         self._late = True
+        self._line.hang_up()
+
+    def hang_up(self) -> None:
         self._line.hang_up()
 
     def close(self) -> None:

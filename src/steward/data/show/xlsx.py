@@ -6,13 +6,16 @@ starts with `=`, `+`, `-` or `@` is a text in Excel too. The same input gives th
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
 import duckdb
 
+from steward.core import work
 from steward.core.errors import Invalid, TooLarge
 from steward.data.show import formats
 from steward.data.show.cells import Cell, Tally, cell
@@ -73,16 +76,59 @@ def write_xlsx(
         "strings_to_numbers": False,
         "default_date_format": "yyyy-mm-dd",
     }
-    with xlsxwriter.Workbook(
-        target if not isinstance(target, Path) else str(target), options
-    ) as book:
+    for sheet in sheets:
+        check_size(sheet.name, sheet.table.rows or 0, len(sheet.table.columns))
+    with ExitStack() as stack:
+        file = stack.enter_context(target.open("wb")) if isinstance(target, Path) else target
+        options["tmpdir"] = stack.enter_context(TemporaryDirectory(dir=_beside(target)))
+        # Not as a context manager: after a failure it would finish the workbook first.
+        book = xlsxwriter.Workbook(_Watched(file), options)
+        stack.callback(_close_pages, book)
         made = generated_at.astimezone(UTC).replace(tzinfo=None)
         book.set_properties({"title": title, "created": made, "author": "", "comments": ""})
         writer = _Writer(book, connection, rows_per_sheet)
         for sheet in sheets:
             writer.sheet(sheet)
         writer.about(title, provenance, generated_at)
-        return Written(tuple(writer.names), writer.rows, tuple(writer.notes))
+        work.report("Packing the workbook")
+        book.close()
+    return Written(tuple(writer.names), writer.rows, tuple(writer.notes))
+
+
+def check_size(name: str, rows: int, columns: int) -> None:
+    """Refuses what no workbook holds, before any work is begun."""
+    if not 1 <= columns <= MAX_COLUMNS:
+        raise Invalid(f"A sheet has 1 to {MAX_COLUMNS:,} columns; {name!r} has {columns:,}.")
+    if rows * columns > MAX_CELLS:
+        raise TooLarge(
+            f"{name!r} has {rows * columns:,} cells; a workbook holds at most {MAX_CELLS:,} here. "
+            "Export it as CSV or Parquet, or fewer columns or rows."
+        )
+
+
+def _close_pages(book: Any) -> None:
+    """Lets go of the temporary files in which a workbook keeps its rows until it is packed."""
+    for page in book.worksheets():
+        page._opt_close()
+
+
+def _beside(target: Path | BinaryIO) -> Path | None:
+    return target.parent if isinstance(target, Path) else None
+
+
+class _Watched:
+    """A file that is written until somebody stops the work: packing a workbook asks nobody in between."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._work = work.current()
+
+    def write(self, content: bytes) -> int:
+        self._work.check()
+        return self._file.write(content)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 class _Writer:
@@ -107,10 +153,6 @@ class _Writer:
 
     def sheet(self, wanted: Sheet) -> None:
         columns = wanted.table.columns
-        if not columns or len(columns) > MAX_COLUMNS:
-            raise Invalid(
-                f"A sheet has 1 to {MAX_COLUMNS:,} columns; {wanted.name!r} has {len(columns)}."
-            )
         chosen = [wanted.formats.get(c.name) or formats.format_of(c) for c in columns]
         unknown = set(wanted.formats) - {column.name for column in columns}
         if unknown:
@@ -129,6 +171,7 @@ class _Writer:
                 at += 1
                 self._row(page, at, row, styles, tallies)
             self._count(len(sample), len(columns))
+            work.report(f"Writing the rows of {wanted.name}", self.rows, wanted.table.rows)
             sample = next(rows, [])
         self._finish(page, at, len(columns))
         for column, tally in zip(columns, tallies, strict=True):

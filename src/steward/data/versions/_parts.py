@@ -69,12 +69,27 @@ class Parts:
         """Takes in a file as it comes."""
         with self.folder() as folder:
             path = folder / "incoming"
+            hashed, size = hashlib.sha256(), 0
             with path.open("wb") as file:
                 for chunk in chunks:
-                    file.write(chunk)
-            arrived = measured(path)
+                    hashed.update(chunk)
+                    size += file.write(chunk)
+            arrived = NewFile(path, hashed.hexdigest(), size)
             self.store(scope, [arrived])
         return arrived
+
+    def adopt(self, scope: Scope, source: Path) -> NewFile:
+        """Takes over a finished file."""
+        file = measured(source)
+        self.store(scope, [file])
+        return file
+
+    def join(self, scope: Scope, digests: Sequence[str]) -> NewFile:
+        """One file of several stored ones, in order; one alone is that file, and nothing is copied."""
+        if len(digests) == 1:
+            path = self.locate(digests[0])
+            return NewFile(path, digests[0], path.stat().st_size)
+        return self.spool(scope, (chunk for each in digests for chunk in self._blobs.read(each)))
 
     def claim(self, transaction: Transaction, sizes: dict[str, int]) -> None:
         """Enters blobs into the ledger as used just now, also those the sweep had its eye on."""

@@ -1,6 +1,6 @@
 """Recording a commit: everything a branch gains from it, in one transaction that ends with moving its head."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -56,15 +56,21 @@ class Effect:
 
     ticket: str | None = None
     run_id: str | None = None
+    fence: Callable[[Transaction], None] | None = None
+    """Refuses a commit, within its transaction, when the run is no longer driven here."""
 
 
 _effect: ContextVar[Effect] = ContextVar("effect", default=Effect())  # noqa: B039 - it is frozen
 
 
 @contextmanager
-def on_ticket(ticket: str | None, run_id: str | None = None) -> Iterator[None]:
+def on_ticket(
+    ticket: str | None,
+    run_id: str | None = None,
+    fence: Callable[[Transaction], None] | None = None,
+) -> Iterator[None]:
     """Commits made inside carry the name of the effect they belong to; threads started inside inherit it."""
-    token = _effect.set(Effect(ticket, run_id))
+    token = _effect.set(Effect(ticket, run_id, fence))
     try:
         yield
     finally:
@@ -148,6 +154,9 @@ class Recorder:
         draft: Draft,
         origin: Origin,
     ) -> str:
+        effect = _effect.get()
+        if effect.fence is not None:
+            effect.fence(history.tx)
         commit_id = self._ids.new("cmt")
         same_line = head.line_id == branch.line_id
         history.tx.execute(
@@ -163,10 +172,10 @@ class Recorder:
                 message=draft.message,
                 operation=draft.operation,
                 arguments=dict(draft.arguments),
-                run_id=origin.run_id or _effect.get().run_id,
+                run_id=origin.run_id or effect.run_id,
                 undoes_id=origin.undoes,
                 redoes_id=origin.redoes,
-                ticket=_effect.get().ticket,
+                ticket=effect.ticket,
                 created_at=self._clock.now(),
             )
         )

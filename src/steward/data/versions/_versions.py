@@ -198,6 +198,20 @@ class Versions:
         file = self._parts.spool(scope, chunks)
         return FileEntry(path, file.digest, file.bytes)
 
+    def adopt_file(self, scope: Scope, source: Path) -> FileEntry:
+        """Takes over a finished file of the scratch folder, to be named by a commit or within a day."""
+        file = self._parts.adopt(scope, source)
+        return FileEntry(source.name, file.digest, file.bytes)
+
+    def join_files(self, scope: Scope, path: str, digests: Sequence[str]) -> FileEntry:
+        """One file of several stored ones, in order, to be named by a commit."""
+        file = self._parts.join(scope, digests)
+        return FileEntry(path, file.digest, file.bytes)
+
+    def local_file(self, digest: str) -> Path:
+        """Where a stored file can be read on this machine; one in remote storage is fetched once."""
+        return self._parts.locate(digest)
+
     def pin(
         self,
         scope: Scope,

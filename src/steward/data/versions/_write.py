@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import duckdb
 
+from steward.core import work
 from steward.core.errors import Bug, Invalid
 from steward.core.faults import fault
 from steward.data.tables import describe, literal, parquet_source, quote
@@ -153,10 +154,12 @@ def _copy_all(
 ) -> list[NewFile]:
     setting = connection.execute("SELECT current_setting('threads')").fetchone()
     threads = int(setting[0]) if setting else 1
+    # The threads of the pool do not inherit whose work this is.
+    watched = work.current()
 
     def copy(select: str) -> NewFile:
         path = folder / f"{next(_numbers)}.parquet"
-        with connection.cursor() as cursor:
+        with connection.cursor() as cursor, watched.ended_by(cursor.interrupt):
             cursor.execute(f"COPY ({select}) TO {literal(str(path))} ({_FORMAT})")
         return measured(path)
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from steward.core.clock import Clock
+from steward.core.fair_threads import FairThreads
 from steward.core.ids import Ids
+from steward.data.scratch import Scratch
 from steward.data.versions import Versions
 from steward.data.workbench.bringing import Bringing
 from steward.data.workbench.datasets import DatasetCard, Datasets
@@ -14,7 +17,7 @@ from steward.data.workbench.outputs import Outputs
 from steward.data.workbench.reporting import Reporting
 from steward.data.workbench.resolving import Resolving
 from steward.data.workbench.rows import Filter, RowPage, Sort
-from steward.data.workbench.tasks import Task, Tasks
+from steward.data.workbench.uploads import UploadLimits, Uploads
 from steward.store import BlobStore, Database, EventLog, Scope
 
 __all__ = [
@@ -24,9 +27,11 @@ __all__ = [
     "Planned",
     "RowPage",
     "Sort",
-    "Task",
     "Workbench",
 ]
+
+_HEAVY: Final = 2
+"""Loads, resolutions and the like that run at once; as many again for people who have none running."""
 
 
 class Workbench:
@@ -41,18 +46,28 @@ class Workbench:
         events: EventLog,
         folder: Path,
         hashing_key: Callable[[Scope], bytes],
+        upload_limits: UploadLimits | None = None,
     ) -> None:
         """`hashing_key` gives the key that a project's redactions hash with."""
-        scratch = folder / "scratch"
-        self.versions = Versions(database, blobs, clock, ids, scratch, events=events)
-        self.tasks = Tasks(database, events, clock, ids)
+        # Each may hold a gigabyte, and the machine has other work.
+        self.pool = FairThreads(_HEAVY, _HEAVY, "steward-heavy")
+        self._scratch = Scratch(folder / "scratch")
+        self._scratch.clear_left_behind()
+        self.versions = Versions(database, blobs, clock, ids, self._scratch.root, events=events)
         self.datasets = Datasets(self.versions)
-        self.bringing = Bringing(self.versions, self.tasks, clock, folder)
-        self.insights = Insights(database, self.versions, self.tasks, clock)
+        uploads = Uploads(database, self.versions, clock, ids, upload_limits)
+        self.bringing = Bringing(self.versions, uploads, self._scratch)
+        self.insights = Insights(database, self.versions, clock)
         self.operations = Operations(self.versions, hashing_key)
-        self.resolving = Resolving(self.versions, self.tasks, folder / "resolving")
-        self.reporting = Reporting(self.versions, self.insights, self.tasks, clock)
-        self.outputs = Outputs(self.versions, clock, scratch)
+        self.resolving = Resolving(self.versions, folder / "resolving")
+        self.reporting = Reporting(self.versions, self.insights, clock)
+        self.outputs = Outputs(self.versions, clock, self._scratch)
+
+    def tidy(self) -> None:
+        """Forgets uploads that rested too long, and removes stored data that nothing refers to any more."""
+        self.bringing.expire_uploads()
+        self.versions.sweep()
 
     def close(self) -> None:
-        self.tasks.close()
+        self.pool.shutdown(wait=False)
+        self._scratch.close()

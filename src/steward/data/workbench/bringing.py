@@ -6,13 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from steward.core.clock import Clock
+from steward.core.work import report
 from steward.data.ingest import Inspection, Limits, Loaded, Options, isolation
 from steward.data.ingest.address import parse_address
-from steward.data.ingest.uploads import Upload, UploadLimits, Uploads
+from steward.data.scratch import Scratch
 from steward.data.tables import parquet_source
-from steward.data.versions import MAIN, Commit, Draft, Versions
-from steward.data.workbench.tasks import Report, Task, Tasks
+from steward.data.versions import MAIN, Commit, Draft, FileEntry, Versions
+from steward.data.workbench.uploads import Upload, Uploads
 from steward.store import Scope
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ORIGINALS = "originals"
 REJECTS = " (rejects)"
+_LOADING = "loading-"
 _CHUNK = 1 << 20
 _QUERY_SECONDS = 60
 
@@ -28,39 +29,45 @@ class Bringing:
     def __init__(
         self,
         versions: Versions,
-        tasks: Tasks,
-        clock: Clock,
-        folder: Path,
+        uploads: Uploads,
+        scratch: Scratch,
         *,
-        upload_limits: UploadLimits | None = None,
         limits: Limits | None = None,
     ) -> None:
         self._versions = versions
-        self._tasks = tasks
-        self._clock = clock
-        self._folder = folder
-        self._upload_limits = upload_limits or UploadLimits()
+        self._uploads = uploads
+        self._scratch = scratch
         self._limits = limits or Limits()
 
     def start(self, scope: Scope, name: str, size: int | None) -> Upload:
-        return self._uploads(scope).start(name, size)
+        return self._uploads.start(scope, name, size)
 
     def get(self, scope: Scope, upload_id: str) -> Upload:
-        return self._uploads(scope).get(upload_id)
+        return self._uploads.get(scope, upload_id)
 
     def append(self, scope: Scope, upload_id: str, offset: int, chunks: Iterable[bytes]) -> Upload:
-        return self._uploads(scope).append(upload_id, offset, chunks)
+        return self._uploads.append(scope, upload_id, offset, chunks)
+
+    def take(self, scope: Scope, name: str, chunks: Iterable[bytes]) -> Upload:
+        """A whole file at once, as an upload."""
+        return self._uploads.take(scope, name, chunks)
 
     def abandon(self, scope: Scope, upload_id: str) -> None:
-        self._uploads(scope).abandon(upload_id)
+        self._uploads.abandon(scope, upload_id)
+
+    def expire_uploads(self) -> int:
+        return self._uploads.expire()
 
     def inspect(self, scope: Scope, upload_id: str, options: Options | None = None) -> Inspection:
         """What the file seems to be, with the evidence; read in a process of its own."""
-        upload, path = self._arrived(scope, upload_id)
-        scratch = self._scratch()
-        return isolation.inspect(path, upload.name, options, limits=self._limits, scratch=scratch)
+        file = self._uploads.file(scope, upload_id)
+        path = self._versions.local_file(file.digest)
+        scratch = self._scratch.folder()
+        return isolation.inspect(
+            path, file.path, options, limits=self._limits, scratch=scratch, progress=report
+        )
 
-    def ingest(
+    def load_upload(
         self,
         scope: Scope,
         author: str,
@@ -68,25 +75,17 @@ class Bringing:
         dataset: str,
         options: Options | None = None,
         branch: str = MAIN,
-    ) -> Task:
+    ) -> tuple[Loaded, Commit]:
         """Loads an upload as a dataset (a new version of it, where it exists); the upload ends with it."""
-        upload, path = self._arrived(scope, upload_id)
-
-        def work(report: Report) -> dict[str, Any]:
-            loaded, commit = self.load(
-                scope, author, path, upload.name, dataset, options, branch, report=report
-            )
-            self.abandon(scope, upload_id)
-            return _told(dataset, loaded, commit)
-
-        return self._tasks.start(scope, author, "ingest", f"Load {upload.name}", work)
+        file = self._uploads.file(scope, upload_id)
+        done = self.load_file(scope, author, file, dataset, options, branch)
+        self.abandon(scope, upload_id)
+        return done
 
     def load_text(self, scope: Scope, author: str, name: str, text: str, dataset: str) -> None:
         """Loads what a file of this name would hold."""
-        with TemporaryDirectory(dir=self._scratch()) as folder:
-            path = Path(folder) / "given"
-            path.write_text(text)
-            self.load(scope, author, path, name, dataset)
+        file = self._versions.put_file(scope, name, [text.encode()])
+        self.load_file(scope, author, file, dataset)
 
     def load(
         self,
@@ -97,15 +96,26 @@ class Bringing:
         dataset: str,
         options: Options | None = None,
         branch: str = MAIN,
-        *,
-        report: Report = lambda _doing, _done, _total: None,
     ) -> tuple[Loaded, Commit]:
-        """Reads a file apart, then commits its rows, its rejects and the file itself together."""
-        scratch = self._scratch()
-        with TemporaryDirectory(dir=scratch) as out:
-            report("Reading the file", 0, None)
+        """Loads a file of this machine, which is stored first."""
+        file = self._versions.put_file(scope, name, _chunks(path))
+        return self.load_file(scope, author, file, dataset, options, branch)
+
+    def load_file(
+        self,
+        scope: Scope,
+        author: str,
+        file: FileEntry,
+        dataset: str,
+        options: Options | None = None,
+        branch: str = MAIN,
+    ) -> tuple[Loaded, Commit]:
+        """Reads a stored file apart, then commits its rows, its rejects and the file itself together."""
+        scratch, name = self._scratch.folder(), file.path
+        with TemporaryDirectory(prefix=_LOADING, dir=scratch) as out:
+            report("Reading the file")
             loaded = isolation.load(
-                path,
+                self._versions.local_file(file.digest),
                 options,
                 Path(out),
                 self._limits,
@@ -113,16 +123,16 @@ class Bringing:
                 scratch=scratch,
                 progress=report,
             )
-            datasets = self._stored(scope, Path(out), dataset, loaded, report)
-        original = self._versions.put_file(scope, f"{ORIGINALS}/{name}", _chunks(path))
-        report("Committing", 0, None)
+            datasets = self._stored(scope, Path(out), dataset, loaded)
+        report("Committing")
+        original = f"{ORIGINALS}/{name}"
         draft = Draft(
             message=f"Load {dataset} from {name}",
             operation="ingest",
-            arguments={"file": name, "sha256": original.digest, **_counts(loaded)},
+            arguments={"file": name, "sha256": file.digest, **_facts(dataset, loaded)},
             datasets=datasets,
-            files={original.path: original.digest},
-            lineage={dataset: {"operation": "ingest", "file": original.path}},
+            files={original: file.digest},
+            lineage={dataset: {"operation": "ingest", "file": original}},
         )
         return loaded, self._versions.workspace(scope, author).commit(draft, branch)
 
@@ -135,30 +145,13 @@ class Bringing:
         whether the caller may reach servers on private addresses.
         """
         return isolation.inspect_server(
-            url, options, private=private, limits=self._limits, scratch=self._scratch()
+            url,
+            options,
+            private=private,
+            limits=self._limits,
+            scratch=self._scratch.folder(),
+            progress=report,
         )
-
-    def ingest_server(
-        self,
-        scope: Scope,
-        author: str,
-        url: str,
-        dataset: str,
-        options: Options | None = None,
-        branch: str = MAIN,
-        *,
-        private: bool,
-    ) -> Task:
-        """Loads a table of a database server as a dataset."""
-        address = parse_address(url)
-
-        def work(report: Report) -> dict[str, Any]:
-            loaded, commit = self.load_server(
-                scope, author, url, dataset, options, branch, private=private, report=report
-            )
-            return _told(dataset, loaded, commit)
-
-        return self._tasks.start(scope, author, "ingest", f"Load from {address.shown()}", work)
 
     def load_server(
         self,
@@ -170,13 +163,12 @@ class Bringing:
         branch: str = MAIN,
         *,
         private: bool,
-        report: Report = lambda _doing, _done, _total: None,
     ) -> tuple[Loaded, Commit]:
         """Reads a table apart, then commits its rows and its rejects together; the record says from where."""
         source = parse_address(url).shown()
-        scratch = self._scratch()
-        with TemporaryDirectory(dir=scratch) as out:
-            report("Reading from the server", 0, None)
+        scratch = self._scratch.folder()
+        with TemporaryDirectory(prefix=_LOADING, dir=scratch) as out:
+            report("Reading from the server")
             loaded = isolation.load_server(
                 url,
                 options,
@@ -186,12 +178,12 @@ class Bringing:
                 scratch=scratch,
                 progress=report,
             )
-            datasets = self._stored(scope, Path(out), dataset, loaded, report)
-        report("Committing", 0, None)
+            datasets = self._stored(scope, Path(out), dataset, loaded)
+        report("Committing")
         draft = Draft(
             message=f"Load {dataset} from {loaded.table} of {source}",
             operation="ingest",
-            arguments={"source": source, **_counts(loaded)},
+            arguments={"source": source, **_facts(dataset, loaded)},
             datasets=datasets,
             lineage={
                 dataset: {"operation": "ingest", "source": source, "table": loaded.table or ""}
@@ -214,14 +206,14 @@ class Bringing:
         """
         limits = replace(self._limits, wall_seconds=_QUERY_SECONDS, cpu_seconds=_QUERY_SECONDS)
         return isolation.query(
-            source, name, sql, most, private=private, limits=limits, scratch=self._scratch()
+            source, name, sql, most, private=private, limits=limits, scratch=self._scratch.folder()
         )
 
     def _stored(
-        self, scope: Scope, out: Path, dataset: str, loaded: Loaded, report: Report
+        self, scope: Scope, out: Path, dataset: str, loaded: Loaded
     ) -> dict[str, str | None]:
         """The versions of a load's rows, and of its rejects if there are any."""
-        report("Storing the rows", 0, None)
+        report("Storing the rows")
         data = self._versions.write(scope, _all_of(out / loaded.data))
         datasets: dict[str, str | None] = {dataset: data.id}
         if loaded.rejected:
@@ -229,43 +221,17 @@ class Bringing:
             datasets[dataset + REJECTS] = rejects.id
         return datasets
 
-    def path_of(self, scope: Scope, upload_id: str) -> Path:
-        """Where the bytes of an upload that has arrived are, until it is abandoned."""
-        return self._arrived(scope, upload_id)[1]
 
-    def _arrived(self, scope: Scope, upload_id: str) -> tuple[Upload, Path]:
-        uploads = self._uploads(scope)
-        return uploads.get(upload_id), uploads.finish(upload_id)
-
-    def _uploads(self, scope: Scope) -> Uploads:
-        return Uploads(
-            self._folder / "uploads" / scope.project_id, self._clock, self._upload_limits
-        )
-
-    def _scratch(self) -> Path:
-        folder = self._folder / "scratch"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
-
-
-def _told(dataset: str, loaded: Loaded, commit: Commit) -> dict[str, Any]:
+def _facts(dataset: str, loaded: Loaded) -> dict[str, Any]:
+    """What the commit says about a load."""
     return {
         "dataset": dataset,
-        "commit": commit.id,
-        "records": loaded.records,
-        "rows": loaded.rows,
-        "rejected": loaded.rejected,
-        "rejects_dataset": dataset + REJECTS if loaded.rejected else None,
-        "warnings": [asdict(note) for note in loaded.warnings],
-    }
-
-
-def _counts(loaded: Loaded) -> dict[str, Any]:
-    return {
         "format": loaded.format,
         "table": loaded.table,
         "records": loaded.records,
         "rejected": loaded.rejected,
+        "rejects_dataset": dataset + REJECTS if loaded.rejected else None,
+        "warnings": [asdict(note) for note in loaded.warnings],
     }
 
 

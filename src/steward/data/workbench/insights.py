@@ -2,25 +2,25 @@
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 import sqlalchemy as sa
 from pydantic_core import to_jsonable_python
 
 from steward.core.clock import Clock
+from steward.core.work import report
 from steward.data.engine import session
 from steward.data.versions import MAIN, Commit, Dataset, Versions, Workspace
 from steward.data.workbench._tables import analyses
 from steward.data.workbench.coverage import KeyCoverage, key_coverage
-from steward.data.workbench.tasks import Report, Task, Tasks
 from steward.store import Database, Prepared, Scope
 
 Document = dict[str, Any]
-Compute = Callable[[duckdb.DuckDBPyConnection, Report], Any]
+Kind = Literal["profile", "correlations", "suggestions"]
+Compute = Callable[[duckdb.DuckDBPyConnection], Any]
 _COMMITS = 500
 _KNOWN = Prepared(
     sa.select(analyses.c.result).where(
@@ -30,18 +30,15 @@ _KNOWN = Prepared(
 
 
 class Insights:
-    def __init__(self, database: Database, versions: Versions, tasks: Tasks, clock: Clock) -> None:
+    def __init__(self, database: Database, versions: Versions, clock: Clock) -> None:
         self._database = database
         self._versions = versions
-        self._tasks = tasks
         self._clock = clock
-        self._lock = threading.Lock()
-        self._under_way: dict[tuple[Scope, str, str], str] = {}
 
-    def profile(self, scope: Scope, author: str, name: str, version: str) -> Document | Task:
-        """The profile of a version, or the task that is computing it."""
+    def profile(self, scope: Scope, name: str, version: str) -> Document:
+        """The profile of a version."""
 
-        def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
+        def compute(connection: duckdb.DuckDBPyConnection) -> Any:
             from steward.data.profile import profile
 
             table = self._versions.table(scope, version, name)
@@ -49,43 +46,40 @@ class Insights:
                 connection, table, progress=lambda done, total, what: report(what, done, total)
             )
 
-        title = f"Profile {name}"
-        return self._known_or_started(scope, author, "profile", title, [version], compute)
+        return self._known_or_computed(scope, "profile", [version], compute)
 
-    def known_profile(self, scope: Scope, version: str) -> Document | None:
-        """The profile of a version if it was computed before; starts nothing."""
-        return self._known(scope, "profile", _subject([version]))
+    def known(self, scope: Scope, kind: Kind, version: str) -> Document | None:
+        """What was computed of a version before."""
+        return self._known(scope, kind, _subject([version]))
 
-    def correlations(self, scope: Scope, author: str, name: str, version: str) -> Document | Task:
-        def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
+    def correlations(self, scope: Scope, name: str, version: str) -> Document:
+        def compute(connection: duckdb.DuckDBPyConnection) -> Any:
             from steward.data.correlate import correlate
 
-            report("Comparing columns", 0, None)
+            report("Comparing columns")
             return correlate(connection, self._versions.table(scope, version, name))
 
-        title = f"Correlate {name}"
-        return self._known_or_started(scope, author, "correlations", title, [version], compute)
+        return self._known_or_computed(scope, "correlations", [version], compute)
 
     def relations(
         self, scope: Scope, author: str, names: Sequence[str] | None = None, branch: str = MAIN
-    ) -> Document | Task:
+    ) -> Document:
         """Keys and foreign keys across the datasets of a branch."""
         chosen = self._related(scope, author, names, branch)
         subject = [f"{dataset.name}\n{dataset.version}" for dataset in chosen]
 
-        def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
+        def compute(connection: duckdb.DuckDBPyConnection) -> Any:
             from steward.data.relate import relate
 
             tables = [self._versions.table(scope, each.version, each.name) for each in chosen]
             return relate(connection, tables, progress=report)
 
-        title = f"Relate {len(chosen)} datasets"
-        return self._known_or_started(scope, author, "relations", title, subject, compute)
+        return self._known_or_computed(scope, "relations", subject, compute)
 
     def known_relations(
         self, scope: Scope, author: str, branch: str = MAIN, names: Sequence[str] | None = None
     ) -> Document | None:
-        """The relations of datasets (unset: all of the branch) if they were computed before; starts nothing."""
+        """The relations of datasets (unset: all of the branch) if they were computed before."""
         chosen = self._related(scope, author, names, branch)
         subject = _subject([f"{dataset.name}\n{dataset.version}" for dataset in chosen])
         return self._known(scope, "relations", subject)
@@ -100,18 +94,17 @@ class Insights:
             or (names is not None and dataset.name in names)
         ]
 
-    def suggestions(self, scope: Scope, author: str, name: str, version: str) -> Document | Task:
+    def suggestions(self, scope: Scope, name: str, version: str) -> Document:
         """Cleaning operations worth a look, with how many cells each would change."""
 
-        def compute(connection: duckdb.DuckDBPyConnection, report: Report) -> Any:
+        def compute(connection: duckdb.DuckDBPyConnection) -> Any:
             from steward.data.clean import suggest
 
-            report("Looking for things to clean", 0, None)
+            report("Looking for things to clean")
             found = suggest(connection, self._versions.table(scope, version, name))
             return {"items": [asdict(item) for item in found]}
 
-        title = f"Suggest cleaning of {name}"
-        return self._known_or_started(scope, author, "suggestions", title, [version], compute)
+        return self._known_or_computed(scope, "suggestions", [version], compute)
 
     def key_coverage(
         self, scope: Scope, left: str, column: str, right: str, other: str
@@ -147,37 +140,17 @@ class Insights:
                 nodes[step]["columns"] = change.lineage.get("columns", [])
         return {"nodes": [{"id": key, **value} for key, value in nodes.items()], "edges": edges}
 
-    def _known_or_started(
-        self,
-        scope: Scope,
-        author: str,
-        kind: str,
-        title: str,
-        subject: Sequence[str],
-        compute: Compute,
-    ) -> Document | Task:
+    def _known_or_computed(
+        self, scope: Scope, kind: str, subject: Sequence[str], compute: Compute
+    ) -> Document:
         key = _subject(subject)
         known = self._known(scope, kind, key)
         if known is not None:
             return known
-
-        def work(report: Report) -> Document:
-            with session() as connection:
-                found = compute(connection, report)
-            document = as_document(found)
-            self._remember(scope, kind, key, document)
-            return document
-
-        # Whoever asks while it is computed follows the same task.
-        with self._lock:
-            running = self._under_way.get((scope, kind, key))
-            if running is not None:
-                task = self._tasks.get(scope, running)
-                if task.status in {"queued", "running"}:
-                    return task
-            task = self._tasks.start(scope, author, kind, title, work)
-            self._under_way[scope, kind, key] = task.id
-            return task
+        with session() as connection:
+            document = as_document(compute(connection))
+        self._remember(scope, kind, key, document)
+        return document
 
     def _known(self, scope: Scope, kind: str, key: str) -> Document | None:
         with self._database.read(scope) as tx:

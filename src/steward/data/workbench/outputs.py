@@ -6,41 +6,53 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
+from steward.core import work
 from steward.core.clock import Clock
-from steward.core.errors import Invalid
+from steward.core.errors import Invalid, TooLarge
 from steward.core.mistakes import in_words, mistakes
 from steward.data.engine import session
+from steward.data.scratch import Scratch
 from steward.data.tables import literal
 from steward.data.versions import Versions
 from steward.data.workbench.insights import Document, as_document
 from steward.store import Scope
 
 Format = Literal["csv", "xlsx", "parquet", "delta"]
-_MEDIA = {
+_MEDIA: Final[dict[Format, str]] = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "parquet": "application/vnd.apache.parquet",
     "delta": "application/zip",
 }
-_SUFFIX = {"csv": ".csv", "xlsx": ".xlsx", "parquet": ".parquet", "delta": ".delta.zip"}
+_SUFFIX: Final[dict[Format, str]] = {
+    "csv": ".csv",
+    "xlsx": ".xlsx",
+    "parquet": ".parquet",
+    "delta": ".delta.zip",
+}
+_EXPORTING: Final = "exporting-"
 
 
 @dataclass(frozen=True)
 class Exported:
-    path: Path
+    """A file in the blob store; the sweep removes it after a day."""
+
     filename: str
     media_type: str
+    digest: str
+    bytes: int
+    rows: int
 
 
 class Outputs:
-    def __init__(self, versions: Versions, clock: Clock, folder: Path) -> None:
+    def __init__(self, versions: Versions, clock: Clock, scratch: Scratch) -> None:
         self._versions = versions
         self._clock = clock
-        self._folder = folder
+        self._scratch = scratch
 
     def chart(
         self, scope: Scope, name: str, version: str, request: Mapping[str, Any], *, locale: str
@@ -69,24 +81,50 @@ class Outputs:
             found = suggest(connection, self._versions.table(scope, version, name))
         return [request.model_dump(mode="json", exclude_none=True) for request in found]
 
-    @contextmanager
-    def export(self, scope: Scope, name: str, version: str, kind: Format) -> Iterator[Exported]:
-        """A file with the whole version; it is gone when the block ends."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=self._folder) as folder:
-            filename = _plain(name) + _SUFFIX[kind]
-            path = Path(folder) / "export"
+    def check_export(
+        self, scope: Scope, name: str, version: str, kind: Format, *, several_sheets: bool
+    ) -> None:
+        """Refuses an export that cannot be made or opened, and says what can be done instead."""
+        from steward.data.show.xlsx import MAX_ROWS, check_size
+
+        if kind != "xlsx":
+            return
+        found = self._versions.get(scope, version)
+        check_size(name, found.rows, len(found.columns))
+        sheets = -(-found.rows // (MAX_ROWS - 1))
+        if sheets > 1 and not several_sheets:
+            raise TooLarge(
+                f"{name!r} has {found.rows:,} rows; a sheet of Excel holds {MAX_ROWS - 1:,} below its header. "
+                f"Export it as CSV or Parquet, or as a workbook with {sheets} sheets.",
+                code="excel-limit",
+            )
+
+    def export(
+        self, scope: Scope, name: str, version: str, kind: Format, *, several_sheets: bool = False
+    ) -> Exported:
+        """A file with the whole version, kept in the blob store for a day."""
+        self.check_export(scope, name, version, kind, several_sheets=several_sheets)
+        work.report(f"Writing {name}")
+        with self._place(_EXPORTING) as folder:
+            path = folder / "export"
             self._write(scope, name, version, kind, path)
-            yield Exported(path, filename, _MEDIA[kind])
+            work.report(f"Storing {name}")
+            file = self._versions.adopt_file(scope, path)
+        rows = self._versions.get(scope, version).rows
+        return Exported(_plain(name) + _SUFFIX[kind], _MEDIA[kind], file.digest, file.bytes, rows)
 
     @contextmanager
     def workbook(self, scope: Scope, sheets: Sequence[tuple[str, str]]) -> Iterator[Path]:
         """A workbook with a sheet for each name and version; it is gone when the block ends."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=self._folder) as folder:
-            path = Path(folder) / "workbook.xlsx"
+        with self._place(_EXPORTING) as folder:
+            path = folder / "workbook.xlsx"
             self._write_workbook(scope, sheets, path)
             yield path
+
+    @contextmanager
+    def _place(self, prefix: str) -> Iterator[Path]:
+        with TemporaryDirectory(prefix=prefix, dir=self._scratch.folder()) as folder:
+            yield Path(folder)
 
     def _write_workbook(self, scope: Scope, sheets: Sequence[tuple[str, str]], path: Path) -> None:
         from steward.data.show.reports import Provenance, SourceVersion
@@ -97,7 +135,7 @@ class Outputs:
             SourceVersion(dataset=name, version=version, rows=table.rows)
             for (name, version), table in zip(sheets, tables, strict=True)
         )
-        with session() as connection:
+        with session(scratch=path.parent) as connection:
             write_xlsx(
                 path,
                 connection,
@@ -115,7 +153,7 @@ class Outputs:
             self._write_workbook(scope, [(name, version)], path)
             return
         table = self._versions.table(scope, version, name)
-        with session() as connection:
+        with session(scratch=path.parent) as connection:
             if kind == "csv":
                 from steward.data.show.csv_files import write_csv
 
@@ -131,6 +169,7 @@ class Outputs:
         self._versions.export_delta(scope, version, folder, name)
         with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
             for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+                work.current().check()
                 archive.write(file, f"{_plain(name)}/{file.relative_to(folder)}")
 
 

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import duckdb
 
+from steward.core import work
 from steward.core.clock import Clock
 from steward.data.engine import session
 from steward.data.tables import Table
 from steward.data.versions import MAIN, Commit, Dataset, Draft, Versions
 from steward.data.workbench.insights import Insights
-from steward.data.workbench.tasks import Report as Tell
-from steward.data.workbench.tasks import Task, Tasks
 from steward.store import Scope
 
 if TYPE_CHECKING:
@@ -26,13 +25,12 @@ _OVERLAPS = 30
 
 
 class Reporting:
-    def __init__(self, versions: Versions, insights: Insights, tasks: Tasks, clock: Clock) -> None:
+    def __init__(self, versions: Versions, insights: Insights, clock: Clock) -> None:
         self._versions = versions
         self._insights = insights
-        self._tasks = tasks
         self._clock = clock
 
-    def start(
+    def write(
         self,
         scope: Scope,
         author: str,
@@ -41,37 +39,32 @@ class Reporting:
         *,
         locale: str = "en-GB",
         branch: str = MAIN,
-    ) -> Task:
+    ) -> Commit:
         """Writes the report as HTML and PDF into the project's files, in one commit."""
+        from steward.data.show.html import html
+        from steward.data.show.pdf import pdf
+
         workspace = self._versions.workspace(scope, author)
         sources = [workspace.dataset(name, branch) for name in datasets]
-
-        def work(tell: Tell) -> dict[str, Any]:
-            from steward.data.show.html import html
-            from steward.data.show.pdf import pdf
-
-            tell("Looking at the data", 0, len(sources))
-            report = self._report(scope, author, title, sources, locale, branch)
-            tell("Laying it out", 0, None)
-            stem = f"{FOLDER}/{_plain(title)}"
-            files = [
-                self._versions.put_file(scope, f"{stem}.html", [html(report)]),
-                self._versions.put_file(scope, f"{stem}.pdf", [pdf(report)]),
-            ]
-            draft = Draft(
-                message=f"Report {title}",
-                operation="report",
-                arguments={
-                    "datasets": list(datasets),
-                    "digest": report.digest(),
-                    "files": [file.path for file in files],
-                },
-                files={file.path: file.digest for file in files},
-            )
-            commit = workspace.commit(draft, branch)
-            return {"commit": commit.id, "files": [file.path for file in files]}
-
-        return self._tasks.start(scope, author, "report", f"Report {title}", work)
+        report = self._report(scope, author, title, sources, locale, branch)
+        work.report("Laying it out")
+        stem = f"{FOLDER}/{_plain(title)}"
+        files = [
+            self._versions.put_file(scope, f"{stem}.html", [html(report)]),
+            self._versions.put_file(scope, f"{stem}.pdf", [pdf(report)]),
+        ]
+        work.report("Committing")
+        draft = Draft(
+            message=f"Report {title}",
+            operation="report",
+            arguments={
+                "datasets": list(datasets),
+                "digest": report.digest(),
+                "files": [file.path for file in files],
+            },
+            files={file.path: file.digest for file in files},
+        )
+        return workspace.commit(draft, branch)
 
     def _report(
         self,
@@ -88,7 +81,8 @@ class Reporting:
         head = workspace.commit_at(branch)
         sections: list[Section] = []
         with session() as connection:
-            for source in sources:
+            for number, source in enumerate(sources):
+                work.report("Looking at the data", number, len(sources))
                 table = self._versions.table(scope, source.version, source.name)
                 sections.append(self._section(connection, table, locale))
         overlap = self._overlap(scope, author, [source.name for source in sources], branch)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from steward.core.work import report
 from steward.data.engine import session
 from steward.data.tables import Table, parquet_source
-from steward.data.versions import MAIN, Dataset, Draft, VersionConflict, Versions
+from steward.data.versions import MAIN, Commit, Dataset, Draft, VersionConflict, Versions
 from steward.data.workbench.insights import Document, as_document
-from steward.data.workbench.tasks import Report, Task, Tasks
 from steward.store import Scope
 
 if TYPE_CHECKING:
@@ -32,41 +32,31 @@ _KEPT_FOLDERS = 10
 
 
 class Resolving:
-    def __init__(self, versions: Versions, tasks: Tasks, folder: Path) -> None:
+    def __init__(self, versions: Versions, folder: Path) -> None:
         self._versions = versions
-        self._tasks = tasks
         self._folder = folder
 
     def propose(
         self, scope: Scope, author: str, datasets: Sequence[str], branch: str = MAIN
-    ) -> Task:
+    ) -> Document:
         """Rules found from the data: roles of columns, blocking, comparisons, thresholds, survivorship."""
+        from steward.data.resolve import propose
+
         sources = self._sources(scope, author, datasets, branch)
-
-        def work(report: Report) -> Document:
-            from steward.data.resolve import propose
-
-            report("Comparing records to find rules", 0, None)
-            with self._at_work(scope, sources) as (connection, tables, folder):
-                rules = propose(connection, tables, folder)
-                return self._judged(connection, tables, rules, folder)
-
-        title = f"Propose how {_listed(datasets)} match"
-        return self._tasks.start(scope, author, "propose-rules", title, work)
+        report("Comparing records to find rules")
+        with self._at_work(scope, sources) as (connection, tables, folder):
+            rules = propose(connection, tables, folder)
+            return self._judged(connection, tables, rules, folder)
 
     def estimate(
         self, scope: Scope, author: str, rules: str, datasets: Sequence[str], branch: str = MAIN
-    ) -> Task:
+    ) -> Document:
         """What edited rules (YAML) would do, with borderline pairs side by side."""
         parsed = _parsed(rules)
         sources = self._sources(scope, author, datasets, branch)
-
-        def work(report: Report) -> Document:
-            report("Weighing the pairs", 0, None)
-            with self._at_work(scope, sources) as (connection, tables, folder):
-                return self._judged(connection, tables, parsed, folder)
-
-        return self._tasks.start(scope, author, "estimate-rules", "Estimate the matches", work)
+        report("Weighing the pairs")
+        with self._at_work(scope, sources) as (connection, tables, folder):
+            return self._judged(connection, tables, parsed, folder)
 
     def apply(
         self,
@@ -79,60 +69,54 @@ class Resolving:
         run_id: str | None = None,
         *,
         base: str | None = None,
-    ) -> Task:
+    ) -> Commit:
         """Golden records, the mapping of every source row and the pairs, in one commit.
 
         `base` is the commit that a trial was based on: what is read is its data, and a branch on which that
         data or the results changed since is refused, at once and again when the commit is made.
         """
+        from steward.data.resolve import resolve
+
         parsed = _parsed(rules)
         made = _results(target)
         if base is None:
             base = self._versions.workspace(scope, author).branch(branch).head
         else:
-            self._refuse_changed(scope, author, base, branch, [*datasets, *made])
+            self.refuse_changed(scope, author, base, branch, datasets, target)
         sources = self._sources(scope, author, datasets, base)
-
-        def work(report: Report) -> Document:
-            from steward.data.resolve import resolve
-
-            with self._at_work(scope, sources) as (connection, tables, folder):
-                report("Resolving entities", 0, None)
-                done = resolve(connection, tables, parsed, folder)
-                report("Storing the results", 0, None)
-                written = {
-                    name: self._versions.write(scope, f"SELECT * FROM {parquet_source([path])}").id
-                    for name, path in zip(
-                        made, (done.golden.path, done.mapping.path, done.pairs.path), strict=True
-                    )
-                }
-            lineage = {"operation": "resolve", "inputs": list(datasets)}
-            draft = Draft(
-                message=f"Resolve {_listed(datasets)}: {done.rows:,} rows are {done.entities:,} entities",
-                operation="resolve",
-                arguments={
-                    "datasets": list(datasets),
-                    "rules": rules,
-                    "rules_hash": done.rules_hash,
-                },
-                datasets=written,
-                inputs={name: [source.version for source in sources] for name in written},
-                lineage=dict.fromkeys(written, lineage),
-            )
-            workspace = self._versions.workspace(scope, author, run_id=run_id)
-            commit = workspace.commit(draft, branch, base=base, unchanged=list(datasets))
-            return {
-                "commit": commit.id,
+        with self._at_work(scope, sources) as (connection, tables, folder):
+            report("Resolving entities")
+            done = resolve(connection, tables, parsed, folder)
+            report("Storing the results")
+            written = {
+                name: self._versions.write(scope, f"SELECT * FROM {parquet_source([path])}").id
+                for name, path in zip(
+                    made, (done.golden.path, done.mapping.path, done.pairs.path), strict=True
+                )
+            }
+        report("Committing")
+        lineage = {"operation": "resolve", "inputs": list(datasets)}
+        draft = Draft(
+            message=f"Resolve {_listed(datasets)}: {done.rows:,} rows are {done.entities:,} entities",
+            operation="resolve",
+            arguments={
+                "datasets": list(datasets),
+                "rules": rules,
+                "rules_hash": done.rules_hash,
                 "base": base,
-                "datasets": list(written),
+                "results": list(written),
                 "rows": done.rows,
                 "entities": done.entities,
                 "merged_entities": done.merged_entities,
                 "checks": [asdict(check) for check in done.checks],
                 "notes": list(done.notes),
-            }
-
-        return self._tasks.start(scope, author, "resolve", f"Resolve {_listed(datasets)}", work)
+            },
+            datasets=written,
+            inputs={name: [source.version for source in sources] for name in written},
+            lineage=dict.fromkeys(written, lineage),
+        )
+        workspace = self._versions.workspace(scope, author, run_id=run_id)
+        return workspace.commit(draft, branch, base=base, unchanged=list(datasets))
 
     def _judged(
         self,
@@ -151,12 +135,27 @@ class Resolving:
             "notes": list(scored.notes),
         }
 
-    def _refuse_changed(
-        self, scope: Scope, author: str, base: str, branch: str, names: Sequence[str]
+    def check(
+        self, scope: Scope, author: str, datasets: Sequence[str], branch: str, rules: str | None
+    ) -> None:
+        """Refuses datasets that are not there and rules that cannot be read, before any work begins."""
+        if rules is not None:
+            _parsed(rules)
+        self._sources(scope, author, datasets, branch)
+
+    def refuse_changed(
+        self,
+        scope: Scope,
+        author: str,
+        base: str,
+        branch: str,
+        datasets: Sequence[str],
+        target: str,
     ) -> None:
         """A conflict now, rather than after minutes of work whose commit would be refused anyway."""
+        names = {*datasets, *_results(target)}
         differences = self._versions.workspace(scope, author).diff(base, branch).entries
-        changed = {entry.name for entry in differences if entry.kind == "dataset"} & set(names)
+        changed = {entry.name for entry in differences if entry.kind == "dataset"} & names
         if changed:
             raise VersionConflict(
                 f"{_listed(sorted(changed))} changed on {branch!r} since this was tried out. "

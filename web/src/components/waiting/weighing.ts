@@ -2,7 +2,7 @@
 import { api, bodyOf } from '@/api/client';
 import type { Proposal } from '@/api/resolve';
 import type { Waiting } from '@/api/run-types';
-import { isOver, taskError } from '@/api/tasks';
+import { isOver, workError, workOf } from '@/api/long-work';
 
 const ASK_EVERY = 400;
 const PLACE = '/api/v1/projects/{project_id}/runs/{run_id}/weighings';
@@ -15,14 +15,14 @@ export async function weighed(
   rules: string,
 ) {
   const path = { project_id: projectId, run_id: runId };
-  let task = await bodyOf(api.POST(PLACE, { params: { path }, body: { key, rules } }));
-  while (!isOver(task)) {
+  let work = workOf(await bodyOf(api.POST(PLACE, { params: { path }, body: { key, rules } })));
+  while (!isOver(work)) {
     await pause();
-    const one = { ...path, task_id: task.id };
-    task = await bodyOf(api.GET(`${PLACE}/{task_id}`, { params: { path: one } }));
+    const one = { ...path, weighing_id: work.id };
+    work = workOf(await bodyOf(api.GET(`${PLACE}/{weighing_id}`, { params: { path: one } })));
   }
-  const problem = taskError(task);
+  const problem = workError(work);
   if (problem) throw problem;
   // The schema leaves the shape of results open; an estimate answers as a proposal does.
-  return task.result as unknown as Proposal;
+  return work.result as Proposal;
 }

@@ -8,6 +8,7 @@ import { itemsOf } from '@/api/lists';
 import { useMay, useProject } from '@/app/project';
 import { useDataUndoKeys } from '@/components/data-undo';
 import { Page } from '@/components/Page';
+import { UnderWay } from '@/components/UnderWay';
 import { useDialog } from '@/components/use-search-param';
 import { DatasetTable } from './DatasetTable';
 import classes from './datasets.module.css';
@@ -55,6 +56,7 @@ export default function DatasetsPage() {
       description="Typed tables with a history: every change can be looked at and undone. Drop files anywhere on this page to load them."
       actions={begin}
     >
+      <UnderWay projectId={project.id} subject="load" />
       <DatasetTable projectId={project.id} query={query} begin={begin} />
       {isOver && <div className={classes.dropZone}>Drop to load</div>}
       {mayLoad && (dialog.opened || files.length > 0) && (

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useEffect } from 'react';
 import { ErrorState } from '@/components/ErrorState';
 import { useFormats } from '@/components/format';
-import { TaskProgress } from '@/components/TaskProgress';
+import { WorkProgress } from '@/components/WorkProgress';
 import { datasetName } from './dataset-name';
 import { FileSettings } from './FileSettings';
 import { Outcome } from './Outcome';
@@ -40,7 +40,7 @@ export function FileLoader({ projectId, file, taken, onStage, onLeave }: Props) 
   }
   if (load.stage === 'sending') {
     return (
-      <TaskProgress
+      <WorkProgress
         doing={`Sending ${file.name}`}
         done={load.sent}
         total={file.size}
@@ -50,7 +50,7 @@ export function FileLoader({ projectId, file, taken, onStage, onLeave }: Props) 
     );
   }
   if (!load.inspection) {
-    return <TaskProgress doing="Looking at the file" done={0} total={null} />;
+    return <WorkProgress doing="Looking at the file" done={0} total={null} />;
   }
   return (
     <Review

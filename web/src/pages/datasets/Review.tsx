@@ -5,13 +5,13 @@ import { fieldMessages } from '@/api/errors';
 import type { Inspection } from '@/api/uploads';
 import { FormError } from '@/components/FormError';
 import { useFormats } from '@/components/format';
-import { TaskProgress } from '@/components/TaskProgress';
+import { WorkProgress } from '@/components/WorkProgress';
 import { ColumnFindings } from './ColumnFindings';
 import type { FileLoad } from './use-file-load';
 import { Warnings } from './Warnings';
 
 interface Props {
-  load: Pick<FileLoad, 'stage' | 'options' | 'task' | 'error' | 'correct' | 'load' | 'cancel'>;
+  load: Pick<FileLoad, 'stage' | 'options' | 'work' | 'error' | 'correct' | 'load' | 'cancel'>;
   inspection: Inspection;
   /** Something more to say about it, such as its size. */
   about?: string;
@@ -67,10 +67,10 @@ export function Review(props: Props) {
         />
         <FormError error={load.error} />
         {load.stage === 'loading' ? (
-          <TaskProgress
-            doing={load.task?.doing ?? 'Waiting'}
-            done={load.task?.done ?? 0}
-            total={load.task?.total ?? null}
+          <WorkProgress
+            doing={load.work?.doing ?? 'Waiting'}
+            done={load.work?.done ?? 0}
+            total={load.work?.total ?? null}
             onCancel={load.cancel}
           />
         ) : (

@@ -1,6 +1,7 @@
 /** One file on its way to a dataset: sent, looked at, corrected, loaded. A failure loses nothing of it. */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { IngestOptions, Task } from '@/api/data-types';
+import type { IngestOptions } from '@/api/data-types';
+import type { LongWork } from '@/api/long-work';
 import {
   abandonUpload,
   ingestUpload,
@@ -10,7 +11,7 @@ import {
   sendFile,
   transportOf,
 } from '@/api/uploads';
-import { useLoadTask } from './use-load-task';
+import { useFollowedLoad } from './use-followed-load';
 
 export type LoadOptions = Partial<IngestOptions>;
 export type Stage = 'sending' | 'inspecting' | 'ready' | 'loading' | 'done';
@@ -21,7 +22,7 @@ export interface FileLoad {
   sent: number;
   inspection: Inspection | null;
   options: LoadOptions;
-  task: Task | null;
+  work: LongWork | null;
   result: LoadResult | null;
   error: unknown;
   /** Sends on, or looks again, after a failure. */
@@ -35,7 +36,7 @@ export interface FileLoad {
 }
 
 export function useFileLoad(projectId: string, file: File): FileLoad {
-  const following = useLoadTask(projectId);
+  const following = useFollowedLoad(projectId);
   const [stage, setStage] = useState<Stage>('sending');
   const [sent, setSent] = useState(0);
   const [inspection, setInspection] = useState<Inspection | null>(null);
@@ -102,7 +103,7 @@ export function useFileLoad(projectId: string, file: File): FileLoad {
     sent,
     inspection,
     options,
-    task: following.task,
+    work: following.work,
     result: following.result,
     error: error ?? following.error,
     retry: () => {

@@ -4,10 +4,10 @@ import { ingestServer, inspectServer, type ServerPlace } from '@/api/servers';
 import type { Inspection } from '@/api/uploads';
 import { withSetting } from './corrections';
 import type { LoadOptions } from './use-file-load';
-import { useLoadTask } from './use-load-task';
+import { useFollowedLoad } from './use-followed-load';
 
 export function useServerLoad(projectId: string) {
-  const following = useLoadTask(projectId);
+  const following = useFollowedLoad(projectId);
   const [stage, setStage] = useState<'ready' | 'inspecting' | 'loading'>('ready');
   const [inspection, setInspection] = useState<Inspection | null>(null);
   const [options, setOptions] = useState<LoadOptions>({});
@@ -38,7 +38,7 @@ export function useServerLoad(projectId: string) {
     stage: stage === 'loading' && following.isOver ? 'ready' : stage,
     inspection,
     options,
-    task: following.task,
+    work: following.work,
     result: following.result,
     error: error ?? following.error,
     connect: (to: ServerPlace) => {

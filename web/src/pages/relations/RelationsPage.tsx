@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Waypoints } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { relationsOf } from '@/api/insights';
-import { useInsight } from '@/api/tasks';
+import { useInsight } from '@/api/long-work';
 import { useMay, useProject } from '@/app/project';
 import { useDataUndoKeys } from '@/components/data-undo';
 import { datasetPath } from '@/components/dataset-path';

@@ -1,17 +1,19 @@
 /** Writes a report: title and datasets, then its progress, then the result. */
 import { Anchor, Button, Group, Modal, MultiSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type SubmitEvent, useEffect, useState } from 'react';
-import { datasetsQuery, exportAddress } from '@/api/datasets';
+import { datasetsQuery } from '@/api/datasets';
 import { fieldMessages } from '@/api/errors';
 import { projectKey } from '@/api/keys';
 import { itemsOf } from '@/api/lists';
 import { writeReport } from '@/api/reports';
-import { cancelTask, isOver, taskError, taskQuery } from '@/api/tasks';
+import { cancelWork, isOver, workError, workOf, workQuery } from '@/api/long-work';
 import { useProject } from '@/app/project';
+import { datasetPath } from '@/components/dataset-path';
 import { FormError } from '@/components/FormError';
 import { useFormats } from '@/components/format';
-import { TaskProgress } from '@/components/TaskProgress';
+import { WorkProgress } from '@/components/WorkProgress';
 import { useSearchParam } from '@/components/use-search-param';
 import classes from './reports.module.css';
 import { DownloadButton } from './ReportTable';
@@ -40,14 +42,14 @@ function Steps({ onShow }: Pick<Props, 'onShow'>) {
     mutationFn: (request: { title: string; datasets: string[] }) =>
       writeReport(project.id, { ...request, locale: formats.locale }),
   });
-  const followed = useQuery(taskQuery(project.id, start.data?.id));
-  const task = followed.data ?? start.data;
-  const isDone = task?.status === 'done';
+  const followed = useQuery(workQuery(project.id, start.data?.id));
+  const work = followed.data ?? (start.data && workOf(start.data));
+  const isDone = work?.status === 'done';
   useEffect(() => {
     if (isDone) void client.invalidateQueries({ queryKey: projectKey(project.id, 'data') });
   }, [client, isDone, project.id]);
   if (isDone) {
-    const { files } = task.result as { files: string[] };
+    const { files } = work.result as { files: string[] };
     return (
       <Written
         projectId={project.id}
@@ -57,12 +59,12 @@ function Steps({ onShow }: Pick<Props, 'onShow'>) {
       />
     );
   }
-  if (task && !isOver(task)) {
-    return <TaskProgress {...task} onCancel={() => void cancelTask(project.id, task.id)} />;
+  if (work && !isOver(work)) {
+    return <WorkProgress {...work} onCancel={() => void cancelWork(project.id, work.id)} />;
   }
   return (
     <ReportForm
-      error={start.error ?? followed.error ?? (task ? taskError(task) : null)}
+      error={start.error ?? followed.error ?? (work ? workError(work) : null)}
       isBusy={start.isPending}
       given={start.variables}
       onSubmit={start.mutate}
@@ -158,13 +160,13 @@ function Written({ projectId, files, datasets, onShow }: WrittenProps) {
       </Group>
       <div>
         <Text size="sm" c="dimmed">
-          The data itself as Excel:
+          The data itself can be exported from its page:
         </Text>
         <ul className={classes.list}>
           {datasets.map((name) => (
             <li key={name}>
-              <Anchor href={exportAddress(projectId, name, 'xlsx')} download size="sm">
-                {`${name}.xlsx`}
+              <Anchor component={Link} to={datasetPath(projectId, name)} size="sm">
+                {name}
               </Anchor>
             </li>
           ))}

@@ -8,6 +8,7 @@ import { useMay, useProject } from '@/app/project';
 import { useDataUndoKeys } from '@/components/data-undo';
 import { EmptyState } from '@/components/EmptyState';
 import { Page } from '@/components/Page';
+import { UnderWay } from '@/components/UnderWay';
 import { useDialog, useSearchParam } from '@/components/use-search-param';
 import { ReportDialog } from './ReportDialog';
 import { ReportTable } from './ReportTable';
@@ -28,6 +29,7 @@ export default function ReportsPage() {
       description="What is in the datasets, how good it is and where it comes from, with charts, lineage and provenance."
       actions={write}
     >
+      <UnderWay projectId={project.id} subject="report" />
       <ReportTable
         projectId={project.id}
         query={query}

@@ -20,7 +20,7 @@ export function Entities({ result }: { result: Resolution }) {
   const project = useProject();
   const formats = useFormats();
   const [offset, setOffset] = useState(0);
-  const [golden = ''] = result.datasets;
+  const [golden = ''] = result.results;
   const query = useQuery({
     ...rowsAtCommitQuery(project.id, {
       dataset: golden,
@@ -125,7 +125,7 @@ const PAIR_COLUMNS = [
 ];
 
 function Members({ entity, result }: { entity: string; result: Resolution }) {
-  const [, mapping = '', pairs = ''] = result.datasets;
+  const [, mapping = '', pairs = ''] = result.results;
   const { commit } = result;
   return (
     <div>

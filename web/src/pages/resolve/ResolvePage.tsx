@@ -12,10 +12,10 @@ import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
-import { TaskProgress } from '@/components/TaskProgress';
+import { WorkProgress } from '@/components/WorkProgress';
 import { Proposal } from './Proposal';
 import { RulesError } from './RulesError';
-import { useTaskOf } from './use-task-of';
+import { useWork } from '@/api/long-work';
 import { useTrial } from './use-trial';
 
 const MOST_DATASETS = 10;
@@ -26,7 +26,7 @@ export default function ResolvePage() {
   const way = useTrial(project.id);
   const { steps, go } = way;
   const known = useInfiniteQuery(datasetsQuery(project.id));
-  const proposal = useTaskOf<Proposed>(project.id, steps.proposal);
+  const proposal = useWork<Proposed>(project.id, steps.proposal);
   const propose = useMutation({
     mutationFn: () => proposeRules(project.id, steps.datasets),
     onSuccess: ({ id }) => go({ proposal: id }),
@@ -47,7 +47,7 @@ export default function ResolvePage() {
         />
         <RulesError error={propose.error} />
       </Section>
-      {proposal.running && <TaskProgress {...proposal.running} onCancel={proposal.cancel} />}
+      {proposal.running && <WorkProgress {...proposal.running} onCancel={proposal.cancel} />}
       {proposal.error !== null && (
         <ErrorState
           error={proposal.error}

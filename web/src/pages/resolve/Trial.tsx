@@ -11,14 +11,14 @@ import { useProject } from '@/app/project';
 import { datasetPath } from '@/components/dataset-path';
 import { ErrorState } from '@/components/ErrorState';
 import { Section } from '@/components/Section';
-import { TaskProgress } from '@/components/TaskProgress';
+import { WorkProgress } from '@/components/WorkProgress';
 import { Counts } from './Counts';
 import { Entities } from './Entities';
 import { GoldenRecords } from './GoldenRecords';
 import classes from './resolve.module.css';
 import { RulesError } from './RulesError';
 import { type Applying, useApply } from './use-apply';
-import { useTaskOf } from './use-task-of';
+import { useWork } from '@/api/long-work';
 import type { Way } from './use-trial';
 
 interface Props {
@@ -31,7 +31,7 @@ export function Trial({ rules, way }: Props) {
   const { datasets, trial } = way.steps;
   const [target, setTarget] = useState(`${datasets[0] ?? 'records'} golden`.slice(0, 180));
   const known = itemsOf(useInfiniteQuery(datasetsQuery(project.id)).data);
-  const task = useTaskOf<Resolution>(project.id, trial);
+  const task = useWork<Resolution>(project.id, trial);
   const start = useMutation({
     mutationFn: () => tryRules(project.id, { datasets, rules, target: target.trim() }),
     onSuccess: way.show,
@@ -67,7 +67,7 @@ export function Trial({ rules, way }: Props) {
         </Group>
       </form>
       <RulesError error={start.error} />
-      {task.running && <TaskProgress {...task.running} onCancel={task.cancel} />}
+      {task.running && <WorkProgress {...task.running} onCancel={task.cancel} />}
       {task.error !== null && <ErrorState error={task.error} />}
       {task.result && <Outcome key={trial} rules={rules} tried={task.result} way={way} />}
     </Section>
@@ -84,7 +84,7 @@ function Outcome({ rules, tried, way }: OutcomeProps) {
   const apply = useApply(rules, tried, way);
   // Once applied, what is shown is what is in the data.
   const result = apply.done ?? tried;
-  const [golden = ''] = result.datasets;
+  const [golden = ''] = result.results;
   return (
     <Stack gap="md">
       <Counts
@@ -133,7 +133,7 @@ function ApplyBar({ apply, onClose }: ApplyProps) {
     return (
       <Alert variant="light" icon={<Check size={16} aria-hidden />} role="status">
         Applied. Open{' '}
-        {apply.done.datasets.map((name, index) => (
+        {apply.done.results.map((name, index) => (
           <span key={name}>
             {index > 0 && ', '}
             <Anchor component={Link} to={datasetPath(project.id, name)}>
@@ -148,7 +148,7 @@ function ApplyBar({ apply, onClose }: ApplyProps) {
   return (
     <Stack gap="xs">
       <RulesError error={apply.error} />
-      {apply.running && <TaskProgress {...apply.running} onCancel={apply.cancel} />}
+      {apply.running && <WorkProgress {...apply.running} onCancel={apply.cancel} />}
       <Group justify="flex-end" gap="xs">
         <Button variant="subtle" color="gray" disabled={apply.isBusy} onClick={onClose}>
           Close the trial

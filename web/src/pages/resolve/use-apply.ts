@@ -7,7 +7,7 @@ import { useProject } from '@/app/project';
 import { undoData } from '@/components/data-undo';
 import { useFormats } from '@/components/format';
 import { offerUndo } from '@/components/undo';
-import { useTaskOf } from './use-task-of';
+import { useWork } from '@/api/long-work';
 import type { Way } from './use-trial';
 
 export type Applying = ReturnType<typeof useApply>;
@@ -17,13 +17,13 @@ export function useApply(rules: string, tried: Resolution, way: Way) {
   const client = useQueryClient();
   const formats = useFormats();
   const { datasets, branch, applied } = way.steps;
-  const [target = ''] = tried.datasets;
+  const [target = ''] = tried.results;
   const start = useMutation({
     // Held to the data that was tried: if it has changed, the server says so and does nothing.
     mutationFn: () => applyRules(projectId, { datasets, rules, target }, tried.base),
     onSuccess: ({ id }) => way.apply(id),
   });
-  const task = useTaskOf<Resolution>(projectId, applied);
+  const task = useWork<Resolution>(projectId, applied);
   const done = task.result;
   const isDone = done !== null;
   const tell = useEffectEvent(() => {

@@ -1,5 +1,5 @@
 /** Steps as the page takes them: whatever ends a trial stops it and removes its branch. */
-import { cancelTask } from '@/api/tasks';
+import { cancelWork } from '@/api/long-work';
 import { forgetTrial } from '@/api/resolve';
 import { NO_TRIAL, type Steps, useSteps } from './use-steps';
 
@@ -20,8 +20,8 @@ export function useTrial(projectId: string): Way {
   const end = async () => {
     const { trial, branch } = steps;
     if (branch === null) return;
-    // First stopped: a task that loses its branch would be told as a failure.
-    if (trial !== null) await cancelTask(projectId, trial).catch(() => undefined);
+    // First stopped: a run that loses its branch would be told as a failure.
+    if (trial !== null) await cancelWork(projectId, trial).catch(() => undefined);
     await forgetTrial(projectId, branch);
   };
   return {

@@ -9,7 +9,7 @@ import { CodeBlock } from '@/components/CodeBlock';
 import { ErrorState } from '@/components/ErrorState';
 import { useFormats } from '@/components/format';
 import { Hash } from '@/components/Hash';
-import { TaskProgress } from '@/components/TaskProgress';
+import { WorkProgress } from '@/components/WorkProgress';
 
 interface Props {
   run: RunDetail;
@@ -47,7 +47,7 @@ function ReplayResult({ run }: { run: RunDetail }) {
   const formats = useFormats();
   if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   if (query.isFetching || !query.data) {
-    return <TaskProgress doing="Driving the record again" done={0} total={null} />;
+    return <WorkProgress doing="Driving the record again" done={0} total={null} />;
   }
   const { entries, steps, divergences, ended } = query.data;
   const size = `${formats.number(entries)} entries, ${formats.number(steps)} steps, ended ${ended}`;
@@ -107,7 +107,7 @@ function VerifyResult({ run }: { run: RunDetail }) {
   if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   if (query.isFetching || !query.data) {
     return (
-      <TaskProgress
+      <WorkProgress
         doing="Checking entries, files, approvals and signatures"
         done={0}
         total={null}

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { type ChangeRequest, operationsQuery } from '@/api/changes';
 import type { Dataset } from '@/api/data-types';
 import { suggestionsOf } from '@/api/insights';
-import { useInsight } from '@/api/tasks';
+import { useInsight } from '@/api/long-work';
 import { useMay, useProject } from '@/app/project';
 import { ChangeDialog, NewText, OldText } from '@/components/ChangePreview';
 import { EmptyState } from '@/components/EmptyState';

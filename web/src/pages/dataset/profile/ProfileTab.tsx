@@ -3,7 +3,7 @@ import { Alert, Text } from '@mantine/core';
 import { Info } from 'lucide-react';
 import type { Dataset } from '@/api/data-types';
 import { correlationsOf, profileOf } from '@/api/insights';
-import { useInsight } from '@/api/tasks';
+import { useInsight } from '@/api/long-work';
 import { useProject } from '@/app/project';
 import { useFormats } from '@/components/format';
 import { InsightState } from '@/components/InsightState';

@@ -1,4 +1,4 @@
-/** How far a task has come. */
+/** How far some work has come. */
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useFormats } from './format';
 
@@ -12,7 +12,7 @@ interface Props {
   onCancel?: (() => void) | undefined;
 }
 
-export function TaskProgress({ doing, done, total, format, onCancel }: Props) {
+export function WorkProgress({ doing, done, total, format, onCancel }: Props) {
   const formats = useFormats();
   const write = format ?? formats.number;
   const isKnown = total !== null && total > 0;

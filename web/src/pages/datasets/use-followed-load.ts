@@ -1,41 +1,40 @@
 /** A load under way on the server, whatever it loads from: followed to its end. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { Task } from '@/api/data-types';
 import { projectKey } from '@/api/keys';
-import { cancelTask, isOver, taskError, taskQuery } from '@/api/tasks';
+import { cancelWork, isOver, type LongWork, workError, workQuery } from '@/api/long-work';
 import type { LoadResult } from '@/api/uploads';
 
-export interface LoadTask {
+export interface FollowedLoad {
   /** While it runs. */
-  task: Task | null;
+  work: LongWork | null;
   isOver: boolean;
   result: LoadResult | null;
   error: unknown;
   /** Follows this one from now on, or none. */
-  follow: (task: Task | null) => void;
+  follow: (work: LongWork | null) => void;
   cancel: () => void;
 }
 
-export function useLoadTask(projectId: string): LoadTask {
+export function useFollowedLoad(projectId: string): FollowedLoad {
   const client = useQueryClient();
-  const [started, setStarted] = useState<Task | null>(null);
-  const followed = useQuery(taskQuery(projectId, started?.id));
-  const task = started && (followed.data ?? started);
-  const ended = task && isOver(task) ? task : null;
-  const result = ended?.status === 'done' ? (ended.result as unknown as LoadResult) : null;
+  const [started, setStarted] = useState<LongWork | null>(null);
+  const followed = useQuery(workQuery(projectId, started?.id));
+  const work = started && (followed.data ?? started);
+  const ended = work && isOver(work) ? work : null;
+  const result = ended?.status === 'done' ? (ended.result as LoadResult) : null;
   const isLoaded = result !== null;
   useEffect(() => {
     if (isLoaded) void client.invalidateQueries({ queryKey: projectKey(projectId, 'data') });
   }, [client, isLoaded, projectId]);
   return {
-    task: ended ? null : task,
+    work: ended ? null : work,
     isOver: ended !== null,
     result,
-    error: ended ? taskError(ended) : null,
+    error: ended ? workError(ended) : null,
     follow: setStarted,
     cancel: () => {
-      if (started) void cancelTask(projectId, started.id);
+      if (started) void cancelWork(projectId, started.id);
     },
   };
 }

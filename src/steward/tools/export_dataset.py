@@ -1,0 +1,63 @@
+"""A dataset as a file to download: CSV, Excel, Parquet or Delta. Nothing of the project changes."""
+
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from steward.broker.roles import PLAIN, SELECTOR, TARGET
+from steward.broker.tool import TOOLS, Arguments, Cost, Effects, Outcome, Risk, Tool, ToolContext
+from steward.data.workbench.outputs import Exported, Format
+from steward.tools._calls import bench, heavy, source
+from steward.tools._commits import inputs, reading_cost
+
+
+class ExportDataset(Arguments):
+    dataset: Annotated[str, TARGET] = Field(max_length=200, description="Name of the dataset.")
+    format: Annotated[Format, PLAIN] = Field(
+        description="What kind of file; delta: a Delta table in a zip."
+    )
+    version: Annotated[str | None, SELECTOR] = Field(
+        None, max_length=100, description="A version of it; unset: that of the branch."
+    )
+    several_sheets: Annotated[bool, PLAIN] = Field(
+        False, description="For more rows than a sheet of Excel holds: go on on further sheets."
+    )
+
+
+async def run(context: ToolContext, arguments: ExportDataset) -> Outcome:
+    return await heavy(context, _exported, context, arguments)
+
+
+def _exported(context: ToolContext, arguments: ExportDataset) -> Outcome:
+    name = arguments.dataset
+    version = arguments.version or inputs(context, [name])[0].version
+    made: Exported = bench(context).outputs.export(
+        context.scope, name, version, arguments.format, several_sheets=arguments.several_sheets
+    )
+    return Outcome(
+        value={"dataset": name, "version": version, "file": asdict(made)},
+        summary=f"Exported {made.rows:,} rows of {name} as {made.filename}; kept for a day",
+        sources=(source(name, version),),
+        cost=Cost(rows=made.rows, bytes=made.bytes),
+    )
+
+
+TOOLS.add(
+    "export_dataset",
+    Tool(
+        name="export_dataset",
+        title="Export a dataset",
+        description=(
+            "Writes a dataset as a CSV, Excel, Parquet or Delta file, which can be downloaded from the run for a day."
+        ),
+        arguments=ExportDataset,
+        risk=Risk.compute,
+        run=run,
+        effects=Effects(reads=True),
+        timeout=timedelta(hours=2),
+        attempts=2,
+        estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),
+    ),
+)
