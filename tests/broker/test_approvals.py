@@ -456,6 +456,27 @@ def test_four_eyes_keeps_people_from_approving_their_own_requests(
     assert sent_to(world) == ["ann"]
 
 
+def test_four_eyes_and_edits_over_http_and_by_api_token(desk: Desk, world: World) -> None:
+    people = [desk.installation.person(Role.operator, name) for name in ("asks", "edits")]
+    asks, edits = people
+    set_policy(desk, FOUR_EYES)
+    run = desk.call("test_send", to="ann", access=asks.access)
+    desk.drive()
+    place = f"/api/v1/projects/{run.scope.project_id}/approvals"
+    found = edits.client.get(f"{place}/{desk.approval(run).id}").json()
+    assert (found["four_eyes"], found["askers"]) == (True, [asks.access.user_id])
+    verdict = {"approve": True, "body_hash": found["body_hash"]}
+    by_token = desk.installation.by_token(asks, Role.operator)
+    refused = by_token.post(f"{place}/{found['id']}/decision", json=verdict)
+    assert (refused.status_code, refused.json()["code"]) == (403, "approval-not-enough")
+    edited = edits.client.post(
+        f"{place}/{found['id']}/decision", json={**verdict, "arguments": {"to": "bob"}}
+    )
+    assert (edited.json()["status"], edited.json()["title"]) == ("edited", "Send to bob")
+    desk.passed_window()
+    assert (world.sent, desk.status(run)) == ([], "waiting_for_approval")
+
+
 def test_four_eyes_counts_an_editor_as_one_who_asked(
     desk: Desk, world: World, author: Access, operator: Access
 ) -> None:
