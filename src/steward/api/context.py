@@ -1,14 +1,27 @@
 """What a request handler can reach: the installation, the limiter, the request's id and address."""
 
+import asyncio
+from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
-from typing import cast
+from typing import Final, ParamSpec, TypeVar, cast
 
 from fastapi import Request
 
 from steward.api.limits import RateLimiter
 from steward.api.streams import StreamPlaces
 from steward.app import Steward
+from steward.core.fair_threads import FairThreads
+from steward.core.shares import Share, sharing
+from steward.identity import Access
+
+P = ParamSpec("P")
+T = TypeVar("T")
+# More would only wait for one another: for the one writer of SQLite, and for the interpreter.
+_THREADS: Final = 3
+_RESERVE: Final = 16
 
 
 @dataclass(frozen=True)
@@ -18,6 +31,15 @@ class ApiContext:
     streams: StreamPlaces
     stopping: Event = field(default_factory=Event)
     """Set when the server goes down, so that open streams end by themselves."""
+    threads: FairThreads = field(default_factory=lambda: FairThreads(_THREADS, _RESERVE, "api"))
+
+    async def in_turn(
+        self, access: Access, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Does in a thread what blocks; hundreds of calls of one person do not hold up the one of another."""
+        with sharing(Share(access.scope.project_id, access.user_id)):
+            call = partial(copy_context().run, partial(work, *args, **kwargs))
+            return await asyncio.get_running_loop().run_in_executor(self.threads, call)
 
 
 def context_of(request: Request) -> ApiContext:

@@ -13,6 +13,7 @@ from steward.api import create_api
 from steward.api.connections import TimedConnection
 from steward.app import Steward, Stopping, end_children
 from steward.core.errors import Misconfigured
+from steward.core.fair_threads import share_processor
 from steward.core.memory import keep_loaded
 from steward.core.settings import HttpSettings
 from steward.runs.worker import WorkerThread
@@ -58,6 +59,7 @@ def serve(steward: Steward, on_started: Callable[[str], None]) -> None:
     config = server_config(create_api(steward), http)
     server = _Server(config, lambda: on_started(f"http://{shown}:{port}"))
     keep_loaded()
+    share_processor()
     with _driving(steward):
         server.run(sockets=[listener])
 

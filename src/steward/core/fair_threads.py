@@ -1,15 +1,24 @@
 """A pool of threads that people share fairly: a hundred calls of one person do not hold up the one of another."""
 
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
-from steward.core.shares import FairQueue, Share, current_share
+from steward.core.shares import FairQueue, Share, current_share, running_alone
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+_SWITCH_SECONDS: Final = 0.001
+
+
+def share_processor() -> None:
+    """Lets threads hand over more often: one that has little to do waits for each that calculates, five times less long."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
 
 
 class FairThreads(ThreadPoolExecutor):
@@ -49,11 +58,12 @@ class FairThreads(ThreadPoolExecutor):
                 if taken is None:
                     return
                 share, call = taken
-                super().submit(self._run, share, call)
+                super().submit(self._run, share, call, alone=self._queue.running(share) == 1)
 
-    def _run(self, share: Share, call: "_Call") -> None:
+    def _run(self, share: Share, call: "_Call", *, alone: bool) -> None:
         try:
-            call.run()
+            with running_alone(alone):
+                call.run()
         finally:
             with self._queueing:
                 self._queue.done(share)

@@ -189,7 +189,7 @@ class SandboxSettings(_Section):
         le=64,
         description="Executions at a time; people who have none running get up to as many beside them.",
     )
-    ready: int = Field(2, ge=1, le=32, description="Confined processes kept ready.")
+    ready: int = Field(3, ge=1, le=32, description="Confined processes kept ready.")
     image: str = Field(
         "steward-runner",
         description="The runner's image, for all providers but `embedded`; `deploy/sandbox/image.py` builds it.",

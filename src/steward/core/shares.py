@@ -23,6 +23,23 @@ SYSTEM: Final = Share("", "")
 _current: ContextVar[Share] = ContextVar("share", default=SYSTEM)
 
 
+_alone: ContextVar[bool] = ContextVar("alone", default=True)
+
+
+def is_alone() -> bool:
+    """Whether this call is the only one of its person that runs; further ones give way to those of others."""
+    return _alone.get()
+
+
+@contextmanager
+def running_alone(alone: bool) -> Iterator[None]:
+    before = _alone.set(alone)
+    try:
+        yield
+    finally:
+        _alone.reset(before)
+
+
 def current_share() -> Share:
     """Whose work is being done here; tasks and threads inherit it."""
     return _current.get()
@@ -102,6 +119,12 @@ class FairQueue(Generic[T]):
         person.running += 1
         person.served = project.served = self._turn
         return share, person.waiting.popleft()
+
+    def running(self, share: Share) -> int:
+        """How many of a person run."""
+        project = self._projects.get(share.project)
+        person = project.people.get(share.person) if project is not None else None
+        return person.running if person is not None else 0
 
     def done(self, share: Share) -> None:
         """Something that was taken is over."""

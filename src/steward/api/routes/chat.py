@@ -68,11 +68,11 @@ class ChatIn(Input):
 async def chat(request: Request, response: Response, access: AsOperator, body: ChatIn) -> ChatOut:
     """Answers a message, and waits for the answer for up to 30 seconds or until a person is asked."""
     context = context_of(request)
-    started = await to_thread.run_sync(begin, context.steward, access, body)
+    started = await context.in_turn(access, begin, context.steward, access, body)
     run = await _settled(context, started)
     if not run.status.is_final:
         response.status_code = status.HTTP_202_ACCEPTED
-    return await to_thread.run_sync(chat_out, context.steward, access, run)
+    return await context.in_turn(access, chat_out, context.steward, access, run)
 
 
 @router.post(
@@ -87,7 +87,7 @@ async def chat_stream(request: Request, access: AsOperator, body: ChatIn) -> Eve
     """
     context = context_of(request)
     context.streams.require(access.user_id)
-    run = await to_thread.run_sync(begin, context.steward, access, body)
+    run = await context.in_turn(access, begin, context.steward, access, body)
     return followed(context, access, run, cancels=question_in(body.message) is not None)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from steward.core.errors import Misconfigured, Unavailable
+from steward.core.shares import is_alone
 from steward.sandbox.cgroups import Cgroups, delegated
 from steward.sandbox.contract import Envelope, Limits, Request, Response, Tier
 from steward.sandbox.providers import PROVIDERS
@@ -123,9 +124,11 @@ class Embedded:
             self._limits.scratch_bytes,
             self._limits.scratch_inodes,
         )
+        # The last one that is ready is for somebody who has nothing running.
+        least = 0 if is_alone() else 1
         while usual:
             with self._lock:
-                spawned = self._waiting.popleft() if self._waiting else None
+                spawned = self._waiting.popleft() if len(self._waiting) > least else None
             if spawned is None:
                 break
             if spawned.usable():
