@@ -230,6 +230,8 @@ class Threads:
             )
         files = self._requests.attached(access, attachments)
         self._requests.check_mentions(access, branch, mentions)
+        # Found before the transaction: others wait while it writes.
+        tools = self._requests.tools(access.scope) if query is None else frozenset[str]()
         with self._database.write(access.scope) as tx:
             if thread_id is None:
                 thread = self._created(
@@ -239,7 +241,7 @@ class Threads:
                 thread = existing_thread(tx, thread_id, lock=True)
             before = self._parent(tx, thread, parent, waits=query is None)
             request = query or self._requests.planned(
-                access.scope, thread, message, before, mentions, files, extra or {}
+                tools, thread, message, before, mentions, files, extra or {}
             )
             request = replace(request, subject=subject_of(thread.id))
             run = self._runs.records.start_within(tx, access.user_id, request)

@@ -34,7 +34,7 @@ class TurnRequests:
 
     def planned(
         self,
-        scope: Scope,
+        tools: frozenset[str],
         thread: Thread,
         message: str,
         parent: str | None,
@@ -42,12 +42,7 @@ class TurnRequests:
         attachments: Sequence[Attachment],
         extra: Mapping[str, Json],
     ) -> RunRequest:
-        """The run that plans an answer, with the tools that any agent may call; `extra` adds to its document."""
-        tools = frozenset(
-            tool.name
-            for tool in self._tools.listed(scope)
-            if any(agent.may_call(tool.name, tool.risk) for agent in self._roster)
-        ) | {READ_SKILL}
+        """The run that plans an answer; `extra` adds to its document."""
         return RunRequest(
             title=shortened(message, _LONGEST_RUN_TITLE),
             program=PROGRAM,
@@ -57,6 +52,14 @@ class TurnRequests:
             queue="llm",
             priority=PRIORITY,
         )
+
+    def tools(self, scope: Scope) -> frozenset[str]:
+        """What a turn may call: the tools that any agent may call."""
+        return frozenset(
+            tool.name
+            for tool in self._tools.listed(scope)
+            if any(agent.may_call(tool.name, tool.risk) for agent in self._roster)
+        ) | {READ_SKILL}
 
     def known_branch(self, access: Access, name: str) -> str:
         known = self._workbench.datasets.branches(access.scope, access.user_id)

@@ -20,7 +20,7 @@ from steward.identity import Access
 P = ParamSpec("P")
 T = TypeVar("T")
 # More would only wait for one another: for the one writer of SQLite, and for the interpreter.
-_THREADS: Final = 3
+_THREADS: Final = 2
 _RESERVE: Final = 16
 
 

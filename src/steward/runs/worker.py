@@ -35,8 +35,8 @@ _CHORES_SECONDS: Final = 3600.0
 # With a doorbell, what is due for this long was not rung for: its ring was lost, or it woke by time.
 _GRACE: Final = timedelta(seconds=1)
 
-_THREADS: Final = min(32, (os.cpu_count() or 1) + 4)
-"""Calls of steps that block, at a time; as many as an event loop has otherwise."""
+_THREADS: Final = max(4, os.cpu_count() or 1)
+"""Calls of steps that block, at a time: of one person so many, and as many more of people who have none."""
 
 _LET_GO_SECONDS: Final = 3.0
 """For runs that are under way when the worker stops; they go on elsewhere, from their last entry."""

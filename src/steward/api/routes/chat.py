@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Annotated, Any, Final
 
-from anyio import to_thread
 from fastapi import APIRouter, Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field, StringConstraints
@@ -69,7 +68,7 @@ async def chat(request: Request, response: Response, access: AsOperator, body: C
     """Answers a message, and waits for the answer for up to 30 seconds or until a person is asked."""
     context = context_of(request)
     started = await context.in_turn(access, begin, context.steward, access, body)
-    run = await _settled(context, started)
+    run = await _settled(context, access, started)
     if not run.status.is_final:
         response.status_code = status.HTTP_202_ACCEPTED
     return await context.in_turn(access, chat_out, context.steward, access, run)
@@ -157,7 +156,7 @@ def _question(body: ChatIn) -> Question | None:
     return Question(found.kind, found.text, options)
 
 
-async def _settled(context: ApiContext, run: Run) -> Run:
+async def _settled(context: ApiContext, access: Access, run: Run) -> Run:
     """The run once it is over or waits for a person; as it is when patience ends."""
     runs = context.steward.runs
     bell = asyncio.Event()
@@ -171,7 +170,7 @@ async def _settled(context: ApiContext, run: Run) -> Run:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not context.stopping.is_set():
                 bell.clear()
-                run = await to_thread.run_sync(runs.get, run.scope, run.id)
+                run = await context.in_turn(access, runs.get, run.scope, run.id)
                 if run.status.is_final or waits_for_people(run):
                     break
                 await bell.wait()
