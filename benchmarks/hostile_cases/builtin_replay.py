@@ -26,11 +26,11 @@ from steward.agents.roster import Agent
 from steward.agents.showing import Shown, result_shown
 from steward.broker.approvals import Approval
 from steward.broker.labels import untrusted
-from steward.broker.story import Call as Told
-from steward.broker.story import story
 from steward.broker.tool import TOOLS, Risk
 from steward.models import Call
 from steward.runs import Entry, Execution, Json, Run
+from steward.runs.projection import Call as Told
+from steward.runs.projection import calls_of
 from steward.testing.models import ScriptedModel, answers, scripted_desk
 
 PROGRAM: Final = "hostile"
@@ -217,7 +217,7 @@ def replay(desk: Desk, cases: Iterable[Case], names: Names | None = None) -> Non
         known[run.id].goes_out = list(sent_unasked(entries, names))
         known[run.id].told = [
             _under_own_name(call, names)
-            for call in story(entries, desk.steward.runs.payload)
+            for call in calls_of(entries, desk.steward.runs.payload)
             if call.tool is not None and call.key.startswith("work/call/")
         ]
 

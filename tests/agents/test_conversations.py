@@ -13,9 +13,9 @@ from steward.agents.rules.deciding import RulePlanner
 from steward.agents.rules.frames import refreshed
 from steward.agents.rules.languages import languages
 from steward.agents.suggest import next_messages
-from steward.broker.story import Call
 from steward.evaluation import load_suites
 from steward.evaluation.kinds.conversation import ConversationCase, problems_of
+from steward.runs.projection import Call
 from tests.agents.planning_kit import TODAY, catalogue
 from tests.agents.test_rules import Demo, demo  # noqa: F401 - a fixture
 

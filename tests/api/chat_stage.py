@@ -11,7 +11,7 @@ from typing import Any
 import httpx2 as httpx
 
 from steward.app import Steward
-from steward.runs import Execution, Json, Status
+from steward.runs import EntryType, Execution, Json, Status
 from steward.runs.worker import WorkerThread
 
 END = ""
@@ -68,7 +68,7 @@ class Stage:
         async def plan() -> Json:
             return PLANNED
 
-        await execution.step("plan/1", {"branch": 1}, plan)
+        await execution.step("plan/1", {"branch": 1}, plan, type=EntryType.plan_made)
         if "review" in execution.request.document["message"]:
             answer = await execution.wait(
                 "plan/1/review",
@@ -80,8 +80,10 @@ class Stage:
                 return await self._answer(execution, "Nothing was done.")
         found = await broker.call(execution, "p1/look/call/1", "list_datasets", {})
         deviation = {"kind": "limit", "tool": None, "why": "It was enough."}
-        await execution.note("p1/look/deviation/1", deviation)
-        await execution.note("p1/look/done", {"summary": found.summary})
+        key = "p1/look"
+        await execution.note(f"{key}/deviation/1", deviation, type=EntryType.step_deviated, of=key)
+        done = {"summary": found.summary}
+        await execution.note(f"{key}/done", done, type=EntryType.step_finished, of=key)
         text = await execution.step(
             "answer/request", {}, lambda: self._speak(execution), interruptible=True
         )
@@ -117,7 +119,7 @@ class Stage:
         async def made() -> Json:
             return output
 
-        return await execution.step("answer", {}, made)
+        return await execution.step("answer", {}, made, type=EntryType.answer_given)
 
 
 @contextmanager

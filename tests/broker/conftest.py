@@ -30,7 +30,8 @@ from steward.core.errors import Unavailable
 from steward.flows.launch import Start
 from steward.identity import Access, Role
 from steward.runs import UNCERTAIN, Entry, Found, Reconciled, Run, Ticket
-from steward.runs.entry_types import ENTRY, lifted
+from steward.runs.entries import typed
+from steward.runs.entry_types import lifted
 from steward.testing.installation import Installation
 
 
@@ -160,8 +161,7 @@ def check_types(entries: Iterable[Entry]) -> None:
         # People were asked another time about the same call only after entries had types.
         if "/again-" not in entry.key:
             assert lifted(entry.kind, entry.key, entry.data) == (entry.type, entry.of), entry.key
-        names = ("seq", "at", "key", "of", "type", "data")
-        ENTRY.validate_python({name: getattr(entry, name) for name in names})
+        typed(entry)
 
 
 @dataclass

@@ -11,12 +11,12 @@ import pytest
 from steward.broker.approvals import Approval, Extent, State
 from steward.broker.policy_text import parse
 from steward.broker.presets import PRESETS, faults
-from steward.broker.story import story
 from steward.core.errors import Denied, Invalid
 from steward.core.faults import install
 from steward.identity import Access, Role
 from steward.identity.principals import TokenLimits, Via
 from steward.runs import Run
+from steward.runs.projection import calls_of
 from steward.runs.worker import LEASE
 from tests.broker.conftest import Desk, World
 
@@ -352,7 +352,7 @@ def test_what_is_asked_another_time_can_be_edited_again(
     desk.passed_window()
     assert sent_to(world) == ["cid"]
     runs = desk.steward.runs
-    told = story(runs.journal.entries(run.scope, run.id), runs.payload)
+    told = calls_of(runs.journal.entries(run.scope, run.id), runs.payload)
     (call,) = (each for each in told if each.tool is not None)
     assert (call.key, call.state, call.arguments["to"]) == ("call", "done", "cid")
     assert [answer["decision"] for answer in call.approvals] == ["approved", "approved"]

@@ -15,12 +15,12 @@ from steward.broker import _tables as tables
 from steward.broker.approvals import Approval, Extent, State
 from steward.broker.grants import Grant
 from steward.broker.presets import PRESETS
-from steward.broker.story import story
 from steward.broker.tool import Risk
 from steward.core.errors import Conflict, Denied, Invalid, StewardError
 from steward.flows.launch import Start
 from steward.identity import Access, Role
 from steward.runs import Execution, Run, RunRequest, digest
+from steward.runs.projection import calls_of
 from tests.broker.conftest import Desk, World
 
 
@@ -477,7 +477,7 @@ def test_what_a_person_tells_is_not_taken_for_a_record(desk: Desk) -> None:
     desk.drive()
     assert desk.status(run) == "done"
     runs = desk.steward.runs
-    calls = story(runs.journal.entries(desk.access.scope, run.id), runs.payload)
+    calls = calls_of(runs.journal.entries(desk.access.scope, run.id), runs.payload)
     assert [call.artifacts for call in calls] == [[]]
 
 

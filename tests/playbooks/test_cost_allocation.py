@@ -19,7 +19,6 @@ import sqlalchemy as sa
 from steward.api.seeing import Seeing
 from steward.broker import _tables as approval_tables
 from steward.broker.approvals import Approval, Verdict
-from steward.broker.story import story
 from steward.connections import Draft, Http
 from steward.core.events import TYPE_PREFIX
 from steward.identity import Role
@@ -28,6 +27,7 @@ from steward.playbooks import blueprint as blueprint_module
 from steward.playbooks.blueprint import Blueprint, read_blueprint
 from steward.runs import Run, Status, digest
 from steward.runs import _tables as run_tables
+from steward.runs.projection import calls_of
 from steward.testing import Installation, Person
 from tests.playbooks.conftest import Room, returned_to, with_data
 from tests.playbooks.receiver import Receiver, receiving
@@ -304,7 +304,7 @@ def _tamper(handoff: Handoff, run: Run, approved: Approval, where: str) -> None:
 
 def _sheets(room: Room, run: Run) -> list[list[dict[str, Any]]]:
     """The rows of the workbook that the run left behind, sheet by sheet, without the one about its making."""
-    told = story(room.runs.journal.entries(run.scope, run.id), room.runs.payload)
+    told = calls_of(room.runs.journal.entries(run.scope, run.id), room.runs.payload)
     (made,) = [each for call in told for each in call.artifacts]
     assert made["name"] == "exports/product-cost-allocation-2026-02.xlsx"
     content = b"".join(room.installation.steward.blobs.read(made["digest"]))

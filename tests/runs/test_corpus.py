@@ -1,6 +1,7 @@
 """Journals that earlier versions wrote still open, verify, replay and tell the same story.
 
 The capsules were written by the version before types and signatures, with what its own readers made of them beside each.
+One thing was corrected: its traces counted the planning of an edited call as a call of its own.
 A capsule of a run by tools that only tests have is replayed where those tools are: in the broker's tests.
 """
 
@@ -9,6 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,12 +18,12 @@ import pytest
 from steward.agents.dossier import dossier
 from steward.agents.spans import spans_of
 from steward.agents.telling import Teller
-from steward.broker.story import story
+from steward.agents.turn_documents import turn_document
 from steward.runs import EntryType, Signing
 from steward.runs.capsules import Capsule, unpack
-from steward.runs.entries import is_reference
-from steward.runs.entry_types import ENTRY
+from steward.runs.entries import is_reference, typed
 from steward.runs.offline import verify_capsule
+from steward.runs.projection import calls_of
 from steward.store import Signer
 from tests.broker.conftest import Desk, desk
 
@@ -29,6 +31,17 @@ __all__ = ["desk"]
 
 FOLDER = Path(__file__).parent / "corpus"
 NAMES = sorted(path.name.removesuffix(".capsule.zip") for path in FOLDER.glob("*.capsule.zip"))
+
+
+_TURN: Any = SimpleNamespace(
+    **dict.fromkeys(("siblings", "mentions", "attachments"), ()),
+    thread_id="thr",
+    created_by="usr",
+    message="",
+    created_at="",
+    parent=None,
+    query_type=None,
+)
 
 
 def opened(name: str) -> Capsule:
@@ -52,10 +65,7 @@ def test_an_old_journal_is_verified_and_every_entry_has_a_type(name: str) -> Non
     assert found.signing is Signing.before_signing
     for entry in capsule.entries:
         assert entry.version == 1
-        shown = {
-            field: getattr(entry, field) for field in ("seq", "at", "key", "of", "type", "data")
-        }
-        ENTRY.validate_python(shown)
+        typed(entry)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -63,7 +73,7 @@ def test_an_old_journal_tells_the_same_story(name: str) -> None:
     before = json.loads((FOLDER / f"{name}.json").read_text())
     capsule = opened(name)
     run, entries, payload = capsule.as_run(), list(capsule.entries), payload_of(capsule)
-    calls = [asdict(call) for call in story(entries, payload) if call.tool is not None]
+    calls = [asdict(call) for call in calls_of(entries, payload) if call.tool is not None]
     assert _plain(calls) == before["calls"]
     assert _plain(dossier(run, entries, payload)) == before["dossier"]
     spans = [
@@ -71,6 +81,8 @@ def test_an_old_journal_tells_the_same_story(name: str) -> None:
         for s in spans_of(run, run.id, entries, payload)
     ]
     assert _plain(spans) == before["spans"]
+    turn = turn_document(_TURN, run, entries, payload, lambda tool: (tool, "read"))
+    assert json.loads(json.dumps(turn, default=str)) == before["turn"]
     if before["told"] is not None:
         teller = Teller(payload)
         assert _plain([said for entry in entries for said in teller.tell(entry)]) == before["told"]

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from steward.app import Steward, open_steward
-from steward.broker.story import Call, story
 from steward.broker.tool import ToolContext
 from steward.core import MovableClock, load_settings
 from steward.core.errors import Invalid
 from steward.flows.launch import Start
 from steward.identity import Access, Principal, Via
 from steward.runs import Run
+from steward.runs.projection import Call, calls_of
 from steward.runs.worker import WorkerThread
 from steward.sandbox import Request, Response
 from steward.testing import fast_passwords
@@ -56,7 +56,7 @@ class Lab:
 
     def told(self, run: Run) -> Call:
         runs = self.steward.runs
-        return story(runs.journal.entries(self.access.scope, run.id), runs.payload)[0]
+        return calls_of(runs.journal.entries(self.access.scope, run.id), runs.payload)[0]
 
     def labels(self, run: Run) -> Any:
         entries = self.steward.runs.journal.entries(self.access.scope, run.id)

@@ -16,12 +16,12 @@ from steward.agents.roster import Roster
 from steward.agents.threads import Threads
 from steward.broker.broker import Broker
 from steward.broker.grants import Grant
-from steward.broker.story import Call, story
 from steward.broker.tool import Risk
 from steward.core.errors import NotFound
 from steward.data.workbench import Workbench
 from steward.models import Role
 from steward.runs import Json, Run, Runs
+from steward.runs.projection import Call, calls_of
 from steward.store import Scope
 
 WINDOW: Final = 8
@@ -143,7 +143,7 @@ class Contexts:
         return [self._remembered(scope, turn.run_id, turn.message) for turn in turns]
 
     def _remembered(self, scope: Scope, run_id: str, message: str) -> tuple[str, Json, list[Call]]:
-        calls = story(self._runs.journal.entries(scope, run_id), self._runs.payload)
+        calls = calls_of(self._runs.journal.entries(scope, run_id), self._runs.payload)
         outcome = self._runs.outcome(scope, run_id) or {}
         output = outcome.get("output")
         answer = output.get("answer", "") if isinstance(output, dict) else ""

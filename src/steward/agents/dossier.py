@@ -1,30 +1,28 @@
 """The decision dossier of a run, from its journal alone: what was planned, tried, approved, found, and what came of it."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from steward.broker.story import Call, story
-from steward.runs import Entry, Json, Kind, Run
+from steward.runs import Entry, Json, Run
+from steward.runs.projection import Call, MadePlan, Payload, project
 
 FORMAT: Final = 1
-_PLAN: Final = re.compile(r"plan/(\d+)")
-_REVIEW: Final = re.compile(r"plan/(\d+)/review(?:/\d+)?")
-_FAILED: Final = re.compile(r"plan/(\d+)/failed")
-_DEVIATION: Final = re.compile(r"(.+)/deviation/\d+")
-_DONE: Final = re.compile(r"(.+)/done")
 _LONGEST_VALUE: Final = 300
-
-Payload = Callable[[Json], Json]
 
 
 def dossier(run: Run, entries: Sequence[Entry], payload: Payload) -> dict[str, Any]:
     """The same journal gives the same document, byte for byte."""
-    found = _Reading(payload)
-    for entry in entries:
-        found.take(entry)
-    calls = [call for call in story(entries, payload) if call.tool is not None]
+    found = project(entries, payload)
+    calls = [call for call in found.calls.values() if call.tool is not None]
+    steps = [
+        {"step": each.key, "at": each.at, **each.data}
+        for each in found.finished
+        if "adhered" in each.data
+    ]
+    document = found.asked.get("document")
+    told = document if isinstance(document, Mapping) else {}
     output = found.answer if isinstance(found.answer, Mapping) else {}
     return {
         "format": FORMAT,
@@ -38,8 +36,8 @@ def dossier(run: Run, entries: Sequence[Entry], payload: Payload) -> dict[str, A
             "ended_at": entries[-1].at if run.status.is_final and entries else None,
             "journal": entries[-1].hash if entries else None,
         },
-        "asked": found.asked,
-        "plans": [found.plans[branch] for branch in sorted(found.plans)],
+        "asked": told.get("message") or found.asked.get("title"),
+        "plans": [_plan(found.plans[branch]) for branch in sorted(found.plans)],
         "tried": [_tried(call) for call in calls],
         "evidence": list(_evidence(calls)),
         "approvals": [
@@ -47,82 +45,32 @@ def dossier(run: Run, entries: Sequence[Entry], payload: Payload) -> dict[str, A
             for call in calls
             for approval in call.approvals
         ],
-        "deviations": found.deviations,
-        "steps": found.steps,
-        "adherence": output.get("adherence", _adherence(found.steps)),
+        "deviations": [{"step": each.key, "at": each.at, **each.data} for each in found.deviations],
+        "steps": steps,
+        "adherence": output.get("adherence", _adherence(steps)),
         "answer": output.get("answer"),
         "figures": output.get("figures", []),
-        "cost": _cost(calls, found.spent),
+        "cost": _cost(calls, [each.cost for each in found.spent]),
         "outcome": found.outcome,
     }
 
 
-class _Reading:
-    def __init__(self, payload: Payload) -> None:
-        self._payload = payload
-        self.asked: Json = None
-        self.plans: dict[int, dict[str, Any]] = {}
-        self.deviations: list[dict[str, Any]] = []
-        self.steps: list[dict[str, Any]] = []
-        self.spent: list[Mapping[str, Any]] = []
-        self.answer: Json = None
-        self.outcome: dict[str, Any] = {"status": "under way"}
-
-    def take(self, entry: Entry) -> None:
-        match entry.kind:
-            case Kind.created:
-                document = entry.data["request"].get("document")
-                told = document if isinstance(document, Mapping) else {}
-                self.asked = told.get("message") or entry.data["request"].get("title")
-            case Kind.step if entry.key == "answer":
-                self.answer = self._result(entry)
-            case Kind.step if entry.key.endswith("/budget/settle"):
-                self.spent.append(entry.data["request"]["cost"])
-            case Kind.step | Kind.opened | Kind.closed:
-                self._plan(entry)
-            case Kind.note:
-                self._note(entry)
-            case Kind.done:
-                self.outcome = {"status": "done", "at": entry.at}
-            case Kind.failed:
-                self.outcome = {"status": "failed", "at": entry.at, "error": entry.data["error"]}
-            case Kind.cancelled:
-                self.outcome = {"status": "cancelled", "at": entry.at, "by": entry.data.get("by")}
-            case _:
-                pass
-
-    def _plan(self, entry: Entry) -> None:
-        if (found := _PLAN.fullmatch(entry.key)) and "result" in entry.data:
-            branch = int(found.group(1))
-            planned = self._result(entry)
-            self.plans[branch] = {
-                "branch": branch,
-                "at": entry.at,
-                "made_by": planned["made_by"],
-                "model": planned["model"],
-                "problems": planned["problems"],
-                "repaired": planned["repaired"],
-                "plan": planned["plan"],
-                "reviews": [],
-                "failed": None,
+def _plan(plan: MadePlan) -> dict[str, Any]:
+    planned = plan.planned
+    return {
+        "branch": plan.branch,
+        "at": plan.at,
+        **{name: planned[name] for name in ("made_by", "model", "problems", "repaired", "plan")},
+        "reviews": [
+            {
+                "at": review.answered_at,
+                **{name: review.answer.get(name) for name in ("decision", "by", "skip", "expired")},
             }
-        elif (found := _REVIEW.fullmatch(entry.key)) and entry.kind == Kind.closed:
-            plan = self.plans.get(int(found.group(1)))
-            if plan is not None:
-                answer = entry.data["answer"]
-                kept = {name: answer.get(name) for name in ("decision", "by", "skip", "expired")}
-                plan["reviews"].append({"at": entry.at, **kept})
-
-    def _note(self, entry: Entry) -> None:
-        if found := _FAILED.fullmatch(entry.key):
-            self.plans[int(found.group(1))]["failed"] = entry.data
-        elif found := _DEVIATION.fullmatch(entry.key):
-            self.deviations.append({"step": found.group(1), "at": entry.at, **entry.data})
-        elif (found := _DONE.fullmatch(entry.key)) and "adhered" in entry.data:
-            self.steps.append({"step": found.group(1), "at": entry.at, **entry.data})
-
-    def _result(self, entry: Entry) -> Json:
-        return self._payload(entry.data["result"]) if "result" in entry.data else None
+            for review in plan.reviews
+            if review.answered_at is not None
+        ],
+        "failed": plan.failed,
+    }
 
 
 def _tried(call: Call) -> dict[str, Any]:

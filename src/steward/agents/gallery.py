@@ -8,11 +8,10 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from steward.agents.threads import Threads, Turn
-from steward.agents.turn_documents import PLAN, step_place
-from steward.broker.story import Call, story
 from steward.core.errors import Invalid, NotFound
 from steward.data.show.csv_files import spreadsheet_safe
-from steward.runs import Entry, Json, Runs
+from steward.runs import Json, Runs
+from steward.runs.projection import Call, Projection, project
 from steward.store import Scope
 
 Kind = Literal["chart", "table", "report", "file"]
@@ -88,45 +87,34 @@ class Gallery:
     def table(self, scope: Scope, thread_id: str, run_id: str, key: str) -> tuple[str, bytes]:
         """Name and CSV of all recorded rows of one table, with formulas defused."""
         turn = self._threads.turns.get(scope, thread_id, run_id)
-        for call in self._calls(list(self._runs.journal.entries(scope, turn.run_id))):
+        told = project(self._runs.journal.entries(scope, turn.run_id), self._runs.payload)
+        for call in _done(told):
             if call.key == key and (value := _table(call)) is not None:
-                return f"{_file_name(call)}.csv", _csv(_columns(value), value["rows"])
+                step = told.step_of(call.key)
+                name = step.id if step is not None else (call.tool or "rows")
+                return f"{name}.csv", _csv(_columns(value), value["rows"])
         raise NotFound("The turn has no such table.")
 
     def _of(self, scope: Scope, turn: Turn) -> list[Exhibit]:
-        entries = list(self._runs.journal.entries(scope, turn.run_id))
-        titles = self._titles(entries)
-        return [
-            exhibit for call in self._calls(entries) for exhibit in _exhibits(turn, call, titles)
-        ]
-
-    def _calls(self, entries: Sequence[Entry]) -> Iterator[Call]:
-        for call in story(entries, self._runs.payload):
-            if call.tool is not None and call.state == "done":
-                yield call
-
-    def _titles(self, entries: Sequence[Entry]) -> Mapping[tuple[int, str], str]:
-        titles: dict[tuple[int, str], str] = {}
-        for entry in entries:
-            if (found := PLAN.fullmatch(entry.key)) and "result" in entry.data:
-                branch = int(found.group(1))
-                for step in self._runs.payload(entry.data["result"])["plan"]["steps"]:
-                    titles[branch, step["id"]] = step["title"]
-        return titles
+        told = project(self._runs.journal.entries(scope, turn.run_id), self._runs.payload)
+        return [exhibit for call in _done(told) for exhibit in _exhibits(turn, call, told)]
 
 
-def _exhibits(turn: Turn, call: Call, titles: Mapping[tuple[int, str], str]) -> Iterator[Exhibit]:
-    place = step_place(call.key)
-    branch, step = (place.branch, place.id) if place is not None else (0, "")
+def _done(told: Projection) -> Iterator[Call]:
+    return (call for call in told.calls.values() if call.tool is not None and call.state == "done")
+
+
+def _exhibits(turn: Turn, call: Call, told: Projection) -> Iterator[Exhibit]:
+    step = told.step_of(call.key)
     value = _table(call)
     for made in ([None] if value is not None else []) + list(call.artifacts):
         yield Exhibit(
             run_id=turn.run_id,
             message=turn.message,
             created_at=turn.created_at,
-            branch=branch,
-            step=step,
-            step_title=titles.get((branch, step), ""),
+            branch=step.branch if step else 0,
+            step=step.id if step else "",
+            step_title=step.title if step else "",
             key=call.key,
             tool=call.tool or "",
             kind="table" if made is None else kind_of(made["media_type"]),
@@ -162,11 +150,6 @@ def _columns(value: Mapping[str, Any]) -> list[str]:
         str(column["name"] if isinstance(column, dict) and "name" in column else column)
         for column in value["columns"]
     ]
-
-
-def _file_name(call: Call) -> str:
-    place = step_place(call.key)
-    return place.id if place is not None else (call.tool or "rows")
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Any]) -> bytes:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from steward.agents.dossier import dossier
 from steward.agents.threads import PROGRAM
-from steward.runs import Entry, Run, Runs
+from steward.runs import Entry, EntryType, Run, Runs
+from steward.runs.projection import is_within
 from steward.store import Scope
 
 _LATEST: Final = 500
@@ -96,10 +97,13 @@ def turned(run: Run, entries: Sequence[Entry], payload: Any) -> Turned:
 
 def _planning(entries: Sequence[Entry], branch: int) -> float:
     """From the last thing before planning began to the plan."""
-    key = f"plan/{branch}"
-    place = next(number for number, entry in enumerate(entries) if entry.key == key)
+    place = next(
+        number
+        for number, entry in enumerate(entries)
+        if entry.type == EntryType.plan_made and entry.data["request"]["branch"] == branch
+    )
     before = place
-    while before > 0 and entries[before].key.startswith(key):
+    while before > 0 and is_within(entries[before].of, entries[place].key):
         before -= 1
     began = datetime.fromisoformat(entries[before].at)
     return (datetime.fromisoformat(entries[place].at) - began).total_seconds()

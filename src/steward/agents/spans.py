@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from steward.broker.story import call_key
-from steward.runs import Entry, Json, Kind, Run
+from steward.runs import Entry, EntryType, Json, Kind, Run
 from steward.trace import genai
 from steward.trace.redact import redact
 from steward.trace.spans import Span, Value
@@ -33,27 +32,28 @@ class _Reader:
         self._content = content
         self._began = _beginnings(entries)
         self._agents = {
-            entry.key.removesuffix("/equipment"): str(entry.data["request"]["agent"])
+            entry.of: str(entry.data["request"]["agent"])
             for entry in entries
-            if entry.key.endswith("/equipment")
+            if entry.type == EntryType.step_started
         }
 
     def spans(self) -> Iterator[Span]:
         yield self._whole()
         for entry in self._entries:
-            if entry.key.endswith("/done") and entry.key.removesuffix("/done") in self._agents:
-                yield self._agent(entry)
-            elif entry.kind in {Kind.step, Kind.outcome}:
-                yield from self._step(entry)
-
-    def _step(self, entry: Entry) -> Iterator[Span]:
-        request = entry.data.get("request")
-        if entry.key.startswith("plan/") and entry.key.count("/") == 1:
-            yield self._made(entry, genai.PLAN, genai.PLAN, "CHAIN", self._plan(entry))
-        elif isinstance(request, Mapping) and {"role", "messages"} <= request.keys():
-            yield self._model(entry, request)
-        elif isinstance(request, Mapping) and _is_call(entry, request):
-            yield self._tool(entry, request)
+            match entry.type:
+                case EntryType.step_finished if entry.of in self._agents:
+                    yield self._agent(entry)
+                case EntryType.plan_made:
+                    yield self._made(entry, genai.PLAN, genai.PLAN, "CHAIN", self._plan(entry))
+                case EntryType.model_asked:
+                    yield self._model(entry, entry.data["request"])
+                case EntryType.call_done:
+                    yield self._tool(entry, entry.data["request"])
+                case EntryType.call_planned if "error" in entry.data:
+                    # A call that was refused when it was planned.
+                    yield self._tool(entry, entry.data["request"])
+                case _:
+                    pass
 
     def _whole(self) -> Span:
         run, first, last = self._run, self._entries[0], self._entries[-1]
@@ -82,10 +82,9 @@ class _Reader:
         )
 
     def _agent(self, entry: Entry) -> Span:
-        key = entry.key.removesuffix("/done")
-        name = self._agents[key]
+        name = self._agents[entry.of]
         title = f"{genai.INVOKE_AGENT} {name}"
-        return self._made(entry, genai.INVOKE_AGENT, title, "AGENT", {genai.AGENT: name}, key)
+        return self._made(entry, genai.INVOKE_AGENT, title, "AGENT", {genai.AGENT: name}, entry.of)
 
     def _plan(self, entry: Entry) -> dict[str, Value]:
         planned = self._result(entry)
@@ -138,7 +137,7 @@ class _Reader:
         attributes: dict[str, Value] = {genai.OPERATION: operation, genai.KIND: kind, **about}
         if code is not None:
             attributes[genai.ERROR] = code
-        start = self._began.get(call_key(key), _moment(entry.at))
+        start = self._began.get(entry.of, _moment(entry.at))
         return Span(
             self._root,
             f"{self._run.id}:{key}",
@@ -163,20 +162,12 @@ class _Reader:
         return self._payload(entry.data["result"]) if "result" in entry.data else None
 
 
-def _is_call(entry: Entry, request: Mapping[str, Any]) -> bool:
-    """A call that happened, or one that was refused when it was planned."""
-    known = {"tool", "arguments"} <= request.keys()
-    return known and (not entry.key.endswith("/plan") or "error" in entry.data)
-
-
 def _beginnings(entries: Sequence[Entry]) -> dict[str, datetime]:
     """When something began: at its own first entry, or where the run stood just before."""
     began: dict[str, datetime] = {}
     before = _moment(entries[0].at)
     for entry in entries:
-        key = call_key(entry.key)
-        for name in {key, key.removesuffix("/equipment")}:
-            began.setdefault(name, before)
+        began.setdefault(entry.of, before)
         before = _moment(entry.at)
     return began
 

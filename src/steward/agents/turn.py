@@ -28,6 +28,7 @@ from steward.broker.plans import Labelled
 from steward.broker.tool import Risk
 from steward.broker.untrusted import nonce_for
 from steward.runs import EntryType, Execution, Json, Runs, Status, StepFailed
+from steward.runs.projection import plan_prefix
 
 MOST_PLANS: Final = 2
 """A plan that fails is made again once, knowing what went wrong."""
@@ -117,7 +118,7 @@ class Turns:
                 await self._run_graph(
                     turn.execution,
                     as_flow(turn.plan, turn.risks),
-                    f"p{branch}/",
+                    plan_prefix(branch),
                     self._agents_of(turn),
                 )
             except StepFailed as failure:

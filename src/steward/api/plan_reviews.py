@@ -14,7 +14,7 @@ from steward.app import Steward
 from steward.core.errors import Conflict, Invalid, NotFound, Problem
 from steward.core.mistakes import in_words, mistakes
 from steward.identity import Access
-from steward.runs import Run
+from steward.runs import EntryType, Run
 
 
 class ReviewIn(Input):
@@ -116,7 +116,7 @@ def catalogue_of(steward: Steward, run: Run) -> Catalogue | None:
     """What plans of this turn may name, as it was recorded when the turn began; None before that."""
     runs = steward.runs
     for entry in runs.journal.entries(run.scope, run.id):
-        if entry.key == "context" and "result" in entry.data:
+        if entry.type == EntryType.context_gathered and "result" in entry.data:
             grant = runs.request(run.scope, run.id).grant
             return steward.planning.contexts.catalogue(runs.payload(entry.data["result"]), grant)
     return None

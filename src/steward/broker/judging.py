@@ -22,7 +22,7 @@ from steward.broker.rulebook import Rulebook
 from steward.broker.toolbox import Toolbox
 from steward.core.errors import NotFound
 from steward.identity import Access, Role
-from steward.runs import Json, Kind, Runs
+from steward.runs import EntryType, Json, Runs
 
 _PAST_RUNS = 200
 
@@ -105,15 +105,11 @@ class Judging:
             role = self._groups.role(access.scope, run.created_by) or Role.viewer
             asker = Asker(run.created_by, role, self._groups.of(access.scope, run.created_by))
             for entry in self._runs.journal.entries(access.scope, run.id):
-                if (
-                    entry.kind == Kind.step
-                    and entry.key.endswith("/plan")
-                    and "result" in entry.data
-                ):
+                if entry.type == EntryType.call_planned and "result" in entry.data:
                     plan = self._runs.payload(entry.data["result"])
                     question = self._asked(access, asker, plan)
                     if question is not None:
-                        yield run.id, entry.key.removesuffix("/plan"), question
+                        yield run.id, entry.of, question
 
     def _asked(self, access: Access, asker: Asker, plan: Json) -> Question | None:
         tool = self._tools.known(Plan(**plan))

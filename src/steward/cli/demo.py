@@ -11,13 +11,13 @@ import typer
 
 from steward.app import Steward, prepare_first_start
 from steward.broker.inbox import Waiting
-from steward.broker.story import story
 from steward.cli.output import AsJson, command, installation, progress, say, show, table
 from steward.cli.projects import ProjectOption, UserOption, enter
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.identity import Access, Principal, Via
 from steward.playbooks import Card
 from steward.runs import Run, Status
+from steward.runs.projection import calls_of
 from steward.tools.propose_rules import with_threshold
 
 BLUEPRINT: Final = "data-cleanup"
@@ -113,7 +113,7 @@ class Talk:
 
     def _tell(self, run: Run, told: set[str]) -> None:
         entries = self.steward.runs.journal.entries(run.scope, run.id)
-        for call in story(entries, self.steward.runs.payload):
+        for call in calls_of(entries, self.steward.runs.payload):
             if call.ended_at is not None and call.tool and call.key not in told:
                 told.add(call.key)
                 self._say(f"  ✓ {call.summary or call.key}")
@@ -245,7 +245,7 @@ def _difference(payload: dict[str, Any]) -> str:
 
 def _written(steward: Steward, run: Run, folder: Path) -> list[Path]:
     """The run's files, from where they are kept into a folder."""
-    calls = story(steward.runs.journal.entries(run.scope, run.id), steward.runs.payload)
+    calls = calls_of(steward.runs.journal.entries(run.scope, run.id), steward.runs.payload)
     made: list[Path] = []
     for artifact in (each for call in calls for each in call.artifacts):
         path = folder / artifact["name"]

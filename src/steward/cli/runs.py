@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from steward.agents.dossier import as_markdown, dossier
-from steward.broker.story import story
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object, json_or_text
 from steward.core.errors import Invalid
 from steward.flows.launch import Start
 from steward.runs import Run
+from steward.runs.projection import calls_of
 
 app = typer.Typer(no_args_is_help=True)
 RunArgument = Annotated[str, typer.Argument(help="Id of the run.")]
@@ -69,7 +69,7 @@ def show_run(here: Here, run_id: RunArgument) -> None:
     """Tell what a run did, call by call."""
     runs = here.steward.runs
     run = runs.get(here.scope, run_id)
-    calls = story(runs.journal.entries(here.scope, run_id), runs.payload)
+    calls = calls_of(runs.journal.entries(here.scope, run_id), runs.payload)
     outcome = runs.outcome(here.scope, run_id)
 
     def text() -> str:

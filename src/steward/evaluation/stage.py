@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,13 +10,13 @@ from typing import Any, Final, Literal
 
 from steward.agents.threads import Thread
 from steward.broker.approvals import State, Verdict
-from steward.broker.story import Call, story
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid
 from steward.evaluation.site import Site
 from steward.flows.launch import Start
 from steward.identity import Access
-from steward.runs import Json, Kind, Run, canonical
+from steward.runs import EntryType, Json, Kind, Run, canonical
+from steward.runs.projection import Call, project
 
 Decide = Literal["approve", "reject", "wait"]
 """What the person in a case does when they are asked: about a plan or about a call."""
@@ -25,7 +24,6 @@ Decide = Literal["approve", "reject", "wait"]
 _MOST_ROUNDS: Final = 40
 _WINDOW_SECONDS: Final = 6
 _PAGE: Final = 500
-_PLAN: Final = re.compile(r"plan/(\d+)")
 
 
 @dataclass
@@ -105,16 +103,16 @@ class Stage:
     def calls(self, run: Run) -> list[Call]:
         """The calls of tools that reached the broker, by the steps of the plan, where there is one."""
         runs = self.site.runs
-        entries = list(runs.journal.entries(self.site.access.scope, run.id))
-        calls = [call for call in story(entries, runs.payload) if call.tool is not None]
+        told = project(runs.journal.entries(self.site.access.scope, run.id), runs.payload)
+        calls = [call for call in told.calls.values() if call.tool is not None]
         # Steps that need nothing of one another run at the same time, in whichever order.
-        places: dict[str, int] = {}
-        for entry in entries:
-            if (found := _PLAN.fullmatch(entry.key)) and "result" in entry.data:
-                planned = runs.payload(entry.data["result"])
-                for step in planned["plan"]["steps"]:
-                    places[f"p{found.group(1)}/{step['id']}"] = len(places)
-        return sorted(calls, key=lambda call: places.get("/".join(call.key.split("/")[:2]), -1))
+        places = {key: place for place, key in enumerate(told.steps)}
+
+        def place_of(call: Call) -> int:
+            step = told.step_of(call.key)
+            return -1 if step is None else places[step.key]
+
+        return sorted(calls, key=place_of)
 
     def result(self, run: Run, key: str) -> Any:
         """What a step of a run recorded; None when it did not get that far."""
@@ -127,7 +125,7 @@ class Stage:
     def tried_outside(self, run: Run) -> list[Mapping[str, Any]]:
         """What a model tried and was not let do, or did another way than planned."""
         entries = self.site.runs.journal.entries(self.site.access.scope, run.id)
-        return [entry.data for entry in entries if "/deviation/" in entry.key]
+        return [entry.data for entry in entries if entry.type == EntryType.step_deviated]
 
     def prompts(self, run: Run) -> str:
         """Everything that models were shown, as one text."""

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from steward.agents.threads import PRIORITY, thread_of
-from steward.broker.story import Call, story
 from steward.core.errors import Invalid, Problem
 from steward.flows.launch import Launcher, Start
 from steward.runs import Json, Run, RunRequest, Runs
+from steward.runs.projection import Call, calls_of
 from steward.store import Scope
 
 QueryType = Literal["sql", "plan", "python"]
@@ -111,7 +111,7 @@ class Message:
 
 
 def message_of(runs: Runs, run: Run) -> Message:
-    calls = story(runs.journal.entries(run.scope, run.id), runs.payload)
+    calls = calls_of(runs.journal.entries(run.scope, run.id), runs.payload)
     call = calls[0] if calls else Call("call")
     tool, arguments = _asked(runs, run)
     kind = _KIND_OF.get(tool)

@@ -13,7 +13,6 @@ from steward.broker.labels import Labels
 from steward.broker.limits import Budget
 from steward.broker.plans import Labelled
 from steward.broker.schemas import first_problem, with_defaults
-from steward.broker.story import story
 from steward.broker.tool import Risk
 from steward.broker.toolbox import Toolbox
 from steward.core.errors import Invalid, Problem
@@ -28,6 +27,7 @@ from steward.flows.nodes.subflow import SubflowNode
 from steward.flows.validate import ToolSchema, require_valid
 from steward.identity import Access, Role
 from steward.runs import EntryType, Execution, Json, Program, Run, RunRequest, Runs, StepFailed
+from steward.runs.projection import calls_of
 from steward.store import Scope
 
 PROGRAM = "flow"
@@ -196,7 +196,7 @@ class Launcher:
         promised = [ArtifactSpec.model_validate(each) for each in document["artifacts"]]
 
         def look() -> list[str]:
-            told = story(self._runs.journal.entries(run.scope, run.id), self._runs.payload)
+            told = calls_of(self._runs.journal.entries(run.scope, run.id), self._runs.payload)
             return list(broken_promises(promised, [a for call in told for a in call.artifacts]))
 
         async def perform() -> Json:

@@ -8,7 +8,6 @@ from typing import Final
 from steward.broker.broker import Broker
 from steward.broker.grants import Grant
 from steward.broker.rulebook import Rulebook
-from steward.broker.story import story
 from steward.broker.tool import Artifact, Outcome, Preview, Risk, ToolContext
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
 from steward.data.versions import MAIN
@@ -22,6 +21,7 @@ from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Need, Needs
 from steward.playbooks.people import People, Viewer, subject_of
 from steward.runs import Json, Parked, Run, RunRequest, Runs, Status
+from steward.runs.projection import calls_of
 from steward.store import Scope
 
 Part = tuple[Playbook, Flow]
@@ -236,7 +236,7 @@ class Running:
         if child.status is not Status.done:
             said = (ended.get("error") or {}).get("message", f"it was {child.status.value}")
             raise Conflict(f"{child.title} did not end well: {said}", code="sub-run-failed")
-        told = story(self._runs.journal.entries(child.scope, child.id), self._runs.payload)
+        told = calls_of(self._runs.journal.entries(child.scope, child.id), self._runs.payload)
         return Outcome(
             value=ended.get("output"),
             summary=f"Ran {child.title}",

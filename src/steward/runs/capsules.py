@@ -21,6 +21,7 @@ from steward.runs.entries import (
     first_damage,
     is_reference,
     read,
+    typed,
 )
 from steward.runs.heads import SignedHead, read_lines, write_lines
 from steward.runs.model import Run, Status
@@ -149,6 +150,12 @@ def unpack(content: bytes) -> Capsule:
         reason = damage.reason if damage else "the number of entries is wrong"
         raise Invalid(f"The capsule is damaged: entry {where}: {reason}.", code="damaged")
     entries = tuple(read(row.body, row.hash) for row in rows)
+    for entry in entries:
+        try:
+            typed(entry)
+        except ValueError:
+            reason = f"entry {entry.seq} does not hold what a {entry.type} holds"
+            raise Invalid(f"The capsule is damaged: {reason}.", code="damaged") from None
 
     def payload(digest: str) -> bytes:
         return _member(file, f"blobs/{digest}")

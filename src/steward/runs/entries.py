@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, TypeGuard
 
 from steward.runs.canonical import GENESIS, Json, canonical, chained
-from steward.runs.entry_types import Kind, Mark, lifted, plain_mark
+from steward.runs.entry_types import ENTRY, Kind, Mark, TypedEntry, lifted, plain_mark
 
 SCHEMA_VERSION = 2
 """Version 1 knew neither types nor signatures."""
@@ -71,6 +71,12 @@ class Link:
 def read(body: str, hash_: str) -> Entry:
     """An entry from its stored bytes."""
     return _entry(json.loads(body), body, hash_)
+
+
+def typed(entry: Entry) -> TypedEntry:
+    """The entry as its type describes it; a ValueError where it holds something else."""
+    names = ("seq", "at", "key", "of", "type", "data")
+    return ENTRY.validate_python({name: getattr(entry, name) for name in names})
 
 
 def read_all(rows: Sequence[tuple[str, str]]) -> list[Entry]:

@@ -197,7 +197,7 @@ class Called(Recorded):
 
 
 class Intended(_Data):
-    request: AskedCall
+    request: Json
     idempotency_key: str
     body_hash: str
 
@@ -433,4 +433,4 @@ TypedEntry = Annotated[
     Field(discriminator="type"),
 ]
 ENTRY: Final[TypeAdapter[TypedEntry]] = TypeAdapter(TypedEntry)
-"""Reads an entry, as the API and exports show it, into its type; refuses what is not shaped as its type says."""
+"""Reads an entry into its type and refuses what is not shaped as its type says; for entries that come from elsewhere."""

@@ -18,8 +18,8 @@ from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
 from steward.api.run_documents import EntryOut, run_out
 from steward.api.streams import EventStream
 from steward.api.types import RunId
-from steward.broker.story import story
 from steward.identity import Access
+from steward.runs.projection import calls_of
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
 
@@ -69,7 +69,7 @@ def list_calls(request: Request, access: AsViewerOrRunner, run_id: RunId) -> Pag
     """What the run did, call by call, as its page shows it."""
     runs = steward_of(request).runs
     runs.get(access.scope, run_id)
-    told = story(runs.journal.entries(access.scope, run_id), runs.payload)
+    told = calls_of(runs.journal.entries(access.scope, run_id), runs.payload)
     return Page(items=[CallOut(**asdict(call)) for call in told], next_cursor=None)
 
 

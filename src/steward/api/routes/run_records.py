@@ -14,8 +14,8 @@ from steward.api.documents import Input, Output, Page, attachment
 from steward.api.guards import AsEditor, AsViewer, AsViewerOrRunner
 from steward.api.run_documents import RunOut, run_out
 from steward.api.types import RunId
-from steward.broker.story import story
 from steward.core.errors import NotFound
+from steward.runs.projection import calls_of
 from steward.store.blobs import checked_chunks
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
@@ -143,7 +143,7 @@ def download_artifact(
     steward = steward_of(request)
     runs = steward.runs
     runs.get(access.scope, run_id)
-    for call in story(runs.journal.entries(access.scope, run_id), runs.payload):
+    for call in calls_of(runs.journal.entries(access.scope, run_id), runs.payload):
         for artifact in call.artifacts:
             if artifact["digest"] == digest:
                 return _download(checked_chunks(steward.blobs, digest), artifact)
