@@ -3,6 +3,8 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -97,6 +99,34 @@ class Load:
 
 def _connected(host: str, port: int) -> Any:
     return socket.create_connection((host, port), timeout=30)
+
+
+STUCK = """
+import subprocess, sys, threading
+from steward.app import Stopping
+
+child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
+print(child.pid, flush=True)
+
+def forever():
+    while True:
+        pass
+
+threading.Thread(target=forever).start()
+stopping = Stopping(0.2)
+stopping.begin()
+stopping.begin()
+"""
+
+
+def test_a_thread_that_never_ends_does_not_keep_the_process_nor_its_children() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STUCK], stdout=subprocess.PIPE, text=True
+    ) as stuck:
+        assert stuck.stdout is not None
+        child = int(stuck.stdout.readline())
+        assert stuck.wait(30) == 0
+    until(lambda: not _is_alive(child) or None, seconds=5, what="the end of the child")
 
 
 @pytest.mark.timeout(180)

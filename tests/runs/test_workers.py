@@ -1,6 +1,7 @@
 """Workers: what is due is driven, what was given up is driven again, and the doorbell only ever saves time."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -108,6 +109,33 @@ def test_a_stopped_worker_gives_its_runs_back_at_once(room: Room) -> None:
     assert room.runs.get(room.scope, run_id).holder is None
     [claimed] = room.runs.records.claim("other", ["cpu"], 5, LEASE)
     assert claimed.id == run_id
+
+
+def test_a_run_that_does_not_end_keeps_no_worker_from_stopping(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor do threads that are all busy: the lease is given back without one."""
+    monkeypatch.setattr("steward.runs.worker._LET_GO_SECONDS", 0.05)
+    begun, ends = asyncio.Event(), asyncio.Event()
+
+    async def stubborn(execution: Execution) -> Any:
+        begun.set()
+        while not ends.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await ends.wait()
+
+    room.runs.programs["stubborn"] = stubborn
+    run_id = room.start("stubborn")
+
+    async def work() -> None:
+        async with serving(room.runs.worker()):
+            await asyncio.wait_for(begun.wait(), PATIENCE)
+        [claimed] = room.runs.records.claim("other", ["cpu"], 5, LEASE)
+        assert (claimed.id, claimed.lost) == (run_id, 0)
+        ends.set()
+
+    asyncio.run(asyncio.wait_for(work(), PATIENCE))
+    assert room.status(run_id) == "running", "what ends late can write nothing"
 
 
 def test_a_run_that_was_given_up_is_not_kept_from_others(
