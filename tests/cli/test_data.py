@@ -64,3 +64,26 @@ def test_a_viewer_changes_no_data(filled: Terminal) -> None:
     for words in (("data", "undo"), ("data", "redo"), ("data", "add", "orders.csv")):
         told = filled.run(*words, *as_eve, "--json", code=1).json()
         assert told["error"]["code"] == "denied"
+
+
+def test_commands_obey_the_policy_like_pages_and_agents(filled: Terminal) -> None:
+    _added(filled, "id\n1\n")
+    _added(filled, "id\n1\n2\n")
+    filled.run("data", "undo")
+    commits = [commit["id"] for commit in filled.run("data", "history", "--json").json()]
+    policy = filled.folder / "look.cedar"
+    policy.write_text(
+        '@id("look") @outcome("allow") permit (principal, action in [Action::"read", Action::"compute"], resource);'
+    )
+    filled.run("policy", "save", str(policy))
+    for words in (
+        ("data", "add", str(filled.folder / "orders.csv")),
+        ("data", "undo"),
+        ("data", "redo"),
+        ("data", "restore", commits[-1]),
+        ("undo", commits[0]),
+    ):
+        told = filled.run(*words, "--json", code=1).json()
+        assert told["error"]["code"] == "denied", words
+    after = [commit["id"] for commit in filled.run("data", "history", "--json").json()]
+    assert after == commits, "nothing was changed"
