@@ -154,7 +154,7 @@ def test_what_is_open_to_runners_is_listed_here() -> None:
         "post /runs/{run_id}/cancel",
         "post /runs/{run_id}/take-back",
         "post /runs/{run_id}/weighings",
-        "get /runs/{run_id}/weighings/{task_id}",
+        "get /runs/{run_id}/weighings/{weighing_id}",
         "get /inbox",
         "get /approvals",
         "get /approvals/{approval_id}",

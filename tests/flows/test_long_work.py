@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
+from steward.broker.presets import preset
 from steward.core.work import Stopped
 from steward.data.ingest import isolation
 from steward.data.scratch import Scratch
@@ -208,3 +209,47 @@ def test_files_of_a_killed_process_go_and_those_of_a_living_one_stay(tmp_path: P
     living.close()
     assert not kept.exists()
     assert next_one.clear_left_behind() == 0
+
+
+def ruled(installation: Installation, text: str) -> None:
+    rulebook, access = installation.steward.governing.rulebook, installation.owner.access
+    rulebook.save(access, "project", text, rulebook.current(access.scope, "project").revision)
+
+
+def safe(installation: Installation) -> None:
+    rulebook, access = installation.steward.governing.rulebook, installation.owner.access
+    rulebook.change_settings(access, rulebook.settings(access.scope).revision, safe_mode=True)
+
+
+@pytest.mark.parametrize("rule", ["read-only", "safe mode"])
+def test_policy_binds_whoever_loads_or_writes_a_report(
+    installation: Installation, rule: str
+) -> None:
+    steward, scope, owner = installation.steward, installation.scope, installation.owner
+    bringing = steward.workbench.bringing
+    bringing.load_text(scope, owner.user.id, "a.csv", "a\n1\n", "a")
+    upload = bringing.take(scope, "b.csv", [b"b\n1\n"]).id
+    editor = installation.person(Role.editor)
+    clients = (owner.client, editor.client, installation.by_token(editor, Role.editor))
+    if rule == "safe mode":
+        safe(installation)
+    else:
+        ruled(installation, preset(rule))
+    place = steward.workbench.datasets.workspace(scope, owner.user.id)
+    before = place.branch("main").head
+    server = {"url": "postgresql://ann:pw@192.0.2.1/x", "dataset": "c"}
+    for path, body in (
+        (f"uploads/{upload}/ingest", {"dataset": "b"}),
+        ("servers/ingest", server),
+        ("reports", {"title": "About a", "datasets": ["a"]}),
+    ):
+        for client in clients:
+            begun = client.post(f"/api/v1/projects/{scope.project_id}/{path}", json=body)
+            assert begun.status_code == 202, begun.text
+            steward.runs.drive_until_idle()
+            run = steward.runs.get(scope, begun.json()["id"])
+            if rule == "safe mode":
+                assert run.status is Status.waiting_for_approval, path
+            else:
+                assert steward.runs.outcome(scope, run.id)["error"]["code"] == "denied", path
+    assert place.branch("main").head == before
