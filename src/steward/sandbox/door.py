@@ -46,6 +46,9 @@ class Sandbox:
                 os.write(bell, b"x")
                 # The descriptors belong to the thread until it has seen the bell.
                 await asyncio.wait([answer])
+                # Nobody wants to know any more how it ended; asked for, it is not logged as forgotten.
+                if not answer.cancelled():
+                    answer.exception()
             raise
         finally:
             os.close(bell)
