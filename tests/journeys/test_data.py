@@ -279,3 +279,13 @@ def test_a_report_is_written_and_looked_at(page: Page) -> None:
             "link", name="Download About support_tickets.pdf"
         ).click()
     assert download.value.path().read_bytes().startswith(b"%PDF")
+
+
+def test_a_dataset_is_exported_and_downloaded(page: Page) -> None:
+    go(page, "Datasets")
+    page.get_by_role("link", name="support_tickets", exact=True).click()
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download(timeout=SLOW) as download:
+        page.get_by_role("menuitem", name="CSV").click()
+    assert download.value.suggested_filename == "support_tickets.csv"
+    assert download.value.path().read_text().count("\n") > 4_000
