@@ -71,6 +71,7 @@ def test_an_action_is_undone_redone_and_both_are_in_the_journal(people: Desk) ->
             turned(people, run, "undo")
         assert turned(people, run, "redo").undone is False
         assert names(people) == after
+    assert people.outcome(run)["output"] is not None, "what it found is still told"
     kinds = [e.kind for e in people.steward.runs.journal.entries(people.access.scope, run.id)]
     assert kinds[-4:] == ["undo", "redo", "undo", "redo"]
     assert people.steward.runs.verify(people.access.scope, run.id).is_intact

@@ -9,10 +9,12 @@ import sqlalchemy as sa
 
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json
-from steward.runs.entries import Entry, Link, Stored, read_all
+from steward.runs.entries import Entry, Link, Stored, read, read_all
+from steward.runs.entry_types import Kind
 from steward.store import Database, Scope
 
 _PAGE = 5_000
+_ENDS = [kind.value for kind in (Kind.done, Kind.failed, Kind.cancelled)]
 _READ = (
     "SELECT body, hash FROM journal WHERE run_id = ? AND project_id = ? AND seq > ?"
     " ORDER BY seq LIMIT ?"
@@ -63,6 +65,19 @@ class Journal:
         with self._database.read(scope) as tx:
             row = tx.first(statement)
         return Link(row.seq, row.hash) if row else Link()
+
+    def end(self, scope: Scope, run_id: str) -> Entry | None:
+        """The entry that says how the run ended; what was undone or redone later stands behind it."""
+        columns = tables.journal.c
+        statement = (
+            sa.select(columns.body, columns.hash)
+            .where(columns.run_id == run_id, columns.kind.in_(_ENDS))
+            .order_by(columns.seq.desc())
+            .limit(1)
+        )
+        with self._database.read(scope) as tx:
+            row = tx.first(statement)
+        return read(row.body, row.hash) if row else None
 
     def stored(self, scope: Scope, run_id: str) -> Iterator[Stored]:
         """Entries as the database has them, for those who check them."""

@@ -180,12 +180,11 @@ class Runs:
 
     def outcome(self, scope: Scope, run_id: str) -> Json:
         """`{"output": …}`, `{"error": …}`, or None while the run is not over."""
-        self.records.get(scope, run_id)
-        head = self.journal.head(scope, run_id)
-        last = self.journal.page(scope, run_id, head.seq - 1, 1)[0]
-        if last.kind not in {Kind.done, Kind.failed, Kind.cancelled}:
+        run = self.records.get(scope, run_id)
+        end = self.journal.end(scope, run_id) if run.status.is_final else None
+        if end is None:
             return None
-        return {name: self.payload(value) for name, value in last.data.items()}
+        return {name: self.payload(value) for name, value in end.data.items()}
 
     async def replay(self, scope: Scope, run_id: str) -> ReplayReport:
         """Drives the recorded run again from its journal alone."""
