@@ -123,7 +123,7 @@ def test_what_it_must_leave_behind_is_looked_at(room: Room) -> None:
     too_large = playbooks.running.start(access, made.id, {"text": "x" * 11})
     room.drive()
     assert room.fresh(too_large).reason == "The file notes/c.md has 11 bytes, and 10 are allowed."
-    assert steward.runs.verify(access.scope, too_large.id) is None
+    assert steward.runs.verify(access.scope, too_large.id).is_intact
 
 
 def test_its_own_policy_only_narrows(room: Room) -> None:
