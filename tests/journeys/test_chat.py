@@ -190,6 +190,14 @@ def switch_safe_mode(page: Page) -> None:
     page.keyboard.press("Escape")
 
 
+def end_safe_mode(page: Page) -> None:
+    """While it is on, a person's undo waits for approval, too."""
+    page.get_by_role("button", name="Settings of this conversation").click()
+    page.get_by_role("switch", name="Safe mode").click(force=True)
+    expect(page.get_by_role("note", name="Safe mode")).to_have_count(0)
+    page.keyboard.press("Escape")
+
+
 def approve_the_plan(turn: Locator) -> None:
     card = turn.get_by_role("region", name="Plan")
     expect(card.get_by_role("button", name="Approve the plan")).to_be_visible(timeout=SLOW)
@@ -269,6 +277,7 @@ def test_a_conversation_outlives_its_server(tmp_path: Path, open_desk: OpenDesk)
         asked = [each for each in models.asked if each.body["model"] == "planner"]
         assert QUESTION in json.dumps(asked[-1].body["messages"])
 
+        end_safe_mode(page)
         undo_and_redo(page, first, before)
         look(page)
 

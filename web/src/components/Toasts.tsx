@@ -1,7 +1,6 @@
 /** Draws the toasts. */
-import { Button, CloseButton } from '@mantine/core';
+import { Anchor, Button, CloseButton } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import { RunLink } from './RunLink';
 import { hideToast, type Toast, useToasts } from './toasts';
 import classes from './Toasts.module.css';
 
@@ -42,7 +41,11 @@ function ToastCard({ toast }: { toast: Toast }) {
       <div className={classes.text}>
         {toast.title !== undefined && <strong>{toast.title}</strong>}
         <span>{toast.message}</span>
-        {toast.runId !== undefined && <RunLink runId={toast.runId} />}
+        {toast.runId !== undefined && (
+          <Anchor href={addressOf(toast.runId)} size="sm">
+            Open the run
+          </Anchor>
+        )}
       </div>
       {toast.action && (
         <Button variant="light" size="compact-sm" onClick={toast.action.run}>
@@ -52,4 +55,10 @@ function ToastCard({ toast }: { toast: Toast }) {
       <CloseButton size="sm" aria-label="Dismiss" onClick={() => hideToast(id)} />
     </div>
   );
+}
+
+/** Toasts are drawn outside the router, so the project is read off the address. */
+function addressOf(runId: string): string {
+  const [, , projectId = ''] = window.location.pathname.split('/');
+  return `/p/${projectId}/runs/${runId}`;
 }

@@ -156,7 +156,7 @@ describe('the inbox', () => {
       preview: { summary: '53 cells change', details: {}, irreversible: 'Mail stays sent.' },
     });
     const sent = open([waiting({ approval: sending })], {
-      [DECIDE]: approval({ status: 'approved' }),
+      [DECIDE]: { ...sending, status: 'approved' },
       [`POST ${PATH}/runs/run_1/take-back`]: noContent,
     });
     await screen.findByText('53 cells change');

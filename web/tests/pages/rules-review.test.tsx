@@ -51,15 +51,13 @@ const gate = {
   },
 };
 
-const task = (change: object) => ({
-  id: 'tsk_1',
-  kind: 'estimate-rules',
+const weighing = (change: object) => ({
+  id: 'run_2',
   title: 'Estimate the matches',
   status: 'done',
   progress: null,
-  result: null,
+  output: null,
   error: null,
-  error_code: null,
   ...change,
 });
 
@@ -69,9 +67,9 @@ it('approves edited rules only after they were weighed', async () => {
     ...emptyProject(sessionOf('runner')),
     [`GET ${PATH}/inbox`]: { items: [gate], next_cursor: null },
     [`GET ${PATH}/tools`]: { items: [], next_cursor: null },
-    [`POST ${PATH}/runs/run_1/weighings`]: task({ status: 'running' }),
-    [`GET ${PATH}/runs/run_1/weighings/tsk_1`]: task({
-      result: proposal(95, RULES.replace('match: 0.9', 'match: 0.99')),
+    [`POST ${PATH}/runs/run_1/weighings`]: weighing({ status: 'running' }),
+    [`GET ${PATH}/runs/run_1/weighings/run_2`]: weighing({
+      output: { value: proposal(95, RULES.replace('match: 0.9', 'match: 0.99')) },
     }),
     [`POST ${PATH}/runs/run_1/answers`]: noContent(),
   });
