@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from steward.core.errors import Denied, Invalid, NotFound
+from steward.core.shares import current_share
 from steward.flows.direct_calls import Called, DirectCall, NotDoneYet
 from steward.identity import Access, Role
 from steward.identity.principals import TokenLimits
-from steward.runs import Status
+from steward.runs import Execution, Json, RunRequest, Status
 from steward.testing.installation import Installation
 
 CSV = "name,city\n Ann ,Wien\nBob, Graz \n"
@@ -95,3 +96,19 @@ def test_a_token_acts_with_its_own_role_and_not_with_that_of_its_person(
     with pytest.raises(Denied):
         trim(people, token)
     assert trim(people, owner).commits
+
+
+def test_what_is_driven_for_a_waiting_person_counts_against_their_share(
+    installation: Installation,
+) -> None:
+    runs, access = installation.steward.runs, installation.owner.access
+
+    async def whose(execution: Execution) -> Json:
+        assert execution.run.created_by == access.user_id
+        share = await asyncio.to_thread(current_share)
+        return [share.project, share.person]
+
+    runs.programs["whose"] = whose
+    request = RunRequest("Whose", "whose", None)
+    _, ended = asyncio.run(runs.start_and_drive(access.scope, access.user_id, request))
+    assert ended == {"output": [access.scope.project_id, access.user_id]}

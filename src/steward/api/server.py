@@ -1,10 +1,13 @@
 """Runs the HTTP application; one process, stopped cleanly by a signal."""
 
+import asyncio
+import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
+from typing import Final
 
 import uvicorn
 from fastapi import FastAPI
@@ -13,13 +16,16 @@ from steward.api import create_api
 from steward.api.connections import TimedConnection
 from steward.app import Steward, Stopping, end_children
 from steward.core.errors import Misconfigured
-from steward.core.fair_threads import share_processor
+from steward.core.fair_threads import FairThreads, share_processor
 from steward.core.memory import keep_loaded
 from steward.core.settings import HttpSettings
 from steward.runs.worker import WorkerThread
 
 GRACE_SECONDS = 3
 """For answers that are on their way when the server is stopped."""
+_THREADS: Final = 4 + (os.cpu_count() or 1)
+_RESERVE: Final = 16
+"""Threads for people of whom nothing runs, whatever the others do."""
 
 
 class _Server(uvicorn.Server):
@@ -29,6 +35,8 @@ class _Server(uvicorn.Server):
         self._stopping = Stopping()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # Changes by hand are driven in this loop: long ones of one person must leave threads for everyone else.
+        asyncio.get_running_loop().set_default_executor(FairThreads(_THREADS, _RESERVE, "server"))
         await super().startup(sockets)
         if not self.should_exit:
             self._on_started()

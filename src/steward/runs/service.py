@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Unavailable
 from steward.core.ids import Ids
+from steward.core.shares import sharing
 from steward.runs._commit import GroupCommit, Unit
 from steward.runs._rows import MOST_LOST, Scrub, existing
 from steward.runs.canonical import Json, digest
@@ -41,7 +42,7 @@ from steward.runs.verification import (
     verify_log,
     verify_record,
 )
-from steward.runs.worker import LEASE, QUEUES, Worker
+from steward.runs.worker import LEASE, QUEUES, Worker, share_of
 from steward.store import BlobStore, Bus, Database, EventLog, Scope, Transaction
 
 _LOOKS: Final = 5
@@ -327,7 +328,7 @@ class Runs:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(look)
 
-        with self._bus.listening(asked_topic(run.id), rung):
+        with self._bus.listening(asked_topic(run.id), rung), sharing(share_of(run)):
             await drive.go()
         await asyncio.gather(*asked)
 
