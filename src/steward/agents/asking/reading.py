@@ -41,22 +41,6 @@ class ColumnRef(_Part):
     )
 
 
-class Measured(_Part):
-    """A figure: a function of a column, a count of rows, or a metric by its name."""
-
-    function: Function | None = None
-    column: ColumnRef | None = None
-    metric: Name | None = None
-    share: bool = Field(False, description="Each group's part of the whole.")
-
-
-class Grouped(_Part):
-    by: ColumnRef
-    unit: Unit | None = Field(
-        None, description="For a time column: the stretch that rows are put together by."
-    )
-
-
 class Filtered(_Part):
     """Only rows whose column compares so; several values mean one of them."""
 
@@ -76,6 +60,28 @@ class Filtered(_Part):
         "between",
     ]
     values: Annotated[list[Any], Field(max_length=1_000)] = []
+
+
+class Measured(_Part):
+    """A figure: a function of a column, a count of rows, or a metric by its name."""
+
+    function: Function | None = None
+    column: ColumnRef | None = None
+    metric: Name | None = None
+    share: bool = Field(False, description="Each group's part of the whole.")
+    where: Annotated[list[Filtered], Field(max_length=20)] = Field(
+        [], description="With `share` of a count: the part of the rows that compare so."
+    )
+    along: Literal["running", "change"] | None = Field(
+        None, description="Over time: the total so far, or the difference to the time before."
+    )
+
+
+class Grouped(_Part):
+    by: ColumnRef
+    unit: Unit | None = Field(
+        None, description="For a time column: the stretch that rows are put together by."
+    )
 
 
 class Period(_Part):
