@@ -6,11 +6,11 @@ from datetime import date
 from typing import Any
 
 from steward.agents.checking import Catalogue, DatasetFacts, ToolFacts
-from steward.agents.planning.facts import ColumnFacts, kind_of
 from steward.agents.planning.task import Task
 from steward.agents.roster import builtin_roster
 from steward.broker.tool import Risk
 from steward.core.errors import StewardError
+from steward.definitions import ColumnFacts, kind_of
 from steward.runs import StepFailed
 from steward.store import Scope
 from steward.tools import load_tools

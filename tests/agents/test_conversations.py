@@ -6,13 +6,13 @@ import pytest
 
 from steward.agents.context import _acted, _changes
 from steward.agents.plan import Plan, Planned
-from steward.agents.planning.facts import plain_facts
 from steward.agents.planning.task import Acted, Exchange, Last, Task
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.deciding import RulePlanner
 from steward.agents.rules.frames import refreshed
 from steward.agents.rules.languages import languages
 from steward.agents.suggest import next_messages
+from steward.definitions import plain_facts
 from steward.evaluation import load_suites
 from steward.evaluation.kinds.conversation import ConversationCase, problems_of
 from steward.runs.projection import Call

@@ -14,7 +14,6 @@ import pytest
 
 from steward.agents.checking import Catalogue, Relation, ToolFacts, check, facts_from, is_complete
 from steward.agents.plan import Plan
-from steward.agents.planning.facts import plain_facts
 from steward.agents.planning.task import Last, Task
 from steward.agents.roster import builtin_roster
 from steward.agents.rules.deciding import RulePlanner
@@ -22,6 +21,7 @@ from steward.app import open_steward
 from steward.core import MovableClock, load_settings
 from steward.data.engine import session
 from steward.data.samples import generate
+from steward.definitions import plain_facts
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.query_plan import QueryPlan
 from steward.testing import Installation, fast_passwords

@@ -10,17 +10,17 @@ from pydantic import ValidationError
 from steward.agents.plan import Plan, PlanStep
 from steward.agents.planning.bounds import too_much
 from steward.agents.planning.data_checks import Known, data_problems
-from steward.agents.planning.facts import (
+from steward.agents.roster import Roster
+from steward.broker.schemas import problems_of
+from steward.broker.tool import Arguments, Risk, Tool
+from steward.core.errors import Invalid, Problem
+from steward.definitions import (
     ColumnFacts,
     DatasetFacts,
     Relation,
     facts_from,
     relations_from,
 )
-from steward.agents.roster import Roster
-from steward.broker.schemas import problems_of
-from steward.broker.tool import Arguments, Risk, Tool
-from steward.core.errors import Invalid, Problem
 
 __all__ = [
     "Catalogue",

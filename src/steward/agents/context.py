@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
 from steward.agents.checking import Catalogue, Relation, ToolFacts
-from steward.agents.planning.facts import DatasetFacts, facts_from, relations_from
 from steward.agents.roster import Roster
 from steward.agents.threads import Threads
 from steward.broker.broker import Broker
@@ -19,6 +18,7 @@ from steward.broker.grants import Grant
 from steward.broker.tool import Risk
 from steward.core.errors import NotFound
 from steward.data.workbench import Workbench
+from steward.definitions import DatasetFacts, facts_from, relations_from
 from steward.models import Role
 from steward.runs import Json, Run, Runs
 from steward.runs.projection import Call, calls_of

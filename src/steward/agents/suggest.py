@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from steward.agents.checking import Catalogue
 from steward.agents.plan import Plan
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.planning.task import Last, Task
 from steward.agents.rules.deciding import RulePlanner
 from steward.agents.rules.intents.unclear import SURE
 from steward.agents.rules.naming import link
 from steward.broker.tool import Risk
+from steward.definitions import ColumnFacts, DatasetFacts
 
 MOST: Final = 6
 _MOST_OF_A_KIND: Final = 2

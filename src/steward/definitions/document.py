@@ -15,12 +15,14 @@ Words = Annotated[list[Word], Field(max_length=50)]
 
 Role = Literal["identifier", "dimension", "measure", "time", "text"]
 """`identifier`: names a row of this or another table; it is counted, never summed or averaged.
-`dimension`: rows are grouped or filtered by it. `measure`: a quantity. `time`: when something happened.
+`dimension`: rows are grouped or filtered by it. `measure`: a quantity. `time`: when something happened; whole numbers are times,
+too, where the unit is `year`. A dimension with the unit `month`, `weekday` or `hour` is that part of a date.
 `text`: free words; rows are searched by it, not grouped."""
 Function = Literal["sum", "avg", "min", "max", "median", "count", "count_distinct"]
 Additive = Literal["always", "not over time", "never"]
 """Whether adding values up means something: an amount; a stock such as a population or a balance; a price, a rate, an age."""
-State = Literal["proposed", "confirmed"]
+State = Literal["proposed", "confirmed", "rejected"]
+"""`rejected`: a person does not want it; questions are not read by it, and it is not proposed again."""
 Cardinality = Literal["many_to_one", "one_to_one"]
 
 

@@ -3,9 +3,9 @@
 from typing import Final
 
 from steward.agents.checking import Catalogue
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import overlap, words_of
+from steward.definitions import ColumnFacts, DatasetFacts
 
 _MOST_COLUMNS: Final = 60
 _MOST_VALUES: Final = 6

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from steward.agents.plan import PlanStep
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.planning.sql_names import sql_problems
 from steward.core.errors import Invalid, Problem
+from steward.definitions import DatasetFacts
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.query_plan import QueryPlan
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from steward.agents.checking import Catalogue
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.recipes.compiling import compiled, parameters_of
 from steward.agents.recipes.model import (
     ColumnCheck,
@@ -15,6 +14,7 @@ from steward.agents.recipes.model import (
     SizeCheck,
 )
 from steward.core.errors import Invalid
+from steward.definitions import DatasetFacts
 
 Verdict = Literal["go", "warn", "stop"]
 

@@ -6,7 +6,6 @@ from importlib.resources import files
 from typing import Any
 
 from steward.agents.checking import Catalogue, ToolFacts
-from steward.agents.planning.facts import DatasetFacts, facts_from, relations_from
 from steward.agents.recipes.compiling import Compiled, compiled
 from steward.agents.recipes.model import Recipe, Stage, recipe_from_yaml
 from steward.agents.recipes.preflight import Coverage, Preflight, preflight
@@ -15,6 +14,7 @@ from steward.broker.toolbox import Toolbox
 from steward.core.errors import NotFound
 from steward.data.versions import MAIN
 from steward.data.workbench import Workbench
+from steward.definitions import DatasetFacts, facts_from, relations_from
 from steward.store import Scope
 
 _STAGES: tuple[Stage, ...] = ("whole", "ingest", "profile", "correlate", "consolidate", "report")

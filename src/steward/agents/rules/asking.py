@@ -7,12 +7,12 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from steward.agents.checking import Catalogue
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import stem
 from steward.agents.rules.languages import language_of
 from steward.agents.rules.seen import with_seen
 from steward.agents.rules.vocabulary import SAME
+from steward.definitions import DatasetFacts
 
 _TOKEN: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}|\d[\d.,]*\d[kKmM]?|\d[kKmM]?\b|>=|<=|!=|<>|[=<>]|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+|%",

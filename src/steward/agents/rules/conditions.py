@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.planning.words import LITTLE
 from steward.agents.rules.asking import Ask, name_words, phrase_words
 from steward.agents.rules.expressions import Piece, column, compared, day_of, equal, value, within
@@ -12,6 +11,7 @@ from steward.agents.rules.naming import Found, columns_in, date_column, name_spa
 from steward.agents.rules.periods import Period, period_in
 from steward.agents.rules.vocabulary import DATE_WORDS, EMPTY, FILLED, STOP
 from steward.data.clean.countries import country_of
+from steward.definitions import ColumnFacts, DatasetFacts
 
 _SIGNS: Final[dict[str, tuple[str, ...]]] = {
     ">=": ("at least", "no less than", "or more", ">=", "minimum of"),

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft
 from steward.agents.rules.vocabulary import FUNCTION_NAMES
 from steward.core.errors import Invalid
+from steward.definitions import DatasetFacts
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.query_plan import QueryPlan
 

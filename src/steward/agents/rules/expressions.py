@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
 
-from steward.agents.planning.facts import ColumnFacts
 from steward.agents.rules.asking import name_words
 from steward.agents.rules.periods import Period
 from steward.data.clean.countries import country_of
+from steward.definitions import ColumnFacts
 
 Piece = dict[str, Any]
 _DAY_FIRST: Final = re.compile(r"(\d{1,2})/(\d{1,2})/\d{4}")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.planning.task import Last
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.drawing import drawn_plan
 from steward.agents.rules.expressions import day_of
 from steward.agents.rules.naming import is_date
 from steward.core.errors import Invalid
+from steward.definitions import DatasetFacts
 from steward.sandbox.query_plan import QueryPlan
 
 _TIMED: Final = frozenset({"date_trunc", "year", "quarter", "month", "day"})

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.rules.asking import Ask, phrase_words
 from steward.agents.rules.naming import Link, columns_in, date_column, link, thing_at
 from steward.agents.rules.vocabulary import BY, UNITS
+from steward.definitions import ColumnFacts, DatasetFacts
 
 _BETWEEN: Final = frozenset(
     {"and", "then", "the", "a", "an", "of", "each", "every", "by", "per", "their", "its"}

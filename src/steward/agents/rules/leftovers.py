@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.planning.words import LITTLE
 from steward.agents.rules.asking import Ask, name_words, phrase_words
 from steward.agents.rules.vocabulary import (
@@ -18,6 +17,7 @@ from steward.agents.rules.vocabulary import (
     STOP,
     UNITS,
 )
+from steward.definitions import DatasetFacts
 
 _SAID_ANYWAY: Final = """
     show preview list display look see give find row record get print view sample head data dataset table value number

@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import Final
 
 from steward.agents.checking import Catalogue
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.planning.words import LITTLE
 from steward.agents.rules.asking import Ask, name_words, spans
 from steward.agents.rules.vocabulary import DATE_WORDS, MEANING_WORDS, MEASURES
+from steward.definitions import ColumnFacts, DatasetFacts
 
 _FULL: Final = 3.0
 _HEAD: Final = 2.0

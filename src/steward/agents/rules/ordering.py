@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.naming import columns_in, date_column
+from steward.definitions import DatasetFacts
 
 _SORTED: Final = ("sorted by", "sort by", "order by", "ordered by", "sort", "ranked by")
 _DOWN: Final = ("descending", "desc", "largest first", "highest first", "biggest first", "from high to low",

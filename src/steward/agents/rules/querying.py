@@ -5,7 +5,6 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.rules.asking import Ask, name_words
 from steward.agents.rules.conditions import (
     Conditions,
@@ -27,6 +26,7 @@ from steward.agents.rules.ordering import order_in
 from steward.agents.rules.periods import Period
 from steward.agents.rules.vocabulary import COMPARE, FUNCTION_NAMES, FUNCTIONS, MEASURES
 from steward.agents.rules.windows import windows_in
+from steward.definitions import ColumnFacts, DatasetFacts
 
 _AVERAGED: Final = frozenset(
     {"satisfaction", "rating", "score", "age", "rate", "percentage", "share", "temperature"}

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from steward.agents.checking import Catalogue
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.planning.task import Last
+from steward.definitions import ColumnFacts, DatasetFacts
 
 _LONGEST_VALUE: Final = 60
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.rules.asking import Ask, name_words
 from steward.agents.rules.conditions import money
 from steward.agents.rules.expressions import day_of, equal, within
@@ -13,6 +12,7 @@ from steward.agents.rules.grouping import Dimension
 from steward.agents.rules.naming import date_column
 from steward.agents.rules.periods import Period
 from steward.agents.rules.querying import aggregated, ordered, placed
+from steward.definitions import ColumnFacts, DatasetFacts
 
 _UNITS: Final = frozenset({"day", "week", "month", "quarter", "year"})
 _GENERAL: Final = frozenset({"id", "no", "name", "date", "at", "code", "ref"})

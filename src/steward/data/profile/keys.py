@@ -1,5 +1,6 @@
 """Suggests columns that identify a row: single ones first, two or three together if none does."""
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -16,6 +17,9 @@ _HEAD_ROWS = 20_000
 _CANDIDATES = 12
 _CHECKED = 20
 """Combinations that are read in full; those refuted by the first rows cost nothing."""
+_CONVINCING = 0.4
+_GAPS = 10
+"""Numbers of a range per number that occurs, from which they lie scattered."""
 _IDENTIFYING = ("id", "key", "uuid", "guid", "code", "no", "nr", "number", "sku", "ref", "iban")
 _PARTIAL = ("line", "date", "day", "month", "year", "version", "seq", "position", "item", "type")
 
@@ -31,9 +35,11 @@ def suggest_keys(
         for place, column in enumerate(columns)
         if column.unique and column.kind in _USABLE
     ]
-    if single:
-        return tuple(sorted(single, key=lambda key: (-key.score, key.columns))[:SHOWN])
-    return _composite(scope, columns, where)
+    single.sort(key=lambda key: (-key.score, key.columns))
+    if single and single[0].score >= _CONVINCING:
+        return tuple(single[:SHOWN])
+    # Prices or populations may all differ by chance; what they are measured on may identify a row better.
+    return (*_composite(scope, columns, where), *single)[:SHOWN]
 
 
 _USABLE = {
@@ -50,7 +56,7 @@ def _score(column: ColumnProfile, place: int) -> float:
     score = 0.5
     if announces(column.name, _IDENTIFYING) or column.name.casefold().endswith("id"):
         score += 0.3
-    if column.kind == ColumnKind.MOMENT or _fractional(column):
+    if column.kind == ColumnKind.MOMENT or _fractional(column) or _scattered(column):
         score -= 0.3
     if column.text is not None and column.text.longest > 64:
         score -= 0.2
@@ -67,6 +73,17 @@ def _fractional(column: ColumnProfile) -> bool:
     )
 
 
+def _scattered(column: ColumnProfile) -> bool:
+    """Whole numbers of different lengths with wide gaps, as quantities lie and identifiers do not."""
+    if column.kind != ColumnKind.NUMBER or column.minimum is None or column.maximum is None:
+        return False
+    low, high = float(column.minimum), float(column.maximum)
+    if announces(column.name, _IDENTIFYING) or not (math.isfinite(low) and math.isfinite(high)):
+        return False
+    varied = low < 0 or len(str(int(low))) != len(str(int(high)))
+    return varied and high - low > _GAPS * column.distinct
+
+
 def _composite(scope: Scope, columns: Sequence[ColumnProfile], where: str) -> tuple[Key, ...]:
     candidates = [
         column
@@ -74,6 +91,7 @@ def _composite(scope: Scope, columns: Sequence[ColumnProfile], where: str) -> tu
         if column.kind in _USABLE
         and column.nulls == 0
         and column.distinct > 1
+        and not column.unique
         and not _fractional(column)
         and (column.text is None or column.text.longest <= 100)
     ]

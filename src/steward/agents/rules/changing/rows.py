@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from steward.agents.planning.facts import ColumnFacts
 from steward.agents.rules.changing.work import MOST_ROWS, Work
 from steward.agents.rules.drawing import kind_in
 from steward.agents.rules.expressions import Piece, equal
 from steward.agents.rules.grouping import Grouping
+from steward.definitions import ColumnFacts
 
 _ROWS: Final = ("rows", "records", "details", "detail", "drill down", "individual", "underlying", "which ones",
                 "entries", "line items", "single rows")  # fmt: skip

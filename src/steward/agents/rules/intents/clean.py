@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
-from steward.agents.planning.facts import ColumnFacts, DatasetFacts
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import best_dataset, columns_in, is_date
+from steward.definitions import ColumnFacts, DatasetFacts
 
 _ASKED: Final = ("clean", "clean up", "cleanup", "tidy", "fix", "standardise", "standardize", "normalise", "normalize",
                  "trim", "parse", "convert", "unify", "harmonise", "harmonize", "repair", "correct", "read", "strip",

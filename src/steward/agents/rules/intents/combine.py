@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.rules.asking import Ask, name_words
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import columns_in, datasets_in, link
 from steward.agents.rules.targets import free_name
+from steward.definitions import DatasetFacts
 
 _JOIN: Final = ("join", "combine", "merge", "link", "enrich", "consolidate", "bring together", "look up", "lookup",
                 "connect", "verbinde", "joindre", "put together", "attach")  # fmt: skip

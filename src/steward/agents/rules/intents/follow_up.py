@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.rules.asking import Ask, name_words
 from steward.agents.rules.changing import Changed, changed
 from steward.agents.rules.describing import in_words
@@ -16,6 +15,7 @@ from steward.agents.rules.periods import period_in
 from steward.agents.rules.querying import function_in, query_in, ranking_in
 from steward.agents.rules.transferring import carried
 from steward.agents.rules.windows import windows_in
+from steward.definitions import DatasetFacts
 
 _AGAIN: Final = ("again", "those", "same", "instead", "them", "that", "it", "these", "also", "what about", "how about",
                  "but", "now", "too", "additionally", "the result", "this", "their", "they",

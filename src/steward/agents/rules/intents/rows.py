@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from steward.agents.planning.facts import DatasetFacts
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.conditions import conditions_in, money
 from steward.agents.rules.drafting import Draft, goal_of
@@ -10,6 +9,7 @@ from steward.agents.rules.leftovers import remark
 from steward.agents.rules.naming import best_dataset, columns_in, datasets_in, name_spans
 from steward.agents.rules.ordering import order_in
 from steward.agents.rules.querying import Ranking, ranking_in
+from steward.definitions import DatasetFacts
 
 _SHOW: Final = ("show", "preview", "list", "display", "look at", "see", "give me", "find", "rows", "records", "get",
                 "print", "which", "open", "view", "sample", "head", "who", "what are")  # fmt: skip

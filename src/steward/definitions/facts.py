@@ -1,7 +1,8 @@
-"""What planning knows about datasets: names, types and whatever a profile already found. Nothing is scanned for it."""
+"""What is known about datasets: names, types and what a profile or the relations found before. Nothing is scanned for it."""
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from steward.data.versions import MAIN
@@ -13,6 +14,7 @@ _COVERED: Final = 0.5
 """Of a column's rows, the share that must find a partner before it is taken for a reference."""
 _MOST_TOP: Final = 30
 _LONGEST_VALUE: Final = 60
+_MOST_SHAPES: Final = 5
 _NUMBERS: Final = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER"),
     *("UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "REAL", "DECIMAL"),
@@ -40,6 +42,21 @@ class ColumnFacts:
     spellings: int = 0
     """Values that are another one in different case or spacing."""
     personal: bool = False
+    low: float | None = None
+    high: float | None = None
+    """Ends of a number column."""
+    mean: float | None = None
+    deviation: float | None = None
+    zeros: int | None = None
+    """Rows with the number 0."""
+    whole: bool | None = None
+    """Whether all numbers are whole."""
+    shortest: int | None = None
+    longest: int | None = None
+    mean_length: float | None = None
+    """Characters of a text column's values."""
+    shapes: tuple[str, ...] = ()
+    """Shapes of texts, such as `AA99`, the most frequent first."""
 
     @property
     def is_time(self) -> bool:
@@ -70,6 +87,8 @@ class DatasetFacts:
     """Columns that identify a row, where that is known."""
     duplicate_rows: int | None = None
     notes: tuple[str, ...] = ()
+    keys: tuple[tuple[str, ...], ...] = ()
+    """Every set of columns that was found to identify a row, the most likely first."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,11 +105,20 @@ class DatasetFacts:
     def from_json(cls, data: Mapping[str, Any]) -> "DatasetFacts":
         columns = tuple(
             ColumnFacts(
-                **{**each, "meanings": tuple(each["meanings"]), "values": tuple(each["values"])}
+                **{
+                    **each,
+                    "meanings": tuple(each["meanings"]),
+                    "values": tuple(each["values"]),
+                    "shapes": tuple(each.get("shapes", ())),
+                }
             )
             for each in data["columns"]
         )
-        tuples = {"key": tuple(data["key"]), "notes": tuple(data["notes"])}
+        tuples = {
+            "key": tuple(data["key"]),
+            "keys": tuple(tuple(each) for each in data.get("keys", ())),
+            "notes": tuple(data["notes"]),
+        }
         return cls(**{**data, **tuples, "columns": columns})
 
 
@@ -104,6 +132,9 @@ class Relation:
     other_column: str
     coverage: float = 1.0
     """Share of the first column's rows whose value the other one has."""
+    unique: bool = True
+    """Whether each value occurs once on the other side, so that a join multiplies no rows."""
+    one_to_one: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -144,37 +175,52 @@ def with_profile(dataset: DatasetFacts, profile: Mapping[str, Any]) -> DatasetFa
         dataset.rows,
         columns,
         dataset.version,
-        True,
-        tuple(keys[0]["columns"]) if keys else (),
-        profile.get("duplicate_rows"),
-        tuple(profile.get("notes") or ()),
+        profiled=True,
+        key=tuple(keys[0]["columns"]) if keys else (),
+        keys=tuple(tuple(each["columns"]) for each in keys),
+        duplicate_rows=profile.get("duplicate_rows"),
+        notes=tuple(profile.get("notes") or ()),
     )
 
 
 def _profiled(column: ColumnFacts, found: Mapping[str, Any]) -> ColumnFacts:
     text, dates = found.get("text") or {}, found.get("dates") or {}
+    number = found.get("number") or {}
     # Values that a profile masks are not known to planning either.
     top = () if found.get("masked") else found.get("top") or ()
-    return ColumnFacts(
-        column.name,
-        column.type,
-        column.kind,
-        tuple(each["kind"] for each in found.get("meanings") or ()),
-        found.get("distinct"),
-        found.get("nulls"),
-        found.get("unique"),
-        bool(found.get("constant")),
-        tuple(
-            str(each["value"])
-            for each in top[:_MOST_TOP]
-            if 0 < len(str(each["value"])) <= _LONGEST_VALUE
-        ),
-        dates.get("first"),
-        dates.get("last"),
-        int(text.get("padded") or 0),
-        int(text.get("spellings") or 0),
-        bool(found.get("pii")),
+    values = (str(each["value"]) for each in top[:_MOST_TOP])
+    return replace(
+        column,
+        meanings=tuple(each["kind"] for each in found.get("meanings") or ()),
+        distinct=found.get("distinct"),
+        nulls=found.get("nulls"),
+        unique=found.get("unique"),
+        constant=bool(found.get("constant")),
+        values=tuple(value for value in values if 0 < len(value) <= _LONGEST_VALUE),
+        first=dates.get("first"),
+        last=dates.get("last"),
+        padded=int(text.get("padded") or 0),
+        spellings=int(text.get("spellings") or 0),
+        personal=bool(found.get("pii")),
+        low=_as_number(found.get("minimum")) if number.get("finite") else None,
+        high=_as_number(found.get("maximum")) if number.get("finite") else None,
+        mean=number.get("mean"),
+        deviation=number.get("deviation"),
+        zeros=number.get("zero"),
+        whole=number.get("whole"),
+        shortest=text.get("shortest"),
+        longest=text.get("longest"),
+        mean_length=text.get("mean_length"),
+        shapes=tuple(each["shape"] for each in text.get("patterns") or ())[:_MOST_SHAPES],
     )
+
+
+def _as_number(text: str | None) -> float | None:
+    try:
+        number = float(text) if text is not None else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def facts_from(
@@ -204,6 +250,8 @@ def relations_from(
             each["referenced_table"],
             each["referenced_columns"][0],
             float(each["coverage"]),
+            each["kind"] == "foreign key",
+            each["cardinality"] == "1:1",
         )
         for each in found.get("relationships", ())
         if len(each["columns"]) == 1
