@@ -194,6 +194,27 @@ def test_order_limit_select(left: list[Any], nulls: Any, limit: int, offset: int
     assert _run(plan, frames) == ordered.select("s", "a").slice(offset, limit).rows()
 
 
+def test_compute_works_on_aggregates_and_having_sees_it() -> None:
+    rows = [(1, 4, "x"), (1, 6, "y"), (2, 9, "x")]
+    plan = {
+        "source": "t",
+        "group": ["a"],
+        "aggregate": [
+            {"name": "total", "function": "sum", "column": "b"},
+            {"name": "n", "function": "count"},
+        ],
+        "compute": [
+            {
+                "name": "mean",
+                "expression": {"op": "/", "args": [{"column": "total"}, {"column": "n"}]},
+            }
+        ],
+        "having": [{"left": {"column": "mean"}, "compare": ">", "right": {"value": 5}}],
+    }
+
+    assert _run(plan, _frames(rows, [])) == [(2, 9, 1, 9.0)]
+
+
 @given(_left)
 def test_windows(left: list[Any]) -> None:
     numbered = [(n, b, s) for n, (_, b, s) in enumerate(left)]
@@ -284,6 +305,8 @@ WRONG = {
     "source: t\nselect: [z]": "no column 'z'",
     "source: t\ngroup: [a]": "group needs an aggregate",
     "source: t\nhaving: [{is_null: {column: a}}]": "having looks at aggregates",
+    "source: t\ncompute: [{name: d, expression: {value: 1}}]": "compute works on aggregates",
+    "source: t\naggregate: [{name: n, function: count}]\ncompute: [{name: d, expression: {column: a}}]": "only grouped",
     "source: t\naggregate: [{name: n, function: sum}]": "needs a column",
     "source: t\naggregate: [{name: n, function: sum, column: b}]\norder: [{column: a}]": "only grouped",
     "source: t\noffset: 3": "offset needs a limit",

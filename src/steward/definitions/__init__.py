@@ -20,6 +20,7 @@ from steward.definitions.facts import (
     relations_from,
     with_profile,
 )
+from steward.definitions.formulas import Formula, columns_in, parse_condition, parse_formula
 from steward.definitions.merging import effective, merge_definitions
 from steward.definitions.proposing import propose_definitions
 
@@ -30,15 +31,19 @@ __all__ = [
     "DatasetFacts",
     "DefaultFilter",
     "Definitions",
+    "Formula",
     "Metric",
     "Relation",
     "Relationship",
     "Segment",
     "TableDefinition",
+    "columns_in",
     "effective",
     "facts_from",
     "kind_of",
     "merge_definitions",
+    "parse_condition",
+    "parse_formula",
     "plain_facts",
     "propose_definitions",
     "relations_from",

@@ -75,14 +75,11 @@ class _Compiler:
 
     def compile(self, plan: q.QueryPlan) -> str:
         self._source(plan)
-        for number, derived in enumerate(plan.derive):
-            pointer = f"/derive/{number}"
-            expression = self._expression(derived.expression, f"{pointer}/expression")
-            self._columns.add(derived.name, f"{pointer}/name")
-            self._wrap(f"*, {expression} AS {_quote(derived.name)}")
+        self._derive(plan.derive, "/derive")
         self._where(plan.filters, "/filters")
         if plan.aggregate:
             self._aggregate(plan)
+            self._derive(plan.compute, "/compute")
             self._where(plan.having, "/having")
         for number, window in enumerate(plan.window):
             self._window(window, f"/window/{number}")
@@ -146,6 +143,13 @@ class _Compiler:
             f"SELECT {_list(selected)} FROM ({self._sql}) AS l {join.kind.upper()} JOIN "
             f"{_quote(name)} AS r ON {' AND '.join(pairs)}"
         )
+
+    def _derive(self, columns: Sequence[q.Derive], place: str) -> None:
+        for number, derived in enumerate(columns):
+            pointer = f"{place}/{number}"
+            expression = self._expression(derived.expression, f"{pointer}/expression")
+            self._columns.add(derived.name, f"{pointer}/name")
+            self._wrap(f"*, {expression} AS {_quote(derived.name)}")
 
     def _where(self, conditions: Sequence[q.Condition], pointer: str) -> None:
         if conditions:

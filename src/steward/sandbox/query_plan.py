@@ -1,4 +1,4 @@
-"""A query as data: source, joins, derive, filters, group, aggregate, having, window, pivot, order, limit.
+"""A query as data: source, joins, derive, filters, group, aggregate, compute, having, window, pivot, order, limit.
 
 The steps always apply in that order, whatever the order of the keys. A plan is given as JSON or YAML,
 checked against the schema of the datasets with errors that say what to write instead, compiled to
@@ -335,6 +335,9 @@ class QueryPlan(_Part):
     filters: Annotated[list[Condition], Field(max_length=100)] = []
     group: Annotated[list[Text], Field(max_length=50)] = []
     aggregate: Annotated[list[Aggregate], Field(max_length=100)] = []
+    compute: Annotated[list[Derive], Field(max_length=100)] = Field(
+        [], description="Columns computed from aggregates, such as a quotient of two."
+    )
     having: Annotated[list[Condition], Field(max_length=50)] = []
     window: Annotated[list[Window], Field(max_length=50)] = []
     pivot: Pivot | None = None
@@ -349,6 +352,8 @@ class QueryPlan(_Part):
             raise ValueError("group needs an aggregate; for distinct rows aggregate with count")
         if self.having and not self.aggregate:
             raise ValueError("having looks at aggregates, and there is none; use filters")
+        if self.compute and not self.aggregate:
+            raise ValueError("compute works on aggregates, and there is none; use derive")
         if self.offset and self.limit is None:
             raise ValueError("offset needs a limit")
         if self.limit is not None and self.offset and not self.order:

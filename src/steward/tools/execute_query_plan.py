@@ -18,7 +18,7 @@ class ExecuteQueryPlan(Sandboxed):
     plan: Annotated[dict[str, Any] | str, SELECTOR] = Field(
         description=(
             "The plan as an object, or as JSON or YAML text: source, and any of joins, derive, filters, group, "
-            "aggregate, having, window, pivot, select, order, limit."
+            "aggregate, compute, having, window, pivot, select, order, limit."
         )
     )
     limit: Annotated[int, PLAIN] = Field(

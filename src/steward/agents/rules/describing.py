@@ -40,7 +40,7 @@ def in_words(document: Mapping[str, Any]) -> str:
     said += f", where {rows}" if rows else ""
     if document.get("group"):
         said += f", by {' and '.join(document['group'])}"
-    for each in document.get("window", ()):
+    for each in (*document.get("compute", ()), *document.get("window", ())):
         said += f", with {each['name'].replace('_', ' ')}"
     if document.get("having"):
         having = [_condition(each, list(columns_of(each))) for each in document["having"]]
@@ -55,7 +55,9 @@ def in_words(document: Mapping[str, Any]) -> str:
 def _order(document: Mapping[str, Any]) -> str:
     first = document["order"][0]
     falls = first.get("direction") == "descending"
-    figures = {each["name"] for key in ("aggregate", "window") for each in document.get(key, ())}
+    figures = {
+        each["name"] for key in ("aggregate", "compute", "window") for each in document.get(key, ())
+    }
     if first["column"] in figures:
         return f"{'largest' if falls else 'smallest'} {first['column'].replace('_', ' ')} first"
     return f"in {'falling ' if falls else ''}order of {first['column']}"
