@@ -110,7 +110,7 @@ def test_an_explainer_that_does_not_answer_is_named(chat: Chat) -> None:
     output = chat.output(run)
     assert output["answer"].startswith(f"Customers: **{rows}**")
     assert output["answer"].endswith(
-        "The script says model-quota-exceeded. So these are the results as they stand."
+        "The script says model-quota-exceeded. Steward shows the results without an explanation."
     )
     assert [figure["text"] for figure in output["figures"]] == [f"{rows}"]
 

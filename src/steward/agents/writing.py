@@ -37,10 +37,27 @@ class Amount:
 class Writing:
     """How one reader wants values; nobody knows their locale: ISO dates and English marks."""
 
-    def __init__(self, tag: str | None = None, amounts: Mapping[str, Amount] | None = None) -> None:
+    def __init__(
+        self,
+        tag: str | None = None,
+        amounts: Mapping[str, Amount] | None = None,
+        units: Mapping[str, str] | None = None,
+    ) -> None:
+        """`units` by column: a currency's code, or what is written behind the number."""
         self._marks = known_locale(tag) or locales.locale("en-GB")
         self._dates = known_locale(tag)
         self._amounts = amounts or {}
+        self._units = units or {}
+
+    def with_units(self, units: Mapping[str, str]) -> "Writing":
+        """The same for a result whose columns have these units."""
+        copy = Writing(None, self._amounts, {**self._units, **units})
+        copy._marks, copy._dates = self._marks, self._dates
+        return copy
+
+    def number(self, value: int | float) -> str:
+        """A number by itself, exactly."""
+        return locales.number(value, self._marks)
 
     def rows(self, columns: Sequence[Json], rows: Sequence[Any]) -> list[list[str]]:
         """Every cell as text, in the order of the columns."""
@@ -85,13 +102,20 @@ class Writing:
             code = self._currency(name, record)
             if code is not None:
                 return locales.currency(number, self._marks, code, decimals=_MONEY_DECIMALS)
-            return locales.number(number, self._marks, decimals=places)
+            written = locales.number(number, self._marks, decimals=places)
+            unit = self._units.get(name, "")
+            if unit == "%":
+                return f"{written}{self._marks.percent_space}%"
+            return f"{written}{locales.NO_BREAK}{unit}" if unit else written
 
         return write
 
     def _currency(self, name: str, record: Mapping[str, Any]) -> str | None:
+        unit = self._units.get(name)
+        if _is_code(unit):
+            return unit
         amount = self._amounts.get(name)
-        if amount is None:
+        if amount is None or unit:
             return None
         code = record.get(amount.column, amount.code)
         return code if _is_code(code) else None
