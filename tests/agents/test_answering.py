@@ -104,6 +104,11 @@ def only(column: str, test: str, *values: Any) -> dict[str, Any]:
             "The average arrival delay is 6.90\u00a0min.",
         ),
         (
+            cars(measures=[{**COUNT, "share": True, "where": [only("origin", "=", "Japan")]}]),
+            0.1945,
+            "The share of cars with the origin Japan is 19.5%.",
+        ),
+        (
             {"table": "rest_of_it", "measures": [COUNT]},
             3,
             "There are 3 rows of rest of it.",

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from steward.agents.asking.reading import Asked
+
 FORMAT: Final = 1
 MOST_AGENTS: Final = 4
 MOST_STEPS: Final = 12
@@ -141,6 +143,9 @@ class Planned(Contract):
     )
     repaired: bool = Field(False, description="Whether it took a second try.")
     said: str = Field("", description="What the person is told about planning, if anything.")
+    asked: Asked | None = Field(
+        None, description="What a question about tables was taken to ask; none for other work."
+    )
 
     def to_json(self) -> dict[str, Any]:
         return self.model_dump(mode="json")

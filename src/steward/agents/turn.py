@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from steward.agents.amounts import amounts_of
+from steward.agents.asking.reading import Asked
+from steward.agents.asking.wording import Words
 from steward.agents.checking import Catalogue, PlanRefused, check
 from steward.agents.compile import as_flow, changes_something, without
 from steward.agents.context import Contexts
@@ -27,6 +29,7 @@ from steward.broker.labels import untrusted
 from steward.broker.plans import Labelled
 from steward.broker.tool import Risk
 from steward.broker.untrusted import nonce_for
+from steward.definitions import Definitions
 from steward.runs import EntryType, Execution, Json, Runs, Status, StepFailed
 from steward.runs.projection import plan_prefix
 
@@ -107,6 +110,8 @@ class Turns:
             catalogue=self._contexts.catalogue(context, grant),
             task=Task.of(document, context, today=now.date(), nonce=context["nonce"]),
             messages=tuple(said["message"] for said in context["history"]),
+            # Recorded turns from before definitions have none.
+            definitions=Definitions.model_validate(context.get("definitions") or {}),
         )
 
     async def _carried_out(self, turn: "_Turn") -> Json:
@@ -237,6 +242,9 @@ class Turns:
             planned_by_model=turn.planned[-1].made_by == "model",
             problem=turn.failure.message if turn.failure is not None else "",
             writing=Writing(turn.task.locale, amounts_of(plan, turn.catalogue)),
+            asked=turn.asked,
+            definitions=turn.definitions,
+            spellings=_spellings(turn),
         )
         answer = await self._explainer.explain(
             turn.execution,
@@ -275,6 +283,12 @@ class _Turn:
     began: bool = False
     """Whether the plan that failed had done something."""
     failure: StepFailed | None = None
+    definitions: Definitions = field(default_factory=Definitions)
+
+    @property
+    def asked(self) -> Asked | None:
+        """What the question was taken to ask, as the plan that counts says."""
+        return self.planned[-1].asked
 
     @property
     def risks(self) -> Mapping[str, Risk]:
@@ -408,7 +422,21 @@ def _output(turn: _Turn, answer: Answer) -> Json:
         "adherence": round(sum(judged) / len(judged), 4) if judged else None,
         "artifacts": [item for _, _, found in results for item in found.artifacts],
         "model": any(turn.models.values()),
+        "reading": _told_reading(turn),
     }
+
+
+def _told_reading(turn: _Turn) -> Json:
+    if turn.asked is None:
+        return None
+    words = Words(turn.definitions, Writing(turn.task.locale))
+    return words.told(turn.asked).model_dump(mode="json")
+
+
+def _spellings(turn: _Turn) -> dict[str, int]:
+    reading = turn.asked.reading if turn.asked is not None else None
+    facts = turn.catalogue.datasets.get(reading.table) if reading is not None else None
+    return {each.name: each.spellings for each in facts.columns} if facts is not None else {}
 
 
 def _step_output(turn: _Turn, step_id: str) -> Json:

@@ -53,6 +53,7 @@ def turn_document(
         "steps": steps,
         "answer": said,
         "figures": answer.get("figures", []),
+        "reading": _reading(answer, plans),
         "deviations": [
             {"branch": each.step.branch, "step": each.step.id, **each.data}
             for each in told.deviations
@@ -66,6 +67,12 @@ def turn_document(
         "ended_at": run.ended_at,
         "undoable": any(call.commits and not call.undone for call in calls.values()),
     }
+
+
+def _reading(answer: Mapping[str, Any], plans: Sequence[Mapping[str, Any]]) -> Json:
+    """What the question was taken to ask: known with the plan, and as the answer tells it in the end."""
+    planned = plans[-1].get("asked") if plans else None
+    return answer.get("reading") or planned
 
 
 @dataclass

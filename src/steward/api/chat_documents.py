@@ -5,8 +5,9 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
+from steward.agents.asking.reading import Asked
 from steward.agents.gallery import Kind
 from steward.agents.threads import Thread, Turn, thread_of
 from steward.agents.turn_documents import SHOWN_ROWS, turn_document
@@ -104,6 +105,12 @@ class TurnCostOut(Output):
     seconds: float = Field(description="Without the time in which it waited for a person.")
 
 
+class ReadingOut(Asked):
+    """What a question was taken to ask."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+
 class TurnOut(Output):
     run_id: str
     thread_id: str
@@ -119,6 +126,9 @@ class TurnOut(Output):
     steps: list[TurnStepOut]
     answer: str | None
     figures: list[dict[str, Any]]
+    reading: ReadingOut | None = Field(
+        description="What the question was taken to ask, in chips; null for work that is no question about tables."
+    )
     deviations: list[dict[str, Any]]
     suggestions: list[dict[str, Any]]
     cost: TurnCostOut

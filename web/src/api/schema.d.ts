@@ -4384,6 +4384,8 @@ export interface components {
              * @description The turn it follows, by its run: unset, the thread's last; null, none: a new beginning.
              */
             parent?: string | null;
+            /** @description What the message is to be read as: it is answered as it is, and the message is its title. */
+            reading?: components["schemas"]["Reading"] | null;
             /**
              * Thread Id
              * @description The thread it belongs to; a new one when unset.
@@ -4496,6 +4498,33 @@ export interface components {
             /** Warnings */
             warnings: components["schemas"]["SkillFaultOut"][];
         };
+        /**
+         * Chip
+         * @description One part of a reading as people see it.
+         */
+        Chip: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "measure" | "group" | "filter" | "segment" | "period" | "rank" | "having" | "share" | "chart" | "columns" | "table";
+            /**
+             * Pointer
+             * @description Where in the reading it is, as a JSON pointer: /groups/0.
+             */
+            pointer: string;
+            /**
+             * Source
+             * @default asked
+             * @enum {string}
+             */
+            source?: "asked" | "definition" | "assumed";
+            /**
+             * Text
+             * @description Such as `total of gross`, `by country`, `only Germany`, `largest 10`, `bar chart`.
+             */
+            text: string;
+        };
         /** ColumnChangeOut */
         ColumnChangeOut: {
             /** After */
@@ -4530,6 +4559,25 @@ export interface components {
             name: string;
             /** Type */
             type: string;
+        };
+        /**
+         * ColumnRef
+         * @description A column of the reading's table, or of one that relationships lead to.
+         */
+        ColumnRef: {
+            /** Column */
+            column: string;
+            /**
+             * Table
+             * @description Where it is not a column of the reading's table.
+             */
+            table?: string | null;
+            /**
+             * Via
+             * @description Columns of the relationships followed, where several lead there.
+             * @default []
+             */
+            via?: string[];
         };
         /** CommitOut */
         CommitOut: {
@@ -5213,6 +5261,23 @@ export interface components {
             /** Thousands */
             thousands?: string | null;
         };
+        /**
+         * Filtered
+         * @description Only rows whose column compares so; several values mean one of them.
+         */
+        Filtered: {
+            column: components["schemas"]["ColumnRef"];
+            /**
+             * Test
+             * @enum {string}
+             */
+            test: "=" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "starts with" | "ends with" | "empty" | "not empty" | "between";
+            /**
+             * Values
+             * @default []
+             */
+            values?: unknown[];
+        };
         /** FlowIn */
         FlowIn: {
             /**
@@ -5266,6 +5331,15 @@ export interface components {
             members: string[];
             /** Name */
             name: string;
+        };
+        /** Grouped */
+        Grouped: {
+            by: components["schemas"]["ColumnRef"];
+            /**
+             * Unit
+             * @description For a time column: the stretch that rows are put together by.
+             */
+            unit?: ("year" | "quarter" | "month" | "week" | "day" | "hour") | null;
         };
         /** Health */
         Health: {
@@ -5504,6 +5578,34 @@ export interface components {
             all?: boolean;
             /** Ids */
             ids?: string[] | null;
+        };
+        /**
+         * Measured
+         * @description A figure: a function of a column, a count of rows, or a metric by its name.
+         */
+        Measured: {
+            /**
+             * Along
+             * @description Over time: the total so far, or the difference to the time before.
+             */
+            along?: ("running" | "change") | null;
+            column?: components["schemas"]["ColumnRef"] | null;
+            /** Function */
+            function?: ("count" | "count_distinct" | "sum" | "avg" | "min" | "max" | "median") | null;
+            /** Metric */
+            metric?: string | null;
+            /**
+             * Share
+             * @description Each group's part of the whole.
+             * @default false
+             */
+            share?: boolean;
+            /**
+             * Where
+             * @description With `share` of a count: the part of the rows that compare so.
+             * @default []
+             */
+            where?: components["schemas"]["Filtered"][];
         };
         /** MeasuresOut */
         MeasuresOut: {
@@ -5797,6 +5899,20 @@ export interface components {
             name: string;
             /** Title */
             title: string;
+        };
+        /** Ordered */
+        Ordered: {
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "measure" | "group" | "column";
+            column?: components["schemas"]["ColumnRef"] | null;
+            /**
+             * Descending
+             * @default true
+             */
+            descending?: boolean;
         };
         /** OrganisationOut */
         OrganisationOut: {
@@ -6124,6 +6240,23 @@ export interface components {
             current_password?: string | null;
             /** New Password */
             new_password: string;
+        };
+        /**
+         * Period
+         * @description Only rows of a stretch of time; `end` is not part of it.
+         */
+        Period: {
+            column: components["schemas"]["ColumnRef"];
+            /** End */
+            end?: string | null;
+            /**
+             * Said
+             * @description As people say it: 2024, last month, March 2021.
+             * @default
+             */
+            said?: string;
+            /** Start */
+            start?: string | null;
         };
         /** PlanAgentOut */
         PlanAgentOut: {
@@ -6616,6 +6749,113 @@ export interface components {
              *     ]
              */
             datasets: string[];
+        };
+        /**
+         * Reading
+         * @description One question over one table and what relationships lead to.
+         */
+        Reading: {
+            /** Chart */
+            chart?: ("bar" | "line" | "area" | "pie" | "scatter" | "histogram") | null;
+            /**
+             * Columns
+             * @description For rows: which columns; none means all.
+             * @default []
+             */
+            columns?: components["schemas"]["ColumnRef"][];
+            /**
+             * Filters
+             * @default []
+             */
+            filters?: components["schemas"]["Filtered"][];
+            /**
+             * Groups
+             * @default []
+             */
+            groups?: components["schemas"]["Grouped"][];
+            /**
+             * Having
+             * @description Only groups whose first measure compares so; the column is ignored.
+             * @default []
+             */
+            having?: components["schemas"]["Filtered"][];
+            /** Limit */
+            limit?: number | null;
+            /**
+             * Measures
+             * @default []
+             */
+            measures?: components["schemas"]["Measured"][];
+            /**
+             * Order
+             * @default []
+             */
+            order?: components["schemas"]["Ordered"][];
+            /**
+             * Periods
+             * @default []
+             */
+            periods?: components["schemas"]["Period"][];
+            /**
+             * Segments
+             * @description Named parts of the table, from its definition.
+             * @default []
+             */
+            segments?: string[];
+            /** Table */
+            table: string;
+            /**
+             * Without Defaults
+             * @description Leaves out the table's default filters.
+             * @default false
+             */
+            without_defaults?: boolean;
+        };
+        /**
+         * ReadingOut
+         * @description What a question was taken to ask.
+         */
+        ReadingOut: {
+            /**
+             * Assumed
+             * @description Sentences: what the plan contains and nobody asked for.
+             * @default []
+             */
+            assumed: string[];
+            /**
+             * Chips
+             * @default []
+             */
+            chips: components["schemas"]["Chip"][];
+            /**
+             * Nearest
+             * @description Readings to choose from instead.
+             * @default []
+             */
+            nearest: components["schemas"]["Reading"][];
+            /**
+             * Nearest Lines
+             * @description The same in words, one line each.
+             * @default []
+             */
+            nearest_lines: string[];
+            /**
+             * Problems
+             * @description What the result itself shows to be wrong: an identifier summed, rows multiplied.
+             * @default []
+             */
+            problems: string[];
+            reading: components["schemas"]["Reading"] | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "fact" | "proposal" | "refused";
+            /**
+             * Unused
+             * @default []
+             */
+            unused: components["schemas"]["Unused"][];
         };
         /** RecipeOut */
         RecipeOut: {
@@ -8054,6 +8294,8 @@ export interface components {
             plans: components["schemas"]["TurnPlanOut"][];
             /** Query Type */
             query_type: ("sql" | "plan" | "python") | null;
+            /** @description What the question was taken to ask, in chips; null for work that is no question about tables. */
+            reading: components["schemas"]["ReadingOut"] | null;
             /** Run Id */
             run_id: string;
             /**
@@ -8142,6 +8384,18 @@ export interface components {
              * @description As the import of files takes them.
              */
             files: components["schemas"]["FileIn"][];
+        };
+        /**
+         * Unused
+         * @description A word of the question that the plan does not use.
+         */
+        Unused: {
+            /** End */
+            end: number;
+            /** Start */
+            start: number;
+            /** Word */
+            word: string;
         };
         /** UploadIn */
         UploadIn: {

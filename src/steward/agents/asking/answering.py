@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from steward.agents.asking.reading import Asked, Reading
-from steward.agents.asking.wording import Words, listed, plural, spaced
+from steward.agents.asking.wording import Words, joined, listed, plural, spaced
 
 _MOST_NAMED: Final = 3
 _EMPTY: Final = "(empty)"
@@ -112,7 +112,7 @@ class _Sentences:
 
     def _scope(self) -> str:
         """Which rows, behind the noun: `with 8 cylinders and the origin Japan in 1972, without cancelled lines`."""
-        return f"{_joined(self._conditions())}{self._when()}{self._defaults()}"
+        return f"{joined(self._conditions())}{self._when()}{self._defaults()}"
 
     def _when(self) -> str:
         periods = [self._words.period(each, self._table) for each in self._reading.periods]
@@ -146,7 +146,8 @@ class _Sentences:
             elif value is None:
                 said.append(self._no_figure(index))
             else:
-                scope = self._of_what() if index == 0 else ""
+                is_part = bool(measured.share and measured.where)
+                scope = self._of_what() if index == 0 or is_part else ""
                 name = self._words.measure(measured, self._table)
                 said.append(f"The {name}{scope} is {text}.")
         return " ".join(said)
@@ -218,7 +219,6 @@ class _Sentences:
             what = f"the {'fewest' if ascending else 'most'} {self._noun()}{self._scope()}"
         else:
             name = self._words.measure(measured, self._table)
-            name = f"share of the {name}" if measured.share else name
             what = f"the {'lowest' if ascending else 'highest'} {name}{self._of_what()}"
         (first, value), others = told[0], told[1:_MOST_NAMED]
         ties = sum(number == ranked[0][0] for number, _ in ranked)
@@ -306,18 +306,6 @@ def _places(reading: Reading, names: Sequence[str]) -> list[int]:
 
 def _ranked(reading: Reading) -> bool:
     return reading.limit is not None and any(each.by == "measure" for each in reading.order)
-
-
-def _joined(conditions: Sequence[str]) -> str:
-    """`with 8 cylinders and the origin Japan`: a second `with` is not repeated."""
-    told: list[str] = []
-    for each in conditions:
-        begun = bool(told) and told[-1].startswith("with ") and each.startswith("with ")
-        told.append(each.removeprefix("with ") if begun else each)
-        if begun:
-            # The next one compares with the whole phrase.
-            told[-2:] = [f"{told[-2]} and {told[-1]}"]
-    return f" {listed(told)}" if told else ""
 
 
 def _number(value: Any) -> Decimal | None:

@@ -159,6 +159,7 @@ class Asked(_Part):
         [], description="Sentences: what the plan contains and nobody asked for."
     )
     nearest: list[Reading] = Field([], description="Readings to choose from instead.")
+    nearest_lines: list[str] = Field([], description="The same in words, one line each.")
     problems: list[str] = Field(
         [],
         description="What the result itself shows to be wrong: an identifier summed, rows multiplied.",

@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final, Literal
 
 from steward.agents.asking.reading import (
+    Asked,
     Chip,
     ColumnRef,
     Filtered,
@@ -98,7 +99,18 @@ class Words:
     # Parts in a sentence
 
     def measure(self, measured: Measured, table: str, *, of: str = "") -> str:
-        """Such as `total gross`, `number of cars`, `revenue`; `of` goes between function and column."""
+        """Such as `total gross`, `share of cars with 8 cylinders`; `of` goes between function and column."""
+        if measured.share and measured.where:
+            conditions = joined([self.condition(each, table) for each in measured.where])
+            return f"share of {self.noun(table, 2)}{conditions}"
+        if measured.share:
+            return f"share of the {self._figure(measured, table, '')}"
+        name = self._figure(measured, table, of)
+        if measured.along == "running":
+            return f"running {name}"
+        return f"change of {name}" if measured.along == "change" else name
+
+    def _figure(self, measured: Measured, table: str, of: str) -> str:
         if measured.metric is not None:
             return spaced(measured.metric)
         if measured.function == "count_distinct" and measured.column is not None:
@@ -196,8 +208,7 @@ class Words:
         for index, measured in enumerate(reading.measures):
             text = self.measure(measured, table, of="of ")
             kind: Literal["share", "measure"] = "share" if measured.share else "measure"
-            said = f"share of {text.replace('total of ', 'total ')}" if measured.share else text
-            yield Chip(kind=kind, text=said, pointer=f"/measures/{index}")
+            yield Chip(kind=kind, text=text, pointer=f"/measures/{index}")
         for index, grouped in enumerate(reading.groups):
             text = f"by {self.group(grouped, table)}"
             yield Chip(kind="group", text=text, pointer=f"/groups/{index}")
@@ -274,6 +285,14 @@ class Words:
         word = {"=": "exactly", "!=": "not", "between": "between"}.get(filtered.test)
         return f"{what} {word or _COMPARED.get(filtered.test, filtered.test)} {said}"
 
+    def told(self, asked: Asked) -> Asked:
+        """With the words that people see: chips and lines, where nobody wrote them yet."""
+        chips = asked.chips
+        if not chips and asked.reading is not None:
+            chips = list(self.chips(asked.reading))
+        lines = asked.nearest_lines or [self.line(each) for each in asked.nearest]
+        return asked.model_copy(update={"chips": chips, "nearest_lines": lines})
+
     def line(self, reading: Reading) -> str:
         """The whole reading in one line, as the terminal and choices show it."""
         return " · ".join(chip.text for chip in self.chips(reading))
@@ -309,6 +328,18 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def joined(conditions: Sequence[str]) -> str:
+    """Conditions behind a noun, with a space before: ` with 8 cylinders and the origin Japan`."""
+    told: list[str] = []
+    for each in conditions:
+        if told and told[-1].startswith("with ") and each.startswith("with "):
+            # One `with` is enough for both.
+            told[-1] = f"{told[-1]} and {each.removeprefix('with ')}"
+        else:
+            told.append(each)
+    return f" {listed(told)}" if told else ""
 
 
 def span_of(start: str | None, end: str | None) -> str | None:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response, status
 from fastapi.responses import StreamingResponse
 from pydantic import Field, StringConstraints
 
+from steward.agents.asking.reading import Reading
 from steward.agents.threads import HEAD, PROGRAM, Parent, subject_of, thread_of
 from steward.api.chat_documents import ChatOut, MessageOut, chat_out, message_out, turns_out
 from steward.api.chat_events import Place
@@ -58,6 +59,10 @@ class ChatIn(Input):
         default_factory=dict, max_length=100, description="Values for `$name` in SQL or in Python."
     )
     limit: int = Field(200, ge=1, le=10_000, description="Rows to return at most.")
+    reading: Reading | None = Field(
+        None,
+        description="What the message is to be read as: it is answered as it is, and the message is its title.",
+    )
 
 
 @router.post(
@@ -87,7 +92,7 @@ async def chat_stream(request: Request, access: AsOperator, body: ChatIn) -> Eve
     context = context_of(request)
     context.streams.require(access.user_id)
     run = await context.in_turn(access, begin, context.steward, access, body)
-    return followed(context, access, run, cancels=question_in(body.message) is not None)
+    return followed(context, access, run, cancels=_question(body) is not None)
 
 
 @router.get("/threads/{thread_id}/messages")
@@ -133,6 +138,7 @@ def begin(steward: Steward, access: Access, body: ChatIn) -> Run:
         branch=body.branch,
         query=query,
         query_type=question.kind if question is not None else None,
+        extra=None if body.reading is None else {"reading": body.reading.model_dump(mode="json")},
     )
     return run
 
@@ -146,7 +152,7 @@ def _query(steward: Steward, access: Access, question: Question, body: ChatIn) -
 
 
 def _question(body: ChatIn) -> Question | None:
-    found = question_in(body.message)
+    found = question_in(body.message) if body.reading is None else None
     if found is None:
         return None
     options: dict[str, Any] = {"limit": body.limit}
