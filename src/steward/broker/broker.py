@@ -227,18 +227,17 @@ class Broker:
         labels = {name: label.to_json() for name, label in sorted(provenance.items())}
 
         async def perform() -> Json:
-            return asdict(
-                await self._planned(
-                    execution,
-                    None if ahead else call_key,
-                    tool_name,
-                    arguments,
-                    provenance,
-                    asked_for=asked_for,
-                    doubts=doubts,
-                    seen=seen,
-                )
+            planned = await self._planned(
+                execution,
+                None if ahead else call_key,
+                tool_name,
+                arguments,
+                provenance,
+                asked_for=asked_for,
+                doubts=doubts,
+                seen=seen,
             )
+            return dict(vars(planned))
 
         asked = {"tool": tool_name, "arguments": arguments, "provenance": labels}
         if asked_for:
@@ -271,11 +270,10 @@ class Broker:
         doubts: Sequence[str],
         seen: bool,
     ) -> Plan:
-        tool = await asyncio.to_thread(self._granted, execution, tool_name)
         planning = self._planner.plan(
             execution.run,
             _grant(execution),
-            tool,
+            partial(self._granted, execution, tool_name),
             arguments,
             provenance,
             read_untrusted=UNTRUSTED in execution.marks,

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.broker._budget_tables import UNITS, budget_entries, budgets
 from steward.broker.limits import (
@@ -33,6 +34,11 @@ from steward.store import Database, Prepared, Scope, Transaction
 
 _COLUMNS: Final = budgets.c
 _UNUSED: Final = dict.fromkeys((*UNITS, "time"), 0)
+_NOTHING_USED: Final = {
+    **dict.fromkeys((f"{part}_{unit}" for part in ("reserved", "spent") for unit in UNITS), 0),
+    **dict.fromkeys(("spent_time", "open_calls", "busy_time"), 0),
+    "busy_since": None,
+}
 _MOST_KEY: Final = 400
 
 
@@ -60,6 +66,10 @@ _ENTRY: Final = Prepared(
         budget_entries.c.key == sa.bindparam("of_key"),
     )
 )
+_NEW: Final = {
+    name: Prepared(insert(budgets).on_conflict_do_nothing(index_elements=[_COLUMNS.run_id]))
+    for name, insert in (("postgresql", postgresql.insert), ("sqlite", sqlite.insert))
+}
 _NEW_ENTRY: Final = Prepared(sa.insert(budget_entries))
 _SETTLE_ENTRY: Final = Prepared(
     sa.update(budget_entries)
@@ -121,26 +131,27 @@ class Budgets:
 
     def open(self, tx: Transaction, run: Drawing, budget: Budget) -> None:
         """Gives a run its budget when it starts, under that of its parent; a second time changes nothing."""
-        above: list[str] = []
-        if run.parent_id is not None:
-            above = [*_existing(tx, run.parent_id).ancestors, run.parent_id]
-        if run.id in above:
-            raise Bug("A run cannot draw on itself.")
-        if tx.first(sa.select(_COLUMNS.run_id).where(_COLUMNS.run_id == run.id)) is not None:
-            return
-        unused = (f"{part}_{unit}" for part in ("reserved", "spent") for unit in UNITS)
-        tx.execute(
-            sa.insert(budgets).values(
-                run_id=run.id,
-                ancestors=above,
-                depth=len(above),
-                **{f"limit_{unit}": amount for unit, amount in limits_of(budget).items()},
-                **dict.fromkeys(unused, 0),
-                spent_time=0,
-                open_calls=0,
-                busy_time=0,
-            )
-        )
+        _open(tx, run, budget)
+
+    def open_with(
+        self,
+        tx: Transaction,
+        run: Drawing,
+        budget: Budget,
+        key: str,
+        estimate: Cost,
+        *,
+        waits: bool,
+    ) -> None:
+        """Gives a run without a parent its budget with the first call's estimate set aside, which it must cover."""
+        asked, now = amounts_of(estimate), self._clock.now()
+        begun = {} if waits else {"open_calls": 1, "busy_since": now}
+        taken = {f"reserved_{unit}": asked[unit] for unit in UNITS}
+        if run.parent_id is None and _open(tx, run, budget, **taken, **begun):
+            _record(tx, run.id, key, now, state="waiting" if waits else "open", estimate=asked)
+        else:
+            _open(tx, run, budget)
+            self.reserve(tx, run, key, estimate, waits=waits)
 
     def reserve(
         self, tx: Transaction, run: Drawing, key: str, estimate: Cost, *, waits: bool = False
@@ -150,7 +161,7 @@ class Budgets:
         A call that `waits` for a person uses no time until it is made; what it then took is counted when it is settled.
         """
         asked = amounts_of(estimate)
-        chain = _chain(tx, run.id, lock=True)
+        chain = _chain(tx, run, lock=True)
         known = _entry(tx, run.id, key)
         if known is not None:
             return _reservation(known)
@@ -165,7 +176,7 @@ class Budgets:
     def settle(self, tx: Transaction, run: Drawing, key: str, actual: Cost) -> None:
         """Counts what the call did cost and frees the rest of what was set aside for it."""
         spent = amounts_of(actual)
-        chain = _chain(tx, run.id, lock=True)
+        chain = _chain(tx, run, lock=True)
         known = _entry(tx, run.id, key)
         now = self._clock.now()
         if known is None:
@@ -188,9 +199,7 @@ class Budgets:
         """
         granted = limits_of(limits)
         with self._database.write(run.scope) as tx:
-            row = next(
-                (r for r in _chain(tx, run.id, lock=True) if r.run_id == (at or run.id)), None
-            )
+            row = next((r for r in _chain(tx, run, lock=True) if r.run_id == (at or run.id)), None)
             if row is None:
                 raise Invalid(f"Run {run.id!r} does not draw on the budget of {at!r}.")
             raised = {
@@ -206,7 +215,7 @@ class Budgets:
     def status(self, run: Drawing) -> BudgetStatus:
         """What is used and left, for pages; with `left["seconds"]` a call's time can be bounded."""
         with self._database.read(run.scope) as tx:
-            chain = _chain(tx, run.id, lock=False)
+            chain = _chain(tx, run, lock=False)
         now = self._clock.now()
         own = chain[-1]
         usage = {}
@@ -223,17 +232,42 @@ class Budgets:
         return BudgetStatus(run.id, usage)
 
 
+def _open(tx: Transaction, run: Drawing, budget: Budget, **begun: Any) -> bool:
+    """Whether the run had no budget yet and now has this one."""
+    above: list[str] = []
+    if run.parent_id is not None:
+        above = [*_existing(tx, run.parent_id).ancestors, run.parent_id]
+    if run.id in above:
+        raise Bug("A run cannot draw on itself.")
+    row = {
+        "run_id": run.id,
+        "ancestors": above,
+        "depth": len(above),
+        **{f"limit_{unit}": amount for unit, amount in limits_of(budget).items()},
+        **_NOTHING_USED,
+        **begun,
+    }
+    return tx.execute(_NEW[tx.dialect], row).rowcount == 1
+
+
 def _existing(tx: Transaction, run_id: str) -> sa.Row[Any]:
     row = tx.first(_OWN, {"of_run": run_id})
     if row is None:
-        raise NotFound(f"Run {run_id!r} has no budget in this project; open one when it starts.")
+        raise _without_budget(run_id)
     return row
 
 
-def _chain(tx: Transaction, run_id: str, *, lock: bool) -> Sequence[sa.Row[Any]]:
+def _without_budget(run_id: str) -> NotFound:
+    return NotFound(f"Run {run_id!r} has no budget in this project; open one when it starts.")
+
+
+def _chain(tx: Transaction, run: Drawing, *, lock: bool) -> Sequence[sa.Row[Any]]:
     """The budgets a call draws on, root first. Always locked in this order, so nobody waits in a ring."""
-    above: list[str] = _existing(tx, run_id).ancestors
-    return tx.rows(_LOCK_CHAIN if lock else _READ_CHAIN, {"runs": [*above, run_id]})
+    above: list[str] = [] if run.parent_id is None else _existing(tx, run.id).ancestors
+    found = tx.rows(_LOCK_CHAIN if lock else _READ_CHAIN, {"runs": [*above, run.id]})
+    if not found or found[-1].run_id != run.id:
+        raise _without_budget(run.id)
+    return found
 
 
 def _entry(tx: Transaction, run_id: str, key: str) -> sa.Row[Any] | None:

@@ -4,7 +4,7 @@ The same questions are asked three times: when a call is planned, when a person 
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -79,6 +79,18 @@ class Situation:
         return _decided(self.policies, question)
 
 
+@dataclass(frozen=True)
+class _Weighed:
+    """A call that was checked and decided about."""
+
+    tool: Tool[Any]
+    arguments: Arguments
+    context: ToolContext
+    estimate: Cost
+    facts: Facts
+    decision: Decision
+
+
 class CallPlanner:
     def __init__(
         self,
@@ -111,7 +123,7 @@ class CallPlanner:
         self,
         run: Run,
         grant: Grant,
-        tool: Tool[Any],
+        find: Callable[[], Tool[Any]],
         arguments: Json,
         provenance: Mapping[str, Labels],
         *,
@@ -122,21 +134,21 @@ class CallPlanner:
     ) -> Plan:
         """The call checked, decided and previewed. Nothing is set aside for it and nobody is asked.
 
-        `seen`: the person who makes the call knows its preview; only somebody else who must approve needs one.
+        `find` looks the tool up, which may read. `seen`: the person who makes the call knows its preview; only somebody else who must approve needs one.
         """
         origin = _origin(provenance, read_untrusted, asked_for)
-        checked, context, estimate, decision = await asyncio.to_thread(
-            self._weighed, run, grant, tool, arguments, origin
-        )
+        weighed = await asyncio.to_thread(self._weighed, run, grant, find, arguments, origin)
+        tool, checked, decision = weighed.tool, weighed.arguments, weighed.decision
         preview = None
         harmless = decision.verdict is Verdict.allow and tool.risk.at_most(Risk.compute)
         known = harmless or (seen and decision.verdict is not Verdict.ask)
         if decision.verdict is not Verdict.deny and tool.dry_run is not None and not known:
-            preview = await within_time(tool, tool.dry_run(context, checked))
+            preview = await within_time(tool, tool.dry_run(weighed.context, checked))
+        given = checked.model_dump(mode="json")
         return Plan(
             tool=tool.name,
-            arguments=checked.model_dump(mode="json"),
-            body=body_of(run.id, grant.branch, tool, checked, preview),
+            arguments=given,
+            body=body_of(run.id, grant.branch, tool, given, weighed.facts, preview),
             decision=decision.to_json(),
             preview=asdict(preview) if preview else None,
             provenance={
@@ -148,21 +160,28 @@ class CallPlanner:
                 "arguments": {name: label.to_json() for name, label in provenance.items()},
                 "doubts": list(doubts),
             },
-            estimate=cost_to_json(estimate),
+            estimate=cost_to_json(weighed.estimate),
             over_budget=None,
             pinned=remembered(tool),
         )
 
     def _weighed(
-        self, run: Run, grant: Grant, tool: Tool[Any], arguments: Json, origin: Origin
-    ) -> tuple[Arguments, ToolContext, Cost, Decision]:
+        self,
+        run: Run,
+        grant: Grant,
+        find: Callable[[], Tool[Any]],
+        arguments: Json,
+        origin: Origin,
+    ) -> "_Weighed":
         """Reads, so it has a thread."""
+        tool = find()
         checked = validated(tool, arguments)
         situation = self.situation(run, grant)
         context = self.context(run, grant, situation.settings)
         estimate = tool.estimate(context, checked) if tool.estimate else Cost()
-        decision = situation.decide(run, grant, tool, facts_of(tool, checked), origin, estimate)
-        return checked, context, estimate, decision
+        facts = facts_of(tool, checked)
+        decision = situation.decide(run, grant, tool, facts, origin, estimate)
+        return _Weighed(tool, checked, context, estimate, facts, decision)
 
     def decide_again(self, run: Run, grant: Grant, plan: Plan) -> tuple[ProjectSettings, Decision]:
         """What policy says now of a call that was planned before, and the settings of this moment."""

@@ -58,7 +58,7 @@ class Deciding:
         plan = await self._planner.plan(
             run,
             Grant.from_json(request.grant),
-            tool,
+            lambda: tool,
             wanted,
             labels_after_edit(found.body["arguments"], wanted, labels, access.user_id),
             read_untrusted=known.get("read_untrusted", not known["trusted"]),

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from steward.broker.labels import Labels
-from steward.broker.roles import Role, leaves_of, read_parts
+from steward.broker.roles import Role, leaves_of
 from steward.broker.tool import Arguments, Cost, Preview, Tool
 from steward.core.errors import Invalid
 from steward.core.mistakes import in_words, mistakes
@@ -91,7 +91,7 @@ class Facts:
 
 
 def facts_of(tool: Tool[Any], arguments: Arguments) -> Facts:
-    parts = read_parts(tool.schema(), arguments.model_dump(mode="json"))
+    parts = tool.parts_of(arguments)
     named = [part for part in parts if part.role in {Role.recipient, Role.undeclared}]
     amounts = [
         number
@@ -124,16 +124,17 @@ def body_of(
     run_id: str,
     branch: str,
     tool: Tool[Any],
-    arguments: Arguments,
+    arguments: Json,
+    facts: Facts,
     preview: Preview | None,
 ) -> Json:
     """What exactly will happen: this is shown, hashed, approved and checked again."""
     return {
         "run": run_id,
         "tool": tool.name,
-        "arguments": arguments.model_dump(mode="json"),
+        "arguments": arguments,
         "branch": branch,
-        **facts_of(tool, arguments).to_json(),
+        **facts.to_json(),
         "payload": preview.payload if preview else None,
         # An approval is for this version of the tool and no other.
         **({"pin": tool.pin} if tool.pin is not None else {}),

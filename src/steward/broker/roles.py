@@ -151,36 +151,48 @@ class Part:
         return type(default) is type(self.value) and bool(default == self.value)
 
 
+class PartsReader:
+    """Reads the arguments of calls by their roles; the schema, which must not change, is looked through once."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._fields = _fields(schema)
+
+    def read(self, arguments: Mapping[str, Json]) -> tuple[Part, ...]:
+        """What the schema does not know is undeclared."""
+        found: dict[str, Part] = {}
+        fields, schema = self._fields, self._schema
+
+        def walk(path: str, argument: str, value: Json, role: Role | None, optional: bool) -> None:
+            field = fields.get(path, _UNKNOWN)
+            role = field.role or role
+            optional = optional or not field.required
+            is_split = isinstance(value, dict | list) and any(
+                inner.role and _is_inside(each, path) for each, inner in fields.items()
+            )
+            if not is_split:
+                part = Part(path, argument, value, role or Role.undeclared, field.schema, schema, optional)  # fmt: skip
+                found[path] = _merged(found[path], part) if path in found else part
+            elif isinstance(value, list):
+                for item in value:
+                    walk(f"{path}[]", argument, item, role, optional)
+            else:
+                for key, item in value.items():
+                    inside = f"{path}.{_escaped(key)}"
+                    if inside in fields:
+                        walk(inside, argument, item, role, optional)
+                    else:
+                        # The caller made up the name, so it counts as part of the value.
+                        walk(f"{path}.*", argument, [key, item], role, optional)
+
+        for name, value in arguments.items():
+            walk(_escaped(name), name, value, None, False)
+        return tuple(found.values())
+
+
 def read_parts(schema: Schema, arguments: Mapping[str, Json]) -> tuple[Part, ...]:
-    """The arguments of a call by their roles; what the schema does not know is undeclared."""
-    fields = _fields(schema)
-    found: dict[str, Part] = {}
-
-    def walk(path: str, argument: str, value: Json, role: Role | None, optional: bool) -> None:
-        field = fields.get(path, _Field())
-        role = field.role or role
-        optional = optional or not field.required
-        is_split = isinstance(value, dict | list) and any(
-            inner.role and _is_inside(each, path) for each, inner in fields.items()
-        )
-        if not is_split:
-            part = Part(path, argument, value, role or Role.undeclared, field.schema, schema, optional)  # fmt: skip
-            found[path] = _merged(found[path], part) if path in found else part
-        elif isinstance(value, list):
-            for item in value:
-                walk(f"{path}[]", argument, item, role, optional)
-        else:
-            for key, item in value.items():
-                inside = f"{path}.{_escaped(key)}"
-                if inside in fields:
-                    walk(inside, argument, item, role, optional)
-                else:
-                    # The caller made up the name, so it counts as part of the value.
-                    walk(f"{path}.*", argument, [key, item], role, optional)
-
-    for name, value in arguments.items():
-        walk(_escaped(name), name, value, None, False)
-    return tuple(found.values())
+    """The arguments of one call by their roles."""
+    return PartsReader(schema).read(arguments)
 
 
 def only_reads(schema: Schema, arguments: Mapping[str, Json]) -> bool:
@@ -192,10 +204,10 @@ def only_reads(schema: Schema, arguments: Mapping[str, Json]) -> bool:
     )
 
 
-def values_with(schema: Schema, arguments: Mapping[str, Json], *roles: Role) -> list[Any]:
+def values_with(parts: Iterable[Part], *roles: Role) -> list[Any]:
     """Every text and number in a call that has one of the roles, each once."""
-    parts = [part for part in read_parts(schema, arguments) if part.role in roles]
-    return list(dict.fromkeys(leaf for part in parts for leaf in leaves_of(part.value)))
+    chosen = (part for part in parts if part.role in roles)
+    return list(dict.fromkeys(leaf for part in chosen for leaf in leaves_of(part.value)))
 
 
 def leaves_of(value: Json) -> Iterator[Any]:
@@ -290,6 +302,9 @@ class _Field:
     role: Role | None = None
     """What it declares itself; the role of what it is inside of holds where this is None."""
     required: bool = True
+
+
+_UNKNOWN: Final = _Field()
 
 
 def _fields(schema: Schema) -> dict[str, _Field]:

@@ -33,6 +33,13 @@ class Spending:
         run, begins = execution.run, _OPENED not in execution.marks
         budget = _budget(execution)
 
+        if begins and covers(budget, estimate) and Grant.from_json(execution.request.grant).direct:
+            # The one call of its run: nothing else draws on this budget, so it fits, and is not waited for.
+            execution.take_along(
+                lambda tx: self._budgets.open_with(tx, run, budget, key, estimate, waits=waits)
+            )
+            return None
+
         def take(tx: Transaction) -> Json:
             if begins:
                 self._budgets.open(tx, run, budget)
@@ -43,10 +50,6 @@ class Spending:
                 return breach.to_json()
             return None
 
-        if Grant.from_json(execution.request.grant).direct and covers(budget, estimate):
-            # The one call of its run: nothing else draws on this budget, so it fits, and is not waited for.
-            execution.take_along(take)
-            return None
         return await execution.share(take)
 
     async def afford(self, execution: Execution, key: str, plan: Plan) -> None:

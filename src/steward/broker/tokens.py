@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 from uuid import uuid4
 
@@ -19,6 +20,7 @@ AUDIENCE: Final = "steward:broker"
 LONGEST: Final = timedelta(hours=1)
 _ALGORITHM: Final = "HS256"
 _LEAST_KEY_BYTES: Final = 32
+_KEPT: Final = 2_000
 _REQUIRED: Final = (
     *("iss", "aud", "sub", "jti", "iat", "nbf", "exp", "org", "project"),
     *("run", "playbook", "tools", "risk", "branch", "parent"),
@@ -105,6 +107,8 @@ class RunTokens:
             )
         self._key = key
         self._clock = clock
+        # The same text under the same key says the same each time; only the time it is looked at differs.
+        self._signed_body = lru_cache(maxsize=_KEPT)(self._decoded)
 
     def issue(self, claims: Claims) -> str:
         """A token that ends with its claims, or after an hour; a running run asks for the next one."""
@@ -159,7 +163,7 @@ class RunTokens:
             raise Denied("The run token belongs to another run.", code="token-of-another-run")
         return claims
 
-    def _signed_body(self, token: str) -> dict[str, Any]:
+    def _decoded(self, token: str) -> Mapping[str, Any]:
         try:
             return jwt.decode(
                 token,

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from steward.broker.roles import Role, values_with
+from steward.broker.roles import Part, PartsReader, Role, values_with
 from steward.core import work
 from steward.core.plugins import Registry
 from steward.identity import Role as MemberRole
@@ -168,9 +168,12 @@ class Tool(Generic[A]):
         """To whom or where a call goes, for policies and approval cards."""
         if self.destination is not None:
             return self.destination(arguments)
-        given = arguments.model_dump(mode="json")
-        named = values_with(self.schema(), given, Role.recipient, Role.destination)
+        named = values_with(self.parts_of(arguments), Role.recipient, Role.destination)
         return ", ".join(map(str, named)) or None
+
+    def parts_of(self, arguments: A) -> tuple[Part, ...]:
+        """The arguments of a call by their roles."""
+        return _reader(self.arguments).read(arguments.model_dump(mode="json"))
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments; the caller's to change."""
@@ -182,6 +185,11 @@ class Tool(Generic[A]):
 def _schema_text(arguments: type[Arguments]) -> str:
     # Every plan and every chat looks at all schemas, and making one takes milliseconds.
     return json.dumps(arguments.model_json_schema())
+
+
+@lru_cache(maxsize=1_000)
+def _reader(arguments: type[Arguments]) -> PartsReader:
+    return PartsReader(json.loads(_schema_text(arguments)))
 
 
 TOOLS: Registry[Tool[Any]] = Registry("tool")

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from steward.broker.tool import Cost, Outcome, Preview, ToolContext
 from steward.core.errors import Invalid, Problem
-from steward.data.versions import Commit
 from steward.data.workbench import Planned
 from steward.tools._calls import bench, off_loop, plain
-from steward.tools._commits import base_as_agreed, changed, promise, reading_cost
+from steward.tools._commits import base_as_agreed, describe_change, promise, reading_cost
 
 BASE: Final = (
     "The commit that a preview was made from; refused when the datasets have changed since."
@@ -63,8 +62,8 @@ async def preview_change(context: ToolContext, change: Change, note: str = "") -
 
 
 async def apply_change(context: ToolContext, change: Change) -> Outcome:
-    def apply() -> Commit:
-        return bench(context).operations.apply(
+    def apply() -> Outcome:
+        commit = bench(context).operations.apply(
             context.scope,
             context.author,
             change.operation,
@@ -75,8 +74,9 @@ async def apply_change(context: ToolContext, change: Change) -> Outcome:
             base=change.base or base_as_agreed(context, change.result),
             run_id=context.run_id,
         )
+        return describe_change(context, commit)
 
-    return await changed(context, await off_loop(apply))
+    return await off_loop(apply)
 
 
 def change_cost(context: ToolContext, change: Change) -> Cost:

@@ -44,8 +44,7 @@ def version_now(context: ToolContext, name: str) -> str | None:
 
 def reading_cost(context: ToolContext, names: Sequence[str]) -> Cost:
     """What reading datasets whole uses; names that do not exist are the call's own error, not this one's."""
-    known = {each.name: each for each in workspace(context).datasets(context.branch)}
-    found = [known[name] for name in names if name in known]
+    found = workspace(context).datasets(context.branch, names)
     return Cost(rows=sum(each.rows for each in found), bytes=sum(each.bytes for each in found))
 
 
@@ -96,10 +95,11 @@ def entries(changes: Sequence[EntryChange]) -> list[dict[str, Any]]:
 
 async def changed(context: ToolContext, commit: Commit) -> Outcome:
     """The outcome of a commit that made or changed one dataset."""
-    return await off_loop(_changed, context, commit)
+    return await off_loop(describe_change, context, commit)
 
 
-def _changed(context: ToolContext, commit: Commit) -> Outcome:
+def describe_change(context: ToolContext, commit: Commit) -> Outcome:
+    """The same where the caller has a thread already."""
     versions = bench(context).versions
     made = [each for each in commit.changes if each.kind == "dataset" and each.after]
     read = commit.arguments.get("datasets", [])

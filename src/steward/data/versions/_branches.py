@@ -28,9 +28,17 @@ class Branches:
         self._database = database
         self._clock = clock
         self._ids = ids
+        # A workspace keeps its id, and every look at data begins with it.
+        self._known: dict[tuple[Scope, str], str] = {}
 
     def workspace(self, scope: Scope, name: str, author: str) -> str:
         """The id of a workspace, made with an empty branch `main` when it is new."""
+        known = self._known.get((scope, name))
+        if known is None:
+            known = self._known[scope, name] = self._opened(scope, name, author)
+        return known
+
+    def _opened(self, scope: Scope, name: str, author: str) -> str:
         with self._database.read(scope) as tx:
             row = tx.first(_WORKSPACE, {"name": name})
         if row is not None:

@@ -1,6 +1,7 @@
 """Pins: how journals, runs and others hold commits, versions and blobs that no branch may lead to any more."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -9,7 +10,11 @@ from steward.core.errors import NotFound
 from steward.data.versions import _tables as tables
 from steward.data.versions._history import History
 from steward.data.versions._parts import Parts
-from steward.store import Database, Scope, Transaction
+from steward.store import Database, Prepared, Scope, Transaction
+
+_WORKSPACE_OF: Final = Prepared(
+    sa.select(tables.commits.c.workspace_id).where(tables.commits.c.id == sa.bindparam("of_commit"))
+)
 
 
 class Pins:
@@ -73,7 +78,7 @@ class Pins:
 
 
 def _held_commit(tx: Transaction, commit_id: str) -> None:
-    row = tx.first(sa.select(tables.commits.c.workspace_id).where(tables.commits.c.id == commit_id))
+    row = tx.first(_WORKSPACE_OF, {"of_commit": commit_id})
     if row is None:
         raise NotFound(f"There is no commit {commit_id!r} in this project.")
     History(tx, row.workspace_id).live(commit_id, lock=True)

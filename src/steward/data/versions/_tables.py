@@ -4,6 +4,7 @@ Nothing here grows with the data except `data_versions.manifest`, the list of a 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from steward.store import Transaction
+from steward.store import Prepared, Transaction
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
 NAME_LENGTH = 500
@@ -191,14 +192,27 @@ def upsert(
     """Inserts rows; of those already there it renews the given columns, or leaves them alone."""
     if not rows:
         return
-    insert = postgresql.insert if transaction.dialect == "postgresql" else sqlite.insert
-    key = [column.name for column in table.primary_key.columns]
-    statement: Any = insert(table)
     if renew is None:
-        statement = statement.on_conflict_do_nothing(index_elements=key)
-    else:
-        statement = statement.on_conflict_do_update(index_elements=key, set_=dict(renew))
+        transaction.execute(_insert_new(table, transaction.dialect), list(rows))
+        return
+    statement = _insert(table, transaction.dialect).on_conflict_do_update(
+        index_elements=_key(table), set_=dict(renew)
+    )
     transaction.execute(statement, list(rows))
+
+
+@cache
+def _insert_new(table: Table, dialect: str) -> Prepared:
+    """Inserts what is not there yet."""
+    return Prepared(_insert(table, dialect).on_conflict_do_nothing(index_elements=_key(table)))
+
+
+def _insert(table: Table, dialect: str) -> Any:
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+def _key(table: Table) -> list[str]:
+    return [column.name for column in table.primary_key.columns]
 
 
 def renew(

@@ -1,6 +1,6 @@
 """Looking at a workspace: its branches, its history, and the datasets and files of any commit."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -108,10 +108,17 @@ class View:
         with self._reading() as history:
             return history.commits(history.tx.rows(statement.order_by(tables.commits.c.id)))
 
-    def datasets(self, reference: str = MAIN) -> Sequence[Dataset]:
+    def datasets(
+        self, reference: str = MAIN, names: Collection[str] | None = None
+    ) -> Sequence[Dataset]:
+        """All datasets, or those among `names` that exist; these cost the same however many there are."""
         with self._reading() as history:
-            tree_id = history.live(reference).tree_id
-            found = {key[1]: v for key, v in history.tree.entries(tree_id, "dataset")}
+            tree_id, tree = history.live(reference).tree_id, history.tree
+            if names is None:
+                found = {key[1]: v for key, v in tree.entries(tree_id, "dataset")}
+            else:
+                wanted = ((name, tree.get(tree_id, ("dataset", name))) for name in set(names))
+                found = {name: version for name, version in wanted if version is not None}
             known = _versions(history, set(found.values()))
         return [_dataset(name, known[found[name]]) for name in sorted(found)]
 
