@@ -8,6 +8,7 @@ import importlib.util
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -44,6 +45,14 @@ SOURCES: dict[str, tuple[str, str]] = {
     "randhie": ("statsmodels", "datasets/randhie/randhie.csv"),
     "modechoice": ("statsmodels", "datasets/modechoice/modechoice.csv"),
     **{name: (_CHINOOK, f"{name}.csv.gz") for name in _CHINOOK_TABLES},
+}
+
+NA = ["NA"]
+# What the person who loads a file says about it; the rest is read as Steward finds it.
+READING: dict[str, dict[str, Any]] = {
+    **{name: {"null_markers": NA} for name in ("flights", "planes", "weather", "penguins")},
+    "txhousing": {"null_markers": NA},
+    "stocks": {"columns": {"date": {"type": "DATE", "format": "%b %d %Y"}}},
 }
 
 
@@ -83,7 +92,8 @@ def open_tables(files: dict[str, Path]) -> duckdb.DuckDBPyConnection:
         if path.suffix == ".json":
             reading = f"read_json('{path}')"
         else:
-            reading = f"read_csv('{path}', nullstr=['NA', ''], sample_size=-1)"
+            empty = ["", *READING.get(name, {}).get("null_markers", ())]
+            reading = f"read_csv('{path}', nullstr={empty}, sample_size=-1)"
         connection.execute(f"create table {name} as select * from {reading}")
     if "stocks" in files:
         connection.execute(

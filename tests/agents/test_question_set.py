@@ -1,11 +1,14 @@
 """The questions of the benchmark are well formed, their split is fixed, and their answers can be computed."""
 
 import hashlib
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.question_sets import QuestionSet, read_sets
+from benchmarks.question_sets.comparing import same_rows, same_value
 from benchmarks.question_sets.tables import SOURCES, open_tables, write_file
 
 SETS = read_sets()
@@ -54,3 +57,43 @@ def test_answers_are_computed_from_the_files(chinook: QuestionSet, tmp_path: Pat
         for turn in conversation.turns:
             for answer in turn.answers:
                 assert tables.execute(answer).fetchall(), turn.ask
+
+
+@pytest.mark.parametrize(
+    ("expected", "shown"),
+    [
+        (3, "3"),
+        (20.0835, 20.08),
+        (2012, "2012-01-01"),
+        (1, "January"),
+        (date(2024, 4, 1), "2024-04-01T00:00:00"),
+        (date(2024, 4, 1), "2024-Q2"),
+        (date(2024, 4, 1), "2024-04"),
+        (True, "Yes"),
+        ("Gentoo", "gentoo"),
+    ],
+)
+def test_the_same_value_may_be_shown_in_another_form(expected: Any, shown: Any) -> None:
+    assert same_value(expected, shown)
+
+
+@pytest.mark.parametrize(
+    ("expected", "shown"),
+    [(3, 4), (20.08, 20.2), (date(2024, 4, 1), "2024-05-01"), (0, None), ("Gentoo", "Adelie")],
+)
+def test_another_value_is_told_apart(expected: Any, shown: Any) -> None:
+    assert not same_value(expected, shown)
+
+
+def test_rows_may_come_in_any_order_with_further_columns() -> None:
+    expected = [("a", 1), ("b", 2)]
+    assert same_rows(expected, [[2, "x", "b"], [1, "y", "a"]], ordered=False)
+    assert not same_rows(expected, [[2, "x", "b"], [1, "y", "a"]], ordered=True)
+    assert not same_rows(expected, [[2, "a"], [1, "b"]], ordered=False)
+
+
+def test_rows_too_many_or_too_few_are_not_the_answer() -> None:
+    assert not same_rows([("a",)], [["a"], ["b"]], ordered=False)
+    assert not same_rows([("a",), ("b",)], [["a"]], ordered=False)
+    assert same_rows([("a",), ("b",)], [["a"]], in_all=2, ordered=False)
+    assert not same_rows([("a",)], [], ordered=False)

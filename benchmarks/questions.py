@@ -1,0 +1,186 @@
+"""How often chat is right about public tables, and how often it says something wrong as a fact, without a model.
+
+A real Steward in a temporary folder loads the tables of `question_sets` and answers their questions in chat. Each answer
+is judged by the rows it shows and by how it is given: as a fact, as a question or proposal, or not at all. The truth was
+computed by hand-written SQL in DuckDB over the same files.
+
+    make bench NAME=questions                                  a few minutes
+    .venv/bin/python benchmarks/questions.py --quick           three sets, for a smoke test
+    .venv/bin/python benchmarks/questions.py --misses FILE     writes the misses of the open half to a file
+
+Right is an answer as a fact whose rows are those asked for, or a question back where the tables do not hold the answer.
+Wrong as fact is any other answer given as a fact. The last line is JSON: `right`, `wrong_as_fact` and `asked_back` as parts
+of all questions, `held_out_…` of the half that no one tunes to, `defined_…` with the definitions that some sets bring.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.question_sets import Conversation, QuestionSet, Turn, read_sets
+from benchmarks.question_sets.comparing import Row, same_rows
+from benchmarks.question_sets.studio import Reply, Studio, open_studio
+from benchmarks.question_sets.tables import READING, open_tables, write_file
+
+QUICK = ("cars", "penguins", "tips")
+
+
+@dataclass(frozen=True)
+class Judged:
+    set: str
+    conversation: Conversation
+    turn: Turn
+    reply: Reply
+    verdict: str
+    """`right`, `wrong` (as a fact), `asked` (back, though there is an answer) or `failed`."""
+    expected: str
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def answers_of(tables: duckdb.DuckDBPyConnection, turn: Turn) -> list[list[Row]]:
+    """Every set of rows that is a right answer."""
+    found: list[list[Row]] = []
+    for query in turn.answers:
+        rows: list[Row] = list(tables.execute(query).fetchall())
+        found.append(rows)
+        if "100.0 *" in query:
+            # A share may be shown as a fraction as well.
+            found.append([[v / 100 if isinstance(v, float) else v for v in row] for row in rows])
+    return found
+
+
+def judge(turn: Turn, reply: Reply, answers: Sequence[Sequence[Row]], *, defined: bool) -> str:
+    if reply.status == "fact":
+        return "right" if _is_right(turn, reply, answers) else "wrong"
+    if reply.status == "failed":
+        return "failed"
+    should_ask = turn.back is not None or (turn.needs is not None and not defined)
+    return "right" if should_ask else "asked"
+
+
+def _is_right(turn: Turn, reply: Reply, answers: Sequence[Sequence[Row]]) -> bool:
+    if turn.chart is not None and reply.chart != turn.chart:
+        return False
+    if turn.chart is not None and not answers and turn.back is None:
+        return True
+    return any(
+        same_rows(rows, reply.rows, in_all=reply.rows_in_all, ordered=turn.ordered)
+        for rows in answers
+    )
+
+
+def ask_set(studio: Studio, questions: QuestionSet, folder: Path, *, defined: bool) -> list[Judged]:
+    """Asks all questions of a set in a project of its own."""
+    began = time.perf_counter()
+    folder.mkdir()
+    files = {name: write_file(name, folder) for name in questions.tables}
+    project = studio.project(questions.title, files, READING)
+    judged = []
+    with open_tables(files) as tables:
+        for conversation in questions.conversations:
+            thread: str | None = None
+            for turn in conversation.turns:
+                reply, thread = studio.ask(project, turn.ask, thread)
+                answers = answers_of(tables, turn)
+                verdict = judge(turn, reply, answers, defined=defined)
+                expected = " or ".join(str(rows[:5]) for rows in answers[:2]) or turn.back or ""
+                judged.append(Judged(questions.name, conversation, turn, reply, verdict, expected))
+    right = sum(each.verdict == "right" for each in judged)
+    wrong = sum(each.verdict == "wrong" for each in judged)
+    took = time.perf_counter() - began
+    say(f"{questions.name:12} {len(judged):4} {right:6} {wrong:6} {took:7.1f} s")
+    return judged
+
+
+def _part(judged: Sequence[Judged], verdict: str) -> float:
+    return round(sum(each.verdict == verdict for each in judged) / max(len(judged), 1), 3)
+
+
+def figures_of(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
+    asked = sum(each.reply.status in {"asked", "refused"} for each in judged)
+    return {
+        f"{prefix}questions": len(judged),
+        f"{prefix}right": _part(judged, "right"),
+        f"{prefix}wrong_as_fact": _part(judged, "wrong"),
+        f"{prefix}asked_back": round(asked / max(len(judged), 1), 3),
+        f"{prefix}failed": round(
+            sum(each.reply.status == "failed" for each in judged) / max(len(judged), 1), 3
+        ),
+    }
+
+
+def both_halves(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
+    held_out = [each for each in judged if each.conversation.held_out]
+    opened = [each for each in judged if not each.conversation.held_out]
+    return {
+        **figures_of(judged, prefix),
+        **figures_of(opened, f"{prefix}open_"),
+        **figures_of(held_out, f"{prefix}held_out_"),
+    }
+
+
+def misses(judged: Iterable[Judged], *, held_out: bool) -> str:
+    """Every miss with what was asked before it, what was expected and what came."""
+    lines = []
+    for each in judged:
+        if each.verdict == "right" or (each.conversation.held_out and not held_out):
+            continue
+        turns = each.conversation.turns
+        before = [turn.ask for turn in turns[: turns.index(each.turn)]]
+        reply = each.reply
+        shown = " ".join(reply.text.split())[:300]
+        lines += [
+            f"[{each.verdict}] {each.set}/{each.conversation.id}: {each.turn.ask}",
+            *(f"    after: {asked}" for asked in before),
+            f"    expected: {each.expected[:300]}{' ordered' if each.turn.ordered else ''}"
+            + (f" chart: {each.turn.chart}" if each.turn.chart else ""),
+            f"    came ({reply.status}, chart: {reply.chart}, {reply.rows_in_all} rows): {reply.rows[:4]}",
+            f"    said: {shown}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _ask_all(sets: Sequence[QuestionSet], *, defined: bool) -> list[Judged]:
+    say(
+        f"{'set':12} {'asked':>4} {'right':>5} {'wrong':>6} {'with' if defined else 'without'} definitions"
+    )
+    with tempfile.TemporaryDirectory() as folder, open_studio(Path(folder) / "home") as studio:
+        return [
+            each
+            for one in sets
+            for each in ask_set(studio, one, Path(folder) / one.name, defined=defined)
+        ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="three sets only")
+    parser.add_argument("--sets", nargs="*", default=(), help="names of sets; all unless given")
+    parser.add_argument("--misses", type=Path, help="file for the misses of the open half")
+    parser.add_argument("--show-held-out", action="store_true", help="misses of both halves")
+    options = parser.parse_args()
+    sets = read_sets(QUICK if options.quick else options.sets)
+    began = time.perf_counter()
+    judged = _ask_all(sets, defined=False)
+    figures = both_halves(judged)
+    if options.misses is not None:
+        options.misses.write_text(misses(judged, held_out=options.show_held_out))
+    seconds = sorted(each.reply.seconds for each in judged)
+    say(f"one answer took {seconds[len(seconds) // 2]:.2f} s (median), {seconds[-1]:.1f} s at most")
+    say(json.dumps({**figures, "seconds": round(time.perf_counter() - began)}))
+
+
+if __name__ == "__main__":
+    main()
