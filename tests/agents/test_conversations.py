@@ -10,7 +10,7 @@ from steward.agents.planning.task import Acted, Exchange, Last, Task
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.deciding import RulePlanner
 from steward.agents.rules.frames import refreshed
-from steward.agents.rules.languages import languages
+from steward.agents.asking.languages import languages
 from steward.agents.suggest import next_messages
 from steward.definitions import plain_facts
 from steward.evaluation import load_suites

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Function = Literal["count", "count_distinct", "sum", "avg", "min", "max", "median"]
 Unit = Literal["year", "quarter", "month", "week", "day", "hour"]
-Shape = Literal["bar", "line", "area", "pie", "scatter", "histogram"]
+Shape = Literal["bar", "line", "area", "pie", "scatter", "histogram", "box", "heatmap"]
 ChipKind = Literal[
     "measure",
     "group",

@@ -54,7 +54,7 @@ class Language:
 @cache
 def languages() -> tuple[Language, ...]:
     """Every language there is a file for."""
-    folder = files("steward.agents.rules") / "words"
+    folder = files("steward.agents.asking") / "words"
     names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".yaml"))
     return tuple(_read(name, (folder / name).read_text(encoding="utf-8")) for name in names)
 

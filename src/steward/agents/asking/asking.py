@@ -1,0 +1,127 @@
+"""A question in, an `Asked` out: what it is read as, what was not used, what was assumed, and what else it could mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final
+
+from steward.agents.asking.checking import objections
+from steward.agents.asking.choosing import (
+    GLUE,
+    MOST_NEAREST,
+    Choice,
+    Question,
+    choose,
+)
+from steward.agents.asking.compiling import compile_reading
+from steward.agents.asking.follow_ups import Shown, changed, follows
+from steward.agents.asking.lexicon import Lexicon
+from steward.agents.asking.reading import Asked, Reading, Unused
+from steward.agents.asking.world import World
+from steward.core.errors import Invalid
+
+_STAYS: Final = 2.0
+"""How much likelier the table of the last question is."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a conversation has come to."""
+
+    reading: Reading | None = None
+    shown: Shown = field(default_factory=Shown)
+
+    @property
+    def year(self) -> int | None:
+        """The year that is spoken of."""
+        for each in self.reading.periods if self.reading is not None else ():
+            if each.start is not None:
+                return int(each.start[:4])
+        return None
+
+
+def ask(
+    message: str, world: World, lexicon: Lexicon, today: date, before: Before | None = None
+) -> Asked:
+    before = before or Before()
+    question = Question.of(message, world, lexicon, today, before.year)
+    if not question.tokens or not world.datasets:
+        return Asked(status="refused")
+    last = before.reading
+    if last is not None and last.table in world.datasets:
+        followed = _followed(question, world, last, before.shown)
+        if followed is not None:
+            return followed
+    bonus = {last.table: _STAYS} if last is not None else None
+    return _told(question, world, choose(question, bonus))
+
+
+def _followed(question: Question, world: World, last: Reading, shown: Shown) -> Asked | None:
+    """The message as a change of the last reading; None where it is a question of its own."""
+    parsed, _, tagged = question.parsed(last.table)
+    words = [token.text for token in question.tokens]
+    parsed.marks.add(f"began {words[0]}")
+    if not follows(parsed, words):
+        return None
+    own = choose(question).best
+    if own is not None and own.whole and own.reading is not None:
+        elsewhere = own.reading.table != last.table and own.parsed.named_table
+        if elsewhere:
+            return None
+    found = changed(last, parsed, world, shown)
+    if found is None:
+        return None
+    reading, left = found
+    unused = [each for each in left if each.kind not in GLUE and each.kind != "or"]
+    if own is not None and own.whole and unused:
+        return None
+    open_ = [each.about for each in parsed.open]
+    return _asked(
+        world, reading, question.unused(unused), [*parsed.assumed, *tagged.notes], [], open_
+    )
+
+
+def _told(question: Question, world: World, choice: Choice) -> Asked:
+    best = choice.best
+    if best is None or best.reading is None:
+        unused = question.unused(best.unused) if best is not None else []
+        return Asked(status="refused", unused=unused)
+    assumed = list(dict.fromkeys([*best.parsed.assumed, *best.notes]))
+    return _asked(
+        world, best.reading, question.unused(best.unused), assumed, choice.nearest, choice.open
+    )
+
+
+def _asked(
+    world: World,
+    reading: Reading,
+    unused: Sequence[Unused],
+    assumed: Sequence[str],
+    nearest: Sequence[Reading],
+    open_: Sequence[str],
+) -> Asked:
+    problems = objections(reading, world)
+    try:
+        compile_reading(reading, world)
+    except Invalid as error:
+        return Asked(status="refused", unused=list(unused), problems=[error.message])
+    others = [each for each in nearest if _compiles(each, world)]
+    fact = not unused and not others and not open_ and not problems
+    choices = [] if fact else [reading, *others][:MOST_NEAREST]
+    asked_open = [f"It is not clear which is meant: {each}." for each in open_]
+    return Asked(
+        status="fact" if fact else "proposal",
+        reading=reading,
+        unused=list(unused),
+        assumed=[*assumed],
+        nearest=choices,
+        problems=[*problems, *dict.fromkeys(asked_open)],
+    )
+
+
+def _compiles(reading: Reading, world: World) -> bool:
+    try:
+        compile_reading(reading, world)
+    except Invalid:
+        return False
+    return True

@@ -1,0 +1,58 @@
+"""What is wrong with a reading by what definitions say: sums that mean nothing."""
+
+from collections.abc import Iterator
+
+from steward.agents.asking.reading import Measured, Reading
+from steward.agents.asking.wording import Words
+from steward.agents.asking.world import World
+
+
+def objections(reading: Reading, world: World) -> list[str]:
+    """Sentences on why the answer would be no answer; none where it is one."""
+    found = [
+        problem for measure in reading.measures for problem in _of_measure(measure, reading, world)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[str]:
+    if measure.column is None or measure.function in {"count", "count_distinct", "min", "max"}:
+        return
+    known = world.of(reading.table, measure.column)
+    if known is None:
+        return
+    _, facts, definition = known
+    name = Words(world.definitions).label(measure.column, reading.table)
+    if definition.role == "identifier":
+        yield f"{name} names rows. Adding it up or averaging it means nothing."
+    elif definition.role in {"time", "text"} and measure.function != "median":
+        yield f"{name} is no quantity, so it has no {'total' if measure.function == 'sum' else 'average'}."
+    elif measure.function == "sum" and definition.additive == "never":
+        yield f"A total of {name} means nothing: it is no amount. Ask for the average, the lowest or the highest."
+    elif _adds_up_over_time(measure, reading, world, definition.additive):
+        yield f"{name} is counted again at each time, so a total over time counts it several times. Name one time, or ask per time."
+    if facts.kind == "text" and not facts.is_number_text:
+        yield f'{name} is text. Say "read {measure.column.column} of {reading.table} as numbers" first.'
+
+
+def _adds_up_over_time(measure: Measured, reading: Reading, world: World, additive: str) -> bool:
+    over_time = measure.function == "sum" and additive == "not over time"
+    return over_time and not _is_one_time(reading, world)
+
+
+def _is_one_time(reading: Reading, world: World) -> bool:
+    """Whether each figure is of one time: grouped by it, or limited to one year of yearly data."""
+    times = set(world.times(reading.table))
+    if any(each.by.column in times for each in reading.groups):
+        return True
+    if any(
+        each.column.column in times and each.test == "=" and len(each.values) == 1
+        for each in reading.filters
+    ):
+        return True
+    for each in reading.periods:
+        facts = world.facts(reading.table, each.column.column)
+        one_year = each.start and each.end and int(each.end[:4]) - int(each.start[:4]) == 1
+        if facts is not None and facts.kind == "number" and one_year:
+            return True
+    return False

@@ -1,0 +1,231 @@
+"""Reads a question: over which table, and as what; or says what else it could mean, and which words it did not use."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from steward.agents.asking.lexicon import Lexicon, Sense
+from steward.agents.asking.parsing import Parser
+from steward.agents.asking.parts import COUNT, Parsed
+from steward.agents.asking.reading import Measured, Reading, Unused
+from steward.agents.asking.tagging import Piece, Tagged, Tagger, only
+from steward.agents.asking.tokens import Token, said_words, tokens_of
+from steward.agents.asking.world import World
+
+MOST_NEAREST: Final = 3
+_MOST_TRIES: Final = 8
+_FAR: Final = 0.3
+"""How much surer a column of another table must be than one of the table itself."""
+_SAME: Final = 1.0
+"""Tables whose readings score within this are equally likely."""
+_NAMED: Final = 3.0
+_UNREAD: Final = -30.0
+GLUE: Final = frozenset(
+    {"and", "which", "rows", "rows of", "by", "again", "it", "all", "only", "also", "instead"}
+)
+"""Pieces that say nothing by themselves."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A question as read over one table."""
+
+    parsed: Parsed
+    reading: Reading | None
+    unused: tuple[Piece, ...]
+    worth: float
+    notes: tuple[str, ...] = ()
+    others: tuple[Reading, ...] = ()
+    """Readings that use all words as well."""
+
+    @property
+    def whole(self) -> bool:
+        return self.reading is not None and not self.unused
+
+
+@dataclass(frozen=True)
+class Question:
+    """A message with its words cut, ready to be read over any table."""
+
+    world: World
+    tagger: Tagger
+    lexicon: Lexicon
+
+    @classmethod
+    def of(
+        cls, message: str, world: World, lexicon: Lexicon, today: date, year: int | None = None
+    ) -> "Question":
+        names = frozenset[str]().union(
+            *(
+                said_words(name)
+                for table, facts in world.datasets.items()
+                for name in (table, *facts.names)
+            )
+        )
+        tokens = tokens_of(message, names)
+        return cls(world, Tagger(tokens, message.replace("_", " "), lexicon, today, year), lexicon)
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        return self.tagger.tokens
+
+    def unused(self, pieces: Sequence[Piece]) -> list[Unused]:
+        found = [
+            Unused(word=token.text, start=token.start, end=token.end)
+            for piece in pieces
+            for token in self.tokens[piece.first : piece.last]
+        ]
+        return [each for number, each in enumerate(found) if each not in found[:number]]
+
+    def tagged(self, base: str) -> Tagged:
+        paths = self.world.paths(base)
+
+        def reach(sense: Sense) -> Sense | None:
+            if sense.table == base:
+                return sense
+            if sense.table not in paths or sense.kind in {"metric", "segment"}:
+                return None
+            if sense.kind == "table":
+                return replace(sense, score=sense.score - 0.02)
+            return replace(sense, score=sense.score - _FAR)
+
+        return self.tagger.tagged(reach)
+
+    def parsed(self, base: str, tagged: Tagged | None = None) -> tuple[Parsed, Parser, Tagged]:
+        tagged = tagged or self.tagged(base)
+        words = [token.text for token in self.tokens]
+        parser = Parser(self.world, base, tagged.pieces, words)
+        return parser.parse(), parser, tagged
+
+    def candidates(self, bonus: Mapping[str, float] | None = None) -> list[Candidate]:
+        """The question over every table that it names something of; the best first."""
+        found = [
+            self._candidate(base, (bonus or {}).get(base, 0.0)) for base in self.world.datasets
+        ]
+        found.sort(key=lambda each: -each.worth)
+        return found
+
+    def _candidate(self, base: str, bonus: float) -> Candidate:
+        parsed, parser, tagged = self.parsed(base)
+        reading, unused = completed(parsed, parser)
+        worth = tagged.worth + bonus + _UNREAD * len(unused)
+        worth += _NAMED * parsed.named_table - 40.0 * (reading is None)
+        others = (
+            ()
+            if reading is None
+            else tuple(self._others(base, parsed, tagged, reading, len(unused)))
+        )
+        return Candidate(parsed, reading, unused, worth, tuple(tagged.notes), others)
+
+    def _others(
+        self, base: str, parsed: Parsed, tagged: Tagged, reading: Reading, unused: int
+    ) -> Iterator[Reading]:
+        """Readings in which a word that can mean several things means another."""
+        pieces = [piece for piece in tagged.pieces if piece.kind != "silent"]
+        tries = [(at, sense) for at, senses in parsed.ambiguous.items() for sense in senses[1:]]
+        for at, sense in tries[:_MOST_TRIES]:
+            chosen = list(pieces)
+            chosen[at] = only(pieces[at], sense)
+            again, parser, _ = self.parsed(base, Tagged(chosen, tagged.worth))
+            other, left = completed(again, parser)
+            if other is not None and other != reading and len(left) <= unused:
+                yield other
+
+
+def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Piece, ...]]:
+    """A reading that can be answered, and the pieces that it does not use."""
+    if parsed.share:
+        _share(parsed, parser)
+    unused = [each for each in parsed.unused if each.kind not in GLUE]
+    if parsed.functions:
+        unused += parser.function_pieces
+    # "Those" are of an answer before; where there is none, nobody knows which.
+    if not parsed.named_table:
+        unused += [each for each in parser.pieces if each.kind == "those"]
+    if not parsed.measures and parsed.groups and parsed.named_table:
+        parsed.measures.append(COUNT)
+    is_chart = parsed.chart in {"histogram", "scatter", "box", "heatmap"} and bool(parsed.columns)
+    if not parsed.measures and not (parsed.named_table or parsed.columns or is_chart):
+        return None, tuple(unused)
+    return parsed.reading(), tuple(unused)
+
+
+def _share(parsed: Parsed, parser: Parser) -> None:
+    """Each group's part of the whole; without groups, the part of the rows that the words after the verb say."""
+    if not parsed.measures:
+        parsed.measures.append(COUNT)
+    if parsed.groups:
+        parsed.measures = [
+            each.model_copy(update={"share": True}) if number == 0 else each
+            for number, each in enumerate(parsed.measures)
+        ]
+        return
+    meant = parser.placed_after(parser.verb_after(0))
+    if not meant and len(parsed.filters) == 1:
+        meant = list(parsed.filters)
+    if parsed.measures != [COUNT] or not meant:
+        parsed.unused += [piece for piece in parser.pieces if piece.kind == "share"]
+        return
+    parsed.filters = [each for each in parsed.filters if each not in meant]
+    parsed.measures = [Measured(function="count", share=True, where=meant)]
+
+
+@dataclass
+class Choice:
+    """What a question is read as: one reading, or several to choose from."""
+
+    best: Candidate | None
+    nearest: list[Reading] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+
+    @property
+    def is_fact(self) -> bool:
+        return self.best is not None and self.best.whole and not self.nearest and not self.open
+
+
+def choose(question: Question, bonus: Mapping[str, float] | None = None) -> Choice:
+    """The best reading; where others are as good, those too."""
+    candidates = question.candidates(bonus)
+    if not candidates:
+        return Choice(None)
+    return chosen(candidates)
+
+
+def chosen(candidates: Sequence[Candidate]) -> Choice:
+    best = candidates[0]
+    if best.reading is None:
+        return Choice(best)
+    nearest = list(best.others)
+    open_ = [each.about for each in best.parsed.open]
+    for each in best.parsed.open:
+        nearest += [swapped(best.reading, each.part, other) for other in each.others]
+    for other in candidates[1:]:
+        if other.reading is None or len(other.unused) > len(best.unused):
+            continue
+        if best.worth - other.worth < _SAME:
+            nearest.append(other.reading)
+            open_.append(f"{best.reading.table} or {other.reading.table}")
+    distinct = [each for each in dict.fromkeys(map(_key, nearest)) if each != _key(best.reading)]
+    told = [Reading.model_validate_json(each) for each in distinct]
+    return Choice(best, told, open_)
+
+
+def swapped(reading: Reading, part: BaseModel, other: BaseModel) -> Reading:
+    """The reading with one part in place of another, wherever it is."""
+    old, new = part.model_dump(), other.model_dump()
+
+    def visit(value: Any) -> Any:
+        if value == old:
+            return new
+        if isinstance(value, dict):
+            return {name: visit(inner) for name, inner in value.items()}
+        return [visit(each) for each in value] if isinstance(value, list) else value
+
+    return Reading.model_validate(visit(reading.model_dump()))
+
+
+def _key(reading: Reading) -> str:
+    return reading.model_dump_json()

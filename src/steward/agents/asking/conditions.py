@@ -1,0 +1,292 @@
+"""Rules for which rows are meant: comparisons, gaps, values, segments and stretches of time."""
+
+from datetime import date
+from typing import Any
+
+from steward.agents.asking.lexicon import Sense
+from steward.agents.asking.parts import COUNT
+from steward.agents.asking.periods import Span, in_words
+from steward.agents.asking.pieces import Pieces
+from steward.agents.asking.reading import (
+    ColumnRef,
+    Filtered,
+    Grouped,
+    Measured,
+    Period,
+)
+
+
+class Conditions(Pieces):
+    def _having(self) -> None:
+        """ "With more than 5 invoices", "average delay over 20": of groups, where something is grouped."""
+        for at, piece in list(self._free("compare", "between")):
+            found = self._number_after(at)
+            if found is None:
+                continue
+            numbers, places = found
+            test = "between" if piece.kind == "between" else piece.argument
+            after = places[-1] + 1
+            sense = self._sense(after, "table")
+            counted = sense is not None and sense.table == self._base
+            if counted and self._subject_before(at) is not None:
+                self._group_by_subject(at)
+                self.found.measures.append(COUNT)
+                self._take(*places, after)
+            elif (figure := self._figure_before(at)) is not None:
+                measure, taken = figure
+                if self._subject_before(taken[0]) is not None:
+                    self._group_by_subject(taken[0])
+                self.found.measures.append(measure)
+                self._take(*places, *taken)
+            else:
+                continue
+            self.found.having.append(
+                Filtered(column=ColumnRef(column="*"), test=test, values=numbers)
+            )
+
+    def _figure_before(self, at: int) -> tuple[Measured, list[int]] | None:
+        column = self._column(at - 1)
+        function = self._at(at - 2, "function")
+        if column is not None and function is not None:
+            return Measured(function=function.argument, column=column), [at - 2, at - 1]
+        return None
+
+    def _comparisons(self) -> None:
+        for at, piece in list(self._free("compare", "between")):
+            found = self._number_after(at)
+            if found is None:
+                continue
+            numbers, places = found
+            test = "between" if piece.kind == "between" else piece.argument
+            for beside in (at - 1, places[-1] + 1):
+                column = self._column(beside)
+                if column is not None and self._is_number(column):
+                    self._filter(at, column, test, numbers)
+                    self._take(*places, beside)
+                    break
+            else:
+                if self._at(at - 1, "name") is None and self._at(places[-1] + 1, "name") is None:
+                    continue
+        self._plain_numbers()
+
+    def _plain_numbers(self) -> None:
+        """8 cylinders, cylinders = 8, 50 employees or more."""
+        for at, piece in list(self._free("number", "period")):
+            if piece.number is None or at in self._used:
+                continue
+            if piece.kind == "period" and (piece.span is None or piece.span.size > 1):
+                continue
+            for beside in (at + 1, at - 1):
+                column = self._column(beside)
+                if column is None or not self._is_number(column) or not self._near(at, beside):
+                    continue
+                if piece.kind == "period" and self._role(column) == "time":
+                    continue
+                if beside == at - 1 and self._at(beside - 1, "by") is not None:
+                    continue
+                more = next(
+                    (n for n in (at + 1, beside + 1) if self._at(n, "or more") is not None), None
+                )
+                test = self.pieces[more].argument if more is not None else "="
+                self._filter(min(at, beside), column, test, self._listed(at, [piece.number]))
+                self._take(at, beside, *([more] if more is not None else []))
+                break
+
+    def _listed(self, at: int, numbers: list[Any]) -> list[Any]:
+        """ "4 or 6 cylinders": the numbers before, joined by "or"."""
+        while self._at(at - 1, "or") is not None and self._at(at - 2, "number") is not None:
+            numbers.insert(0, self.pieces[at - 2].number)
+            self._take(at - 1, at - 2)
+            at -= 2
+        return numbers
+
+    def _text_tests(self) -> None:
+        """Whose title contains "love"."""
+        for at, piece in list(self._free("contains")):
+            column = self._column(at - 1)
+            rest = self.pieces[at + 1] if at + 1 < len(self.pieces) else None
+            if column is None or rest is None or self._facts(column).kind != "text":
+                continue
+            text = " ".join(self._words[rest.first : rest.last])
+            self._filter(at - 1, column, piece.argument, [text])
+            self._take(at - 1, at, at + 1)
+
+    def _gaps(self) -> None:
+        """Missing age, age is empty, without an e-mail, not cancelled."""
+        for at, piece in list(self._free("empty", "filled")):
+            test = "empty" if piece.kind == "empty" else "not empty"
+            before = self._at(at - 1, "not")
+            for beside in (at - 1 - (before is not None), at + 1):
+                column = self._column(beside)
+                if column is None:
+                    continue
+                if before is not None:
+                    test = "not empty" if test == "empty" else "empty"
+                    self._take(at - 1)
+                self._filter(min(at, beside), column, test, [])
+                self._take(at, beside)
+                break
+        for at, _ in list(self._free("not")):
+            named = self._at(at + 1, "name")
+            if named is None or named.senses[0].kind != "column":
+                continue
+            column = self._column(at + 1)
+            if column is None or self._names_its_value(at + 1, column):
+                continue
+            if self._facts(column).kind == "boolean":
+                self._filter(at, column, "=", [False])
+            else:
+                self._filter(at, column, "empty", [])
+            self._take(at, at + 1)
+
+    def _names_its_value(self, at: int, column: ColumnRef) -> bool:
+        """Whether a value of the column stands right after it."""
+        piece = self._at(at + 1, "name")
+        return piece is not None and any(
+            each.kind == "value" and each.name == column.column for each in piece.senses
+        )
+
+    def _values(self) -> None:
+        for at, piece in list(self._free("name")):
+            if at in self._used:
+                continue
+            kind = piece.senses[0].kind
+            if kind == "segment":
+                self._segment(at)
+            elif kind == "value":
+                self._value(at)
+
+    def _segment(self, at: int) -> None:
+        sense = self._sense(at, "segment")
+        if sense is None or sense.table != self._base or self._at(at - 1, "not") is not None:
+            return
+        if sense.name not in self.found.segments:
+            self.found.segments.append(sense.name)
+        self._take(at)
+
+    def _value(self, at: int) -> None:
+        """A value, with its column where that stands beside it, and others of the column after "and" or "or"."""
+        sense, beside = self._value_sense(at)
+        if sense is None:
+            return
+        column = self._ref(sense)
+        values, taken = [sense.value], [at, *beside]
+        before = min(taken) - 1
+        negated = self._at(before, "not") is not None
+        place = max(taken) + 1
+        while True:
+            joined = self._at(place, "and", "or", "contrast")
+            following = place + (joined is not None)
+            other = self._value_of(following, sense)
+            if other is None:
+                break
+            values.append(other.value)
+            taken += [following, *([place] if joined is not None else [])]
+            place = following + 1
+        contrast = [n for n, _ in self._free("contrast")]
+        joined_by_contrast = any(self.pieces[each].kind == "contrast" for each in taken)
+        if len(values) > 1 and (contrast or joined_by_contrast):
+            self._add_group(Grouped(by=column))
+            taken += contrast
+        self._filter(min(taken), column, "!=" if negated else "=", values)
+        self._take(*taken, *([before] if negated else []))
+
+    def _value_sense(self, at: int) -> tuple[Sense | None, list[int]]:
+        """What the value is of: of the column beside it, else of the only column that has it."""
+        piece = self.pieces[at]
+        options = [each for each in piece.senses if each.kind == "value"]
+        for beside in (at - 1, at + 1):
+            other = self._at(beside, "name")
+            columns = [each for each in (other.senses if other else ()) if each.kind == "column"]
+            for each in options:
+                if any((c.table, c.name) == (each.table, each.name) for c in columns):
+                    if beside == at - 1 and self._at(beside - 1, "by") is not None:
+                        continue
+                    return each, [beside]
+        return self._sense(at, "value"), []
+
+    def _value_of(self, at: int, like: Sense) -> Sense | None:
+        piece = self._at(at, "name")
+        if piece is None:
+            return None
+        return next(
+            (
+                each
+                for each in piece.senses
+                if each.kind == "value" and (each.table, each.name) == (like.table, like.name)
+            ),
+            None,
+        )
+
+    def _periods(self) -> None:
+        for at, piece in list(self._free("period")):
+            span = piece.span
+            if span is None:
+                continue
+            before = self._column(at - 1) or self._column(at + 1)
+            timed = before is not None and self._world.is_time(
+                before.table or self._base, self._facts(before)
+            )
+            if timed and before is not None:
+                ref = before
+                self._take(at - 1 if self._column(at - 1) else at + 1)
+            else:
+                column = self._time()
+                if column is None:
+                    continue
+                ref = ColumnRef(column=column)
+            span = self._dated(ref, span)
+            if not self._fits(ref, span):
+                continue
+            self.found.periods.append(_period(ref, span))
+            if span.assumed:
+                self.found.assumed.append(span.assumed)
+            self._take(at)
+            for beside in (at - 1, at + 1):
+                if self._at(beside, "and", "or") is not None and (
+                    0 <= beside + (beside - at) < len(self.pieces)
+                    and self.pieces[beside + (beside - at)].kind == "period"
+                ):
+                    self._take(beside)
+        contrast = [n for n, _ in self._free("contrast")]
+        if contrast and len(self.found.periods) > 1:
+            self._contrast_periods(contrast)
+
+    def _dated(self, ref: ColumnRef, span: Span) -> Span:
+        """A month without a year is of the only year that there is data of."""
+        facts = self._facts(ref)
+        years = {(each or "")[:4] for each in (facts.first, facts.last)}
+        if not span.assumed or len(years) != 1 or not (year := years.pop()).isdigit():
+            return span
+        ends = [each for each in (span.start, span.end) if each is not None]
+        ahead = int(year) - ends[0].year
+
+        def moved(day: date | None) -> date | None:
+            return None if day is None else day.replace(year=day.year + ahead)
+
+        return Span(moved(span.start), moved(span.end), span.size, f"All of the data is of {year}.")
+
+    def _contrast_periods(self, places: list[int]) -> None:
+        first = self.found.periods[0]
+        whole_years = all(
+            (each.start or "")[5:] == (each.end or "")[5:] for each in self.found.periods
+        )
+        group = Grouped(by=first.column, unit="year" if whole_years else "month")
+        self._add_group(group)
+        self._take(*places)
+
+    def _fits(self, ref: ColumnRef, span: Span) -> bool:
+        """Whole years only, where a column has nothing but years."""
+        if self._facts(ref).kind != "number":
+            return True
+        ends = [each for each in (span.start, span.end) if each is not None]
+        return all((each.month, each.day) == (1, 1) for each in ends)
+
+
+def _period(ref: ColumnRef, span: Span) -> Period:
+    return Period(
+        column=ref,
+        start=span.start.isoformat() if span.start else None,
+        end=span.end.isoformat() if span.end else None,
+        said=in_words(span.start, span.end),
+    )

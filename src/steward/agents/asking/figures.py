@@ -1,0 +1,271 @@
+"""Rules for what is computed, and by what it is grouped."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from steward.agents.asking.parts import COUNT
+from steward.agents.asking.pieces import Pieces
+from steward.agents.asking.reading import (
+    ColumnRef,
+    Grouped,
+    Measured,
+)
+
+
+class Figures(Pieces):
+    def _groups(self) -> None:
+        for at, piece in list(self._free("each")):
+            self._round(at, piece.argument)
+        for at, _ in list(self._free("over time")):
+            name = self._world.time_of(self._base)
+            facts = self._world.facts(self._base, name) if name else None
+            unit = "year" if facts is not None and facts.kind == "number" else "month"
+            self.found.assumed.append(f"I took one figure per {unit}.")
+            self._round(at, unit)
+        for at, _ in list(self._free("by")):
+            if at in self._used or self._is_rank_by(at):
+                continue
+            place, taken = at + 1, [at]
+            while (size := self._group_at(place)) > 0:
+                taken.append(place)
+                place += size
+                if self._at(place, "and", "by") is None or not self._could_group(place + 1):
+                    break
+                taken.append(place)
+                place += 1
+            if len(taken) > 1:
+                self._take(at, *(each for each in taken if self.pieces[each].kind in {"and", "by"}))
+
+    def _is_rank_by(self, at: int) -> bool:
+        """ "Top 5 customers by revenue": what follows is the figure to rank by."""
+        ranked = any(self._free("most")) or self.found.limit is not None
+        follows = self._at(at + 1, "name", "function", "count")
+        if not ranked or follows is None:
+            return False
+        if follows.kind != "name":
+            return True
+        if follows.senses[0].kind == "metric":
+            return True
+        if follows.senses[0].kind == "table":
+            return follows.senses[0].table == self._base
+        column = self._column(at + 1)
+        return column is not None and self._is_figure(column)
+
+    def _could_group(self, at: int) -> bool:
+        if self._at(at, "unit") is not None:
+            return True
+        return self._subject(at) is not None
+
+    def _group_at(self, at: int) -> int:
+        """Groups by what stands here; how many pieces that took."""
+        unit = self._at(at, "unit")
+        if unit is not None:
+            return 1 if self._round(at, unit.argument) else 0
+        column = self._column(at)
+        if column is not None and self.pieces[at].senses[0].kind != "table":
+            after = self._at(at + 1, "unit")
+            timed = self._world.is_time(column.table or self._base, self._facts(column))
+            if after is not None and timed:
+                self._add_group(Grouped(by=column, unit=after.argument))
+                self._take(at, at + 1)
+                return 2
+            if self._at(at, "name") and self.pieces[at].senses[0].kind == "column":
+                self._add_group(Grouped(by=column, unit=self._default_unit(column)))
+                self._take(at)
+                return 1
+        group = self._subject(at)
+        if group is None:
+            return 0
+        self._add_group(group)
+        self._take(at)
+        return 1
+
+    def _default_unit(self, column: ColumnRef) -> Any:
+        """A moment is put together by days: no two are alike."""
+        facts = self._facts(column)
+        return "day" if facts.kind == "moment" else None
+
+    def _round(self, at: int, unit: str) -> bool:
+        """Groups by a stretch of the table's time."""
+        beside = self._column(at - 1)
+        if beside is not None and self._world.is_time(
+            beside.table or self._base, self._facts(beside)
+        ):
+            self._take(at - 1)
+            column: str | None = None
+            ref = beside
+        else:
+            column = self._time()
+            if column is None:
+                return False
+            ref = ColumnRef(column=column)
+        if self._facts(ref).kind == "number" and unit != "year":
+            return False
+        self._add_group(Grouped(by=ref, unit=unit))
+        self._take(at)
+        return True
+
+    def _figures(self) -> None:
+        """The total of something, the average delay and the highest one."""
+        for at, piece in list(self._free("function")):
+            if at in self._used:
+                continue
+            functions, place = [piece.argument], at + 1
+            while (
+                self._at(place, "and") is not None and self._at(place + 1, "function") is not None
+            ):
+                functions.append(self.pieces[place + 1].argument)
+                place += 2
+            if self._at(place, "count", "share") is not None and functions == ["sum"]:
+                self._take(at)
+                continue
+            size = self._measured(place, functions)
+            if size:
+                self._take(*range(at, place))
+            elif self._is_figure_at(at - 1) and self._measured(at - 1, functions):
+                # "Price on average", "gross total".
+                self._take(*range(at, place))
+            elif len(functions) == 1 and self._at(place, "name") is None:
+                self.found.functions += functions
+                self.function_pieces.append(self.pieces[at])
+                self._take(at)
+        self._sums()
+
+    def _sums(self) -> None:
+        """How much of something, something in total."""
+        for at, _ in list(self._free("how much")):
+            if self._measured(at + 1, ["sum"]):
+                self._take(at)
+        for at, _ in list(self._free("in all")):
+            counted = any(self._free("count"))
+            if (
+                self.found.measures
+                or counted
+                or (self._is_figure_at(at - 1) and self._measured(at - 1, ["sum"]))
+            ):
+                self._take(at)
+
+    def _figure_kind(self, at: int) -> str:
+        """What a piece is as a figure: "tips" are a column of tips before they are its rows."""
+        piece = self.pieces[at]
+        alike = [each for each in piece.senses if each.score >= piece.surest - 0.06]
+        columns = [each for each in alike if each.kind == "column" and each.table == self._base]
+        is_figure = columns and self._is_figure(ColumnRef(column=columns[0].name))
+        return "column" if is_figure else piece.senses[0].kind
+
+    def _is_figure_at(self, at: int) -> bool:
+        piece = self._at(at, "name")
+        column = self._column(at) if piece and piece.senses[0].kind == "column" else None
+        return column is not None and self._is_figure(column)
+
+    def _measured(self, at: int, functions: Sequence[str]) -> int:
+        """Figures of the column or metric that stands here; how many pieces that took."""
+        piece = self._at(at, "name")
+        if piece is None:
+            return 0
+        kind = self._figure_kind(at)
+        if kind == "table" and functions == ["sum"]:
+            sense = self._sense(at, "table")
+            if sense is not None and sense.table == self._base:
+                self.found.measures.append(COUNT)
+                self.found.named_table = True
+                self._take(at)
+                return 1
+        metric = self._sense(at, "metric") if kind == "metric" else None
+        if metric is not None and functions == ["sum"]:
+            self.found.measures.append(Measured(metric=metric.name))
+            self._take(at)
+            return 1
+        column = self._column(at) if kind == "column" else None
+        if column is None or not (self._is_number(column) or set(functions) <= {"min", "max"}):
+            return 0
+        taken = [at]
+        columns = [column]
+        while self._at(at + 1, "and") is not None:
+            more = self._column(at + 2)
+            if more is None or not self._is_figure(more) or self._at(at + 3, "compare"):
+                break
+            columns.append(more)
+            taken += [at + 1, at + 2]
+            at += 2
+        for each in columns:
+            for function in functions:
+                self.found.measures.append(Measured(function=function, column=each))
+        self._take(*taken)
+        return len(taken)
+
+    def _counts(self) -> None:
+        for at, _ in list(self._free("count")):
+            distinct = self._at(at + 1, "distinct")
+            target = self._counted(at + 1 + (distinct is not None))
+            if target is None:
+                if distinct is None:
+                    self._add_measure(COUNT)
+                    self._take(at)
+                continue
+            measure, place = target
+            self._add_measure(measure)
+            self._take(at, place, *([at + 1] if distinct is not None else []))
+        for at, _ in list(self._free("distinct")):
+            column = self._column(at + 1)
+            if column is not None:
+                self._add_group(Grouped(by=column))
+                self._add_measure(COUNT)
+                self._take(at, at + 1)
+
+    def _counted(self, at: int) -> tuple[Measured, int] | None:
+        """What is counted, past values and numbers that only say which: "how many urgent tickets"."""
+        for place in range(at, len(self.pieces)):
+            piece = self.pieces[place]
+            if place in self._used and piece.kind in {"number", "name"}:
+                continue
+            if piece.kind != "name" or place in self._used:
+                return None
+            kind = piece.senses[0].kind
+            if kind in {"value", "segment"}:
+                continue
+            if kind == "table":
+                return self._counted_table(place)
+            found = self._column(place) if kind == "column" else None
+            if found is None or self._is_figure(found):
+                return self._counted_figure(found, place)
+            if self._facts(found).kind == "boolean":
+                return None
+            return Measured(function="count_distinct", column=found), place
+        return None
+
+    def _counted_table(self, place: int) -> tuple[Measured, int] | None:
+        """Rows of the table; of another one, how many different rows these lead to."""
+        sense = self._sense(place, "table")
+        if sense is None:
+            return None
+        if sense.table == self._base:
+            self.found.named_table = True
+            return COUNT, place
+        ways = self._world.paths(self._base).get(sense.table, [])
+        if len(ways) != 1 or len(ways[0].steps) > 1:
+            return None
+        column = ColumnRef(column=ways[0].steps[0].from_columns[0])
+        return Measured(function="count_distinct", column=column), place
+
+    def _counted_figure(self, column: ColumnRef | None, at: int) -> tuple[Measured, int] | None:
+        """ "Number of passengers": the column counts already, so its numbers are added up."""
+        if column is None:
+            return None
+        definition = self._world.column(column.table or self._base, column.column)
+        if definition.additive != "always":
+            return None
+        self.found.assumed.append(f"I added up {column.column}.")
+        return Measured(function="sum", column=column), at
+
+    def _bare_figure(self, ref: ColumnRef) -> None:
+        definition = self._world.column(ref.table or self._base, ref.column)
+        chosen = self.found.functions[:1]
+        if chosen:
+            self.found.functions = self.found.functions[1:]
+            function = chosen[0]
+        else:
+            function = definition.total or ("sum" if definition.additive == "always" else "avg")
+            said = {"sum": "the total", "avg": "the average"}.get(function, function)
+            self.found.assumed.append(f"I took {said} of {ref.column}.")
+        self.found.measures.append(Measured(function=function, column=ref))

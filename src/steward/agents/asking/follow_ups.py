@@ -1,0 +1,386 @@
+"""A follow-up changes the last reading: "and by year?", "only Germany", "the average instead", "as a bar chart", "top 5"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from steward.agents.asking.parts import COUNT, Parsed
+from steward.agents.asking.periods import in_words, shifted
+from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Ordered, Period, Reading
+from steward.agents.asking.tagging import Piece
+from steward.agents.asking.world import World
+
+_ADDS: Final = frozenset({"also"})
+_CUES: Final = frozenset(
+    {
+        "those",
+        "it",
+        "also",
+        "instead",
+        "only",
+        "again",
+        "no filter",
+        "ever",
+        "page next",
+        "page all",
+    }
+)
+_OPENINGS: Final = frozenset(
+    [
+        "and",
+        "or",
+        "only",
+        "now",
+        "by",
+        "per",
+        "without",
+        "as",
+        "sort",
+        "sorted",
+        "in",
+        "for",
+        "what's",
+        "top",
+        "bottom",
+        "just",
+        "with",
+        "not",
+        "except",
+        "from",
+        "since",
+        "before",
+        "after",
+        "until",
+        "between",
+        "excluding",
+        "split",
+        "instead",
+        "also",
+        "but",
+        "then",
+        "same",
+        "more",
+        "next",
+        "share",
+        "cumulative",
+        "compared",
+        "difference",
+        "broken",
+        "descending",
+        "ascending",
+        "reverse",
+        "remove",
+        "drill",
+    ]
+)
+_SHAPES: Final = frozenset({"histogram", "scatter", "box", "heatmap"})
+MOST_AT_ALL: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The rows that the last answer showed, where they were few."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+
+
+def follows(parsed: Parsed, words: Sequence[str]) -> bool:
+    """Whether a message goes on with the last reading, rather than asking something of its own."""
+    cued = bool(parsed.marks & _CUES) or bool(parsed.shift) or (words[:1] and words[0] in _OPENINGS)
+    whole = bool(parsed.named_table and (parsed.measures or parsed.filters or parsed.rows))
+    own = whole or any(each.column or each.metric for each in parsed.measures)
+    if parsed.marks & {"those", "it", "no filter", "page next", "page all"} or parsed.shift:
+        return True
+    return bool(cued) or not own
+
+
+def changed(
+    last: Reading, parsed: Parsed, world: World, shown: Shown
+) -> tuple[Reading, list[Piece]] | None:
+    """The last reading with what the message says, and the pieces that it does not use; None where it says nothing."""
+    return _Change(last, parsed, world, shown).made()
+
+
+class _Change:
+    def __init__(self, last: Reading, parsed: Parsed, world: World, shown: Shown) -> None:
+        self._last = last
+        self._said = parsed
+        self._world = world
+        self._shown = shown
+        self._left = list(parsed.unused)
+        self._made: dict[str, Any] = {name: getattr(last, name) for name in Reading.model_fields}
+
+    def made(self) -> tuple[Reading, list[Piece]] | None:
+        before = Reading(**self._made)
+        self._filters()
+        self._periods()
+        self._measures()
+        self._groups()
+        self._rank()
+        self._rows()
+        self._pages()
+        grouped = {
+            (each.by.table or self._last.table, each.by.column) for each in self._last.groups
+        }
+        joined = {each.by.table for each in self._last.groups}
+        # What the answer before is grouped by may be named again.
+        self._left = [
+            each
+            for each in self._left
+            if each.kind != "name"
+            or not any(
+                (sense.kind == "column" and (sense.table, sense.name) in grouped)
+                or (sense.kind == "table" and sense.table in joined)
+                for sense in each.senses
+            )
+        ]
+        if self._said.chart is not None:
+            self._made["chart"] = self._said.chart if self._said.chart != "auto" else None
+        made = Reading(**self._made)
+        asked_chart = self._said.chart is not None
+        if made == before and not asked_chart:
+            return None
+        return made, self._left
+
+    def _use(self, *kinds: str) -> bool:
+        """Takes the pieces of a kind that are left; says whether there were any."""
+        found = [each for each in self._left if each.kind in kinds]
+        self._left = [each for each in self._left if each not in found]
+        return bool(found)
+
+    # Which rows
+
+    def _filters(self) -> None:
+        said = self._said
+        if "no filter" in said.marks:
+            self._made |= {"filters": [], "having": [], "segments": []}
+        kept = list(self._made["filters"])
+        said.filters += self._other_number(kept)
+        for each in said.filters:
+            if self._replaced_part(each):
+                continue
+            if each.test in {"=", "empty", "not empty", "contains"} or each.test == "!=":
+                replaced = each.test != "!="
+                kept = [
+                    old
+                    for old in kept
+                    if old.column != each.column or not replaced or old.test == "!="
+                ]
+            kept.append(each)
+        self._made["filters"] = kept
+        self._made["segments"] = list(dict.fromkeys([*self._made["segments"], *said.segments]))
+        if said.having:
+            self._made["having"] = said.having
+        elif self._last.groups and self._use_bare_comparison():
+            pass
+
+    def _other_number(self, kept: Sequence[Filtered]) -> list[Filtered]:
+        """ "And how many have 4?": of the column that a number was said of before."""
+        numbers = [each for each in self._left if each.kind == "number"]
+        same = [
+            each
+            for each in kept
+            if each.test == "=" and all(isinstance(value, int | float) for value in each.values)
+        ]
+        if (
+            len(numbers) != 1
+            or len(same) != 1
+            or any(each.kind == "compare" for each in self._left)
+        ):
+            return []
+        self._left.remove(numbers[0])
+        return [same[0].model_copy(update={"values": [numbers[0].number]})]
+
+    def _replaced_part(self, each: Filtered) -> bool:
+        """Whether it is another value for the part of the rows that was asked for."""
+        measures = self._made["measures"]
+        if not measures or not any(old.column == each.column for old in measures[0].where):
+            return False
+        where = [each if old.column == each.column else old for old in measures[0].where]
+        self._made["measures"] = [measures[0].model_copy(update={"where": where})]
+        return True
+
+    def _use_bare_comparison(self) -> bool:
+        """ "Only more than 3": of the figure that is there."""
+        pieces = self._left
+        for at, piece in enumerate(pieces[:-1]):
+            number = pieces[at + 1].number
+            if piece.kind == "compare" and number is not None:
+                test: Any = piece.argument
+                self._made["having"] = [
+                    Filtered(column=ColumnRef(column="*"), test=test, values=[number])
+                ]
+                self._left = [each for n, each in enumerate(pieces) if n not in (at, at + 1)]
+                return True
+        return False
+
+    def _periods(self) -> None:
+        said = self._said
+        if "ever" in said.marks:
+            self._made["periods"] = []
+        if said.periods:
+            contrast = self._use("contrast")
+            if contrast and self._last.periods:
+                self._made["periods"] = [*self._last.periods, *said.periods]
+                group = Grouped(by=said.periods[0].column, unit=self._unit_of(said.periods[0]))
+                if group not in self._made["groups"] and self._last.measures:
+                    self._made["groups"] = [*self._made["groups"], group]
+            else:
+                self._made["periods"] = said.periods
+        elif said.shift and self._last.periods:
+            self._made["periods"] = [_moved(each, said.shift, -1) for each in self._last.periods]
+
+    @staticmethod
+    def _unit_of(period: Period) -> Any:
+        start, end = period.start or "", period.end or ""
+        return "year" if start[5:] == end[5:] else "month"
+
+    # Figures
+
+    def _measures(self) -> None:
+        said, old = self._said, list(self._made["measures"])
+        if said.measures:
+            assumed = [each for each in said.assumed if each.startswith("I took ")]
+            new = list(said.measures)
+            if assumed and old and old[0].function not in (None, "count") and len(new) == 1:
+                # "And tax?" keeps the function that was asked for.
+                new = [new[0].model_copy(update={"function": old[0].function})]
+                said.assumed = [each for each in said.assumed if each not in assumed]
+            adds = bool(said.marks & _ADDS) or self._began_with("with")
+            self._made["measures"] = [*old, *new] if adds and old else new
+            if not old:
+                self._made |= {"columns": [], "limit": None, "order": []}
+        elif said.functions and old:
+            first = old[0]
+            if first.column is not None:
+                new_function: Any = said.functions[0]
+                self._made["measures"] = [first.model_copy(update={"function": new_function})]
+        if said.share and self._made["measures"]:
+            first = self._made["measures"][0]
+            self._made["measures"] = [
+                first.model_copy(update={"share": True}),
+                *self._made["measures"][1:],
+            ]
+        if said.along is not None and self._made["measures"]:
+            first = self._made["measures"][0]
+            self._made["measures"] = [first.model_copy(update={"along": said.along})]
+
+    def _began_with(self, word: str) -> bool:
+        return f"began {word}" in self._said.marks
+
+    def _groups(self) -> None:
+        said = self._said
+        if not said.groups:
+            return
+        if not self._made["measures"]:
+            self._made |= {"measures": [COUNT], "columns": [], "limit": None, "order": []}
+        old = list(self._last.groups)
+        adds = bool(said.marks & _ADDS) or any(self._began_with(word) for word in ("with", "split"))
+        if said.measures and not adds:
+            self._made["groups"] = said.groups
+        elif adds and old:
+            new = [each for each in said.groups if each not in old]
+            timed = [each for each in new if each.unit is not None]
+            kept = [each for each in old if not (timed and each.unit is not None)]
+            self._made["groups"] = [*kept, *new]
+        else:
+            self._made["groups"] = said.groups
+        self._made["order"] = [each for each in self._made["order"] if each.by == "measure"]
+        if not said.limit and not any(each.unit is None for each in self._made["groups"]):
+            self._made |= {"limit": None, "order": []}
+
+    def _rank(self) -> None:
+        said = self._said
+        most = [each for each in self._left if each.kind == "most"]
+        if said.order:
+            self._made["order"] = said.order
+            if said.limit is not None:
+                self._made["limit"] = said.limit
+        elif most:
+            descending = most[0].argument == "desc"
+            self._use("most")
+            self._turn(descending)
+            self._made["limit"] = (
+                said.limit or self._made["limit"] or (1 if self._made["groups"] else None)
+            )
+            if said.limit is None and "which" in {each.kind for each in self._said.unused}:
+                self._made["limit"] = 1
+        elif said.limit is not None:
+            self._made["limit"] = said.limit
+        for mark in said.marks:
+            if mark.startswith("direction "):
+                self._direct(mark.removeprefix("direction "))
+
+    def _turn(self, descending: bool) -> None:
+        old = self._made["order"]
+        if old:
+            self._made["order"] = [old[0].model_copy(update={"descending": descending}), *old[1:]]
+        elif self._made["measures"]:
+            self._made["order"] = [Ordered(by="measure", descending=descending)]
+
+    def _direct(self, way: str) -> None:
+        old = self._made["order"]
+        if way == "other":
+            falls = old[0].descending if old else bool(self._made["measures"])
+            self._turn(not falls)
+        else:
+            self._turn(way == "desc")
+
+    # Rows
+
+    def _rows(self) -> None:
+        said = self._said
+        wants = "rows" in said.marks or (
+            "show" in said.marks and bool({"those", "it"} & said.marks)
+        )
+        if not wants or not self._last.measures or said.groups or said.measures or said.functions:
+            if said.columns and not self._made["measures"]:
+                self._made["columns"] = said.columns
+            return
+        picked = self._picked() if self._last.limit is not None else []
+        self._made |= {
+            "measures": [],
+            "groups": [],
+            "having": [],
+            "order": [],
+            "limit": None,
+            "chart": None,
+            "columns": said.columns,
+            "filters": [*self._made["filters"], *picked],
+        }
+
+    def _picked(self) -> list[Filtered]:
+        """Of a ranking only those that came out."""
+        found = []
+        for group in self._last.groups:
+            name = group.by.column
+            names = [each.rpartition(".")[2] for each in self._shown.columns]
+            if group.unit is not None or name not in names:
+                continue
+            place = names.index(name)
+            values = [row[place] for row in self._shown.rows if place < len(row)]
+            there = list(dict.fromkeys(each for each in values if each is not None))
+            if there:
+                found.append(Filtered(column=group.by, test="=", values=there))
+        return found
+
+    def _pages(self) -> None:
+        if "page all" in self._said.marks:
+            self._made["limit"] = MOST_AT_ALL
+        elif "page next" in self._said.marks and self._last.measures:
+            self._made["limit"] = min((self._last.limit or 10) * 2, MOST_AT_ALL)
+
+
+def _moved(period: Period, unit: str, count: int) -> Period:
+    def moved(text: str | None) -> date | None:
+        return shifted(date.fromisoformat(text), unit, count) if text else None
+
+    start, end = moved(period.start), moved(period.end)
+    return Period(
+        column=period.column,
+        start=start.isoformat() if start else None,
+        end=end.isoformat() if end else None,
+        said=in_words(start, end),
+    )

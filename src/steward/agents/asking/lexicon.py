@@ -1,0 +1,281 @@
+"""Which tables, columns, metrics, segments and values the words of a question can name."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, Literal
+
+from rapidfuzz.distance import OSA
+
+from steward.agents.asking.tokens import name_words
+from steward.agents.asking.world import World
+from steward.data.clean.countries import country_of
+from steward.definitions import ColumnFacts
+
+LONGEST_PHRASE: Final = 6
+_LEAST_TYPED: Final = 5
+"""Shorter words are not taken for misspelled ones."""
+_LEAST_ADJECTIVE: Final = 6
+_LONGEST_ENDING: Final = 3
+_LABELS: Final = frozenset({"id", "no", "nr", "key", "code", "number", "name"})
+"""Parts of names that by themselves name no column."""
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sense:
+    """One thing that words can mean, and how surely they do: 1 for its own name."""
+
+    kind: Literal["table", "column", "metric", "segment", "value"]
+    table: str
+    name: str = ""
+    value: Any = None
+    score: float = 1.0
+    note: str = ""
+    """What the answer must say about it, such as how a misspelled word was read."""
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """Spellings of one value are one thing."""
+        return self.kind, self.table, self.name, " ".join(name_words(str(self.value)))
+
+
+class Lexicon:
+    """The words of one project; built once for a turn."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._phrases: dict[Words, list[Sense]] = defaultdict(list)
+        self._jumbled: dict[Words, list[Sense]] = defaultdict(list)
+        self._run_together: dict[str, list[Sense]] = defaultdict(list)
+        self._initials: dict[str, list[Sense]] = defaultdict(list)
+        self._name_words: set[str] = set()
+        self._country_columns: list[tuple[str, ColumnFacts]] = []
+        for table in world.datasets:
+            self._add_table(table)
+        for name, metric in world.definitions.metrics.items():
+            for said in (name, *metric.synonyms):
+                self._add(said, Sense("metric", metric.over, name))
+        for each in world.found:
+            sense = Sense("value", each.table, each.column, each.value, 0.95)
+            self._phrases[name_words(each.value)].append(sense)
+
+    # Looking up
+
+    def senses(self, words: Sequence[str], written: str = "") -> list[Sense]:
+        """Everything that these words, all of them together, can name; the surest first."""
+        key = tuple(words)
+        found = [
+            *self._phrases.get(key, ()),
+            *self._roundabout(key),
+            *self._countries(written),
+            *self._adjectives(key, written),
+        ]
+        best: dict[tuple[str, str, str, str], Sense] = {}
+        for each in found:
+            known = best.get(each.identity)
+            if known is None or known.score < each.score:
+                best[each.identity] = each
+        return sorted(best.values(), key=lambda each: -each.score)
+
+    def _roundabout(self, key: Words) -> Iterator[Sense]:
+        """Names in another order, run together, cut short or by their first letters."""
+        joined = "".join(key)
+        if len(key) > 1:
+            yield from _lowered(self._jumbled.get(tuple(sorted(key)), ()), 0.97)
+            yield from _lowered(self._run_together.get(joined, ()), 0.98)
+            # The last word may be cut short, the others not: gdpPercap for "gdp per capita".
+            whole = len(joined) - len(key[-1])
+            for size in range(max(6, whole + 3), len(joined)):
+                yield from _lowered(self._run_together.get(joined[:size], ()), 0.85)
+            if len(key) > 2:
+                yield from _lowered(
+                    self._run_together.get("".join(word[0] for word in key), ()), 0.9
+                )
+        elif len(joined) > 2:
+            yield from _lowered(self._initials.get(joined, ()), 0.9)
+            yield from _lowered(self._run_together.get(joined, ()), 0.98)
+        if len(key) > 3 or (any(word in self._name_words for word in key) and len(key) == 1):
+            return
+        options = [self._alike(word) for word in key]
+        if any(not each for each in options) or all(
+            each == [word] for each, word in zip(options, key, strict=True)
+        ):
+            return
+        for spelled in _product(options):
+            if spelled != key:
+                yield from _lowered(self._phrases.get(spelled, ()), 0.9, only="column")
+                yield from _lowered(self._jumbled.get(tuple(sorted(spelled)), ()), 0.88)
+
+    def _alike(self, word: str) -> list[str]:
+        """Words of names that this one is, shortens or spells out: arrival and arr, temp and temperature."""
+        if word in self._name_words or len(word) < 3:
+            return [word]
+        return [
+            each
+            for each in self._name_words
+            if len(each) > 2
+            and (
+                (word.startswith(each) and len(word) > len(each) + 1)
+                or (each.startswith(word) and len(each) > len(word) + 1)
+            )
+        ][:8]
+
+    def _adjectives(self, key: Words, written: str) -> Iterator[Sense]:
+        """ "Japanese" for Japan, "European" for Europe: a value with another ending."""
+        word = key[0]
+        if len(key) > 1 or len(word) < _LEAST_ADJECTIVE or key in self._phrases:
+            return
+        for value, senses in self._single_values.items():
+            longer, shorter = (word, value) if len(word) > len(value) else (value, word)
+            if longer.startswith(shorter) and len(longer) - len(shorter) <= _LONGEST_ENDING:
+                for each in senses:
+                    note = f"I read “{written or word}” as {each.name} “{each.value}”."
+                    yield replace(each, score=0.7, note=note)
+
+    @cached_property
+    def _single_values(self) -> dict[str, list[Sense]]:
+        return {
+            phrase[0]: [each for each in senses if each.kind == "value"]
+            for phrase, senses in self._phrases.items()
+            if len(phrase) == 1
+            and len(phrase[0]) > 3
+            and phrase[0].isalpha()
+            and any(each.kind == "value" for each in senses)
+        }
+
+    def _countries(self, written: str) -> Iterator[Sense]:
+        if len(written) < 4 or not self._country_columns:
+            return
+        country = country_of(written)
+        if country is not None:
+            for table, facts in self._country_columns:
+                yield Sense("value", table, facts.name, country.name, 0.9)
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Every word of four letters or more that names something."""
+        words = {word for phrase in self._phrases for word in phrase}
+        return frozenset(word for word in words if len(word) > 3 and word.isalpha())
+
+    def knows(self, word: str) -> bool:
+        return word in self._known
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(word for phrase in self._phrases for word in phrase)
+
+    # Building
+
+    def _add(self, said: str, sense: Sense) -> None:
+        words = name_words(said)
+        if 0 < len(words) <= LONGEST_PHRASE:
+            self._phrases[words].append(sense)
+            self._name_words.update(words)
+
+    def _add_table(self, table: str) -> None:
+        definition = self._world.table(table)
+        own = Sense("table", table)
+        for said in (table, definition.row, *definition.synonyms):
+            self._add(said, own)
+        words = name_words(table)
+        # "invoices" for billing_invoices: the last word of a name says what it holds.
+        if len(words) > 1:
+            self._phrases[words[-1:]].append(replace(own, score=0.85))
+            self._name_words.add(words[-1])
+        for name, segment in definition.segments.items():
+            for said in (name, *segment.synonyms):
+                self._add(said, Sense("segment", table, name))
+        for facts in self._world.datasets[table].columns:
+            self._add_column(table, facts)
+
+    def _add_column(self, table: str, facts: ColumnFacts) -> None:
+        definition = self._world.column(table, facts.name)
+        own = Sense("column", table, facts.name)
+        for said in (facts.name, definition.label, *definition.synonyms):
+            if said:
+                self._add(said, own)
+                self._add_variants(name_words(said), own)
+        self._add_values(table, facts)
+        for value, others in definition.values.items():
+            for said in (value, *others):
+                self._add_value(said, Sense("value", table, facts.name, value, 0.97))
+
+    def _add_variants(self, words: Words, own: Sense) -> None:
+        self._run_together["".join(words)].append(own)
+        if len(words) < 2:
+            return
+        self._jumbled[tuple(sorted(words))].append(own)
+        if len(words) > 2:
+            self._initials["".join(word[0] for word in words)].append(own)
+        for size in range(1, len(words)):
+            for start in range(len(words) - size + 1):
+                part = words[start : start + size]
+                if not set(part) <= _LABELS and not all(len(word) < 2 for word in part):
+                    last = 0.04 if start + size == len(words) else 0.0
+                    score = 0.6 + 0.25 * size / len(words) + last
+                    self._phrases[part].append(replace(own, score=score))
+
+    def _add_values(self, table: str, facts: ColumnFacts) -> None:
+        if facts.kind not in {"text", "other"}:
+            return
+        is_country = "country" in facts.meanings or "country" in name_words(facts.name)
+        if is_country and not facts.values:
+            self._country_columns.append((table, facts))
+        for value in facts.values:
+            country = country_of(value) if is_country else None
+            meant = value if country is None else country.name
+            sense = Sense("value", table, facts.name, meant, 0.95)
+            others = () if country is None else (country.name, *country.others)
+            for said in dict.fromkeys((value, *others)):
+                self._add_value(said, sense)
+        if not facts.is_date_text and not facts.is_number_text:
+            self._add_beginnings(table, facts)
+
+    def _add_value(self, said: str, sense: Sense) -> None:
+        words = name_words(said)
+        if 0 < len(words) <= LONGEST_PHRASE and not (len(words) == 1 and len(said.strip()) < 2):
+            self._phrases[words].append(sense)
+
+    def _add_beginnings(self, table: str, facts: ColumnFacts) -> None:
+        """ "Delta" for "Delta Air Lines Inc.", where no other value begins so."""
+        begun: dict[Words, set[str]] = defaultdict(set)
+        for value in facts.values:
+            words = name_words(value)
+            for size in range(1, min(len(words), LONGEST_PHRASE)):
+                begun[words[:size]].add(value)
+        for words, values in begun.items():
+            if len(values) == 1 and len(words[0]) > 3:
+                value = next(iter(values))
+                said = " ".join(words)
+                note = f"I read “{said}” as {facts.name} “{value}”."
+                self._phrases[words].append(Sense("value", table, facts.name, value, 0.7, note))
+
+
+def corrected(word: str, known: Iterable[str]) -> str | None:
+    """The one known word with the same first letter that is one slip away, or two in a long word."""
+    if len(word) < _LEAST_TYPED or not word.isalpha():
+        return None
+    most = 1 if len(word) < 8 else 2
+    best: dict[int, set[str]] = defaultdict(set)
+    for each in known:
+        if each[0] == word[0] and abs(len(each) - len(word)) <= most and len(each) >= 4:
+            distance = OSA.distance(word, each, score_cutoff=most)
+            if distance <= most:
+                best[distance].add(each)
+    nearest = best[min(best)] if best else set()
+    return next(iter(nearest)) if len(nearest) == 1 else None
+
+
+def _lowered(senses: Iterable[Sense], by: float, only: str = "") -> Iterator[Sense]:
+    for each in senses:
+        if not only or each.kind == only:
+            yield replace(each, score=each.score * by)
+
+
+def _product(options: Sequence[Sequence[str]]) -> list[Words]:
+    found: list[Words] = [()]
+    for each in options:
+        found = [(*begun, word) for begun in found for word in each][:64]
+    return found

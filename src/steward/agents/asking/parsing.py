@@ -1,0 +1,204 @@
+"""Makes a reading of the pieces of a question, over one table: each rule takes the pieces that stand together as it says.
+
+What no rule takes is left over, and is told. No rule takes a piece because of what else may be meant.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from steward.agents.asking.conditions import Conditions
+from steward.agents.asking.parts import COUNT, Parsed
+from steward.agents.asking.ranking import Ranking
+from steward.agents.asking.reading import (
+    ColumnRef,
+    Filtered,
+    Grouped,
+    Measured,
+)
+from steward.agents.asking.tagging import Piece
+
+_VERBS: Final = frozenset({"is", "are", "was", "were", "have", "has", "had", "did", "do", "does"})
+
+
+class Parser(Conditions, Ranking):
+    def parse(self) -> Parsed:
+        for rule in (
+            self._charts,
+            self._plain_marks,
+            self._ranks,
+            self._orders,
+            self._joined_names,
+            self._having,
+            self._comparisons,
+            self._text_tests,
+            self._gaps,
+            self._groups,
+            self._figures,
+            self._counts,
+            self._superlatives,
+            self._values,
+            self._periods,
+            self._whole_tables,
+            self._parts,
+            self._columns_left,
+        ):
+            rule()
+        figures = {each.column.column for each in self.found.measures if each.column}
+        figures |= {each.column.column for each in self.found.filters}
+        self.found.assumed += [
+            told for told in self._asides if any(told.startswith(f"{name} ") for name in figures)
+        ]
+        self.found.unused = [piece for at, piece in enumerate(self.pieces) if at not in self._used]
+        return self.found
+
+    def _charts(self) -> None:
+        for at, piece in list(self._free("chart")):
+            if self.found.chart in (None, "auto"):
+                self.found.chart = piece.argument
+            self._take(at)
+
+    def _plain_marks(self) -> None:
+        for at, piece in list(self._free()):
+            match piece.kind:
+                case (
+                    "those"
+                    | "it"
+                    | "also"
+                    | "instead"
+                    | "only"
+                    | "again"
+                    | "no filter"
+                    | "ever"
+                    | "page"
+                ):
+                    self.found.marks.add(f"{piece.kind} {piece.argument}".strip())
+                case "shift":
+                    self.found.shift = piece.argument
+                case "running" | "change":
+                    self.found.along = piece.kind
+                    unit = self._at(at + 1, "unit")
+                    if unit is not None:
+                        self.found.marks.add(f"along {unit.argument}")
+                        self._take(at + 1)
+                case "rows of":
+                    self.found.rows = True
+                    self.found.marks.add("rows")
+                case "rows":
+                    self.found.marks.add("show")
+                case "all":
+                    pass
+                case _:
+                    continue
+            self._take(at)
+
+    def _joined_names(self) -> None:
+        """ "Customer city", "name of the airline": a column beside the table it is of."""
+        for at, piece in list(self._free("name")):
+            tables = [each for each in piece.meaning("table") if each.table != self._base]
+            if not tables or piece.senses[0].kind != "table":
+                continue
+            for beside in (at + 1, at - 1):
+                other = self._at(beside, "name")
+                of = [
+                    each
+                    for each in (other.senses if other is not None else ())
+                    if each.kind == "column" and each.table == tables[0].table
+                ]
+                if (
+                    other is not None
+                    and of
+                    and other.could_be("column")
+                    and self._touches(at, beside)
+                ):
+                    self.pieces[beside] = Piece(
+                        "name", other.first, other.last, senses=(of[0],), worth=other.worth
+                    )
+                    self._take(at)
+                    break
+
+    def _whole_tables(self) -> None:
+        for at, piece in list(self._free("name")):
+            sense = self._sense(at, "table") if piece.senses[0].kind == "table" else None
+            if sense is not None and sense.table == self._base:
+                self.found.named_table = True
+                self._take(at)
+        for at, piece in list(self._free("name")):
+            metric = self._sense(at, "metric") if piece.senses[0].kind == "metric" else None
+            if metric is not None:
+                self._add_measure(Measured(metric=metric.name))
+                self._take(at)
+
+    def _parts(self) -> None:
+        """A share of rows, or of what groups have."""
+        for at, _ in list(self._free("share")):
+            self._take(at)
+            self.found.share = True
+
+    def _columns_left(self) -> None:
+        """Columns that nothing else took: truth values, figures, columns to show."""
+        names = [
+            (at, ref)
+            for at, piece in self._free("name")
+            if piece.senses[0].kind == "column" and (ref := self._column(at)) is not None
+        ]
+        for at, ref in names:
+            if self._facts(ref).kind == "boolean" and not self._shows():
+                self._filter(at, ref, "=", [True])
+                self._take(at)
+        left = [(at, ref) for at, ref in names if at not in self._used]
+        if self._shows_columns(left):
+            self.found.columns += [ref for _, ref in left]
+            self._take(*(at for at, _ in left))
+            self._take(*(at for at, _ in self._free("and", "which")))
+            return
+        for at, ref in left:
+            if self._is_figure(ref) and not self._of_rows():
+                joined = self._at(at - 1, "and") is not None and at - 2 in self._used
+                if not self.found.measures or joined:
+                    self._bare_figure(ref)
+                    self._take(at)
+            elif not self.found.measures and not self.found.groups and self._asks_which(at):
+                self._add_group(Grouped(by=ref))
+                self._add_measure(COUNT)
+                self._take(at, *self._asking_words(at))
+        self._take(*(at for at, _ in self._free("and", "or") if self._is_between(at)))
+        self._take(*(at for at, _ in self._free("which")))
+
+    def _shows(self) -> bool:
+        return bool({"show", "rows"} & self.found.marks)
+
+    def _shows_columns(self, left: Sequence[tuple[int, ColumnRef]]) -> bool:
+        if self.found.chart in {"histogram", "scatter", "box", "heatmap"}:
+            return bool(left)
+        if self.found.measures or self.found.groups or not left:
+            return False
+        return self._shows() and (self.found.named_table or len(left) > 1 or self.found.rows)
+
+    def _of_rows(self) -> bool:
+        return self.found.rows or (self._shows() and self.found.named_table)
+
+    def _asks_which(self, at: int) -> bool:
+        """Which species are there, list the carriers."""
+        asked = any(self._at(place, "which") is not None for place in range(at))
+        limited = bool(self.found.filters or self.found.segments) and not self.found.named_table
+        return asked or self._shows() or limited
+
+    def _is_between(self, at: int) -> bool:
+        """A joining word between two pieces that were read."""
+        return (at == 0 or at - 1 in self._used) and (
+            at + 1 in self._used or at + 1 == len(self.pieces)
+        )
+
+    def verb_after(self, place: int) -> int:
+        """The first word that says what something is or has, after a word; where there is none, the end."""
+        for at in range(place, len(self._words)):
+            if self._words[at] in _VERBS:
+                return at
+        return len(self._words)
+
+    def placed_after(self, word: int) -> list[Filtered]:
+        return [
+            each
+            for number, each in enumerate(self.found.filters)
+            if self._placed.get(number, -1) >= word
+        ]

@@ -1,0 +1,216 @@
+"""The pieces of a question as rules look at them: which are free, what they name, what stands beside them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from steward.agents.asking.lexicon import Sense
+from steward.agents.asking.parts import Choice, Parsed
+from steward.agents.asking.reading import (
+    ColumnRef,
+    Filtered,
+    Grouped,
+    Measured,
+)
+from steward.agents.asking.tagging import Piece
+from steward.agents.asking.tokens import name_words
+from steward.agents.asking.world import World
+from steward.definitions import ColumnFacts
+
+
+class Pieces:
+    """Rules take pieces; what none takes is left over."""
+
+    def __init__(
+        self, world: World, base: str, pieces: Sequence[Piece], words: Sequence[str]
+    ) -> None:
+        self._world = world
+        self._base = base
+        self._words = words
+        self.pieces = [piece for piece in pieces if piece.kind != "silent"]
+        self._used: set[int] = set()
+        self._placed: dict[int, int] = {}
+        """Filters by the piece that they begin at."""
+        self.found = Parsed(base)
+        self.function_pieces: list[Piece] = []
+        self._asides: list[str] = []
+
+    def _free(self, *kinds: str) -> Iterator[tuple[int, Piece]]:
+        for at, piece in enumerate(self.pieces):
+            if at not in self._used and (not kinds or piece.kind in kinds):
+                yield at, piece
+
+    def _at(self, at: int, *kinds: str) -> Piece | None:
+        """The piece at a place if it is free and of one of these kinds."""
+        if not 0 <= at < len(self.pieces) or at in self._used:
+            return None
+        piece = self.pieces[at]
+        return piece if not kinds or piece.kind in kinds else None
+
+    def _take(self, *places: int) -> None:
+        self._used.update(places)
+        for at in places:
+            for sense in self.pieces[at].senses[:1]:
+                if sense.note and sense.note not in self.found.assumed:
+                    self.found.assumed.append(sense.note)
+
+    def _sense(self, at: int, kind: str) -> Sense | None:
+        """What a piece names; where several are equally likely, that is remembered."""
+        piece = self._at(at, "name")
+        if piece is None or not piece.could_be(kind):
+            return None
+        meant = piece.meaning(kind)
+        if len(meant) > 1:
+            self.found.ambiguous[at] = meant
+        return meant[0] if meant else None
+
+    def _column(self, at: int) -> ColumnRef | None:
+        sense = self._sense(at, "column")
+        return None if sense is None else self._ref(sense)
+
+    def _ref(self, sense: Sense) -> ColumnRef:
+        if sense.table == self._base:
+            return ColumnRef(column=sense.name)
+        ways = self._world.paths(self._base)[sense.table]
+        if len(ways) > 1:
+            chosen = [way for way in ways if self._speaks_of(way.role, way.via[0])]
+            if len(chosen) == 1:
+                return ColumnRef(column=sense.name, table=sense.table, via=chosen[0].via)
+            options = [ColumnRef(column=sense.name, table=sense.table, via=way.via) for way in ways]
+            said = " or ".join(way.role or way.via[0] for way in ways)
+            self.found.open.append(
+                Choice(f"{sense.table} by {said}", options[0], tuple(options[1:]))
+            )
+            return options[0]
+        return ColumnRef(column=sense.name, table=sense.table)
+
+    def _speaks_of(self, *names: str) -> bool:
+        said = set(self._words)
+        return any(
+            word in said or any(each.startswith(word) for each in said if len(word) > 2)
+            for name in names
+            for word in name_words(name)
+        )
+
+    def _facts(self, ref: ColumnRef) -> ColumnFacts:
+        found = self._world.facts(ref.table or self._base, ref.column)
+        if found is None:
+            raise KeyError(ref.column)
+        return found
+
+    def _role(self, ref: ColumnRef) -> str:
+        return self._world.column(ref.table or self._base, ref.column).role
+
+    def _is_number(self, ref: ColumnRef) -> bool:
+        facts = self._facts(ref)
+        if facts.is_number_text:
+            told = f"{ref.column} is text; I read it as numbers, and “NA” as empty."
+            if told not in self.found.assumed and told not in self._asides:
+                self._asides.append(told)
+        return facts.kind == "number" or facts.is_number_text
+
+    def _is_figure(self, ref: ColumnRef) -> bool:
+        return self._is_number(ref) and self._role(ref) == "measure"
+
+    def _near(self, at: int, beside: int) -> bool:
+        first, second = sorted((self.pieces[at], self.pieces[beside]), key=lambda each: each.first)
+        between = set(self._words[first.last : second.first])
+        return between <= {
+            "is",
+            "are",
+            "was",
+            "were",
+            "of",
+            "the",
+            "a",
+            "value",
+            "equal",
+            "to",
+            "number",
+        }
+
+    def _touches(self, at: int, beside: int) -> bool:
+        """Only small words stand between two pieces."""
+        first, second = sorted((self.pieces[at], self.pieces[beside]), key=lambda each: each.first)
+        between = set(self._words[first.last : second.first])
+        return between <= {"of", "the", "a", "by"} if between else at < beside
+
+    def _number_after(self, at: int) -> tuple[list[Any], list[int]] | None:
+        """A comparison at this place with its number or numbers: ([5], places)."""
+        piece = self._at(at, "compare", "between")
+        if piece is None:
+            return None
+        first = self._at(at + 1, "number", "period")
+        if first is None or first.number is None:
+            return None
+        if piece.kind == "compare":
+            return [first.number], [at, at + 1]
+        joined, second = self._at(at + 2, "and"), self._at(at + 3, "number", "period")
+        if joined is None or second is None or second.number is None:
+            return None
+        return [first.number, second.number], [at, at + 1, at + 2, at + 3]
+
+    def _filter(self, at: int, column: ColumnRef, test: str, values: Sequence[Any]) -> None:
+        self._placed[len(self.found.filters)] = self.pieces[at].first
+        self.found.filters.append(Filtered(column=column, test=test, values=list(values)))
+
+    def _subject(self, at: int) -> Grouped | None:
+        """A name as something to group by: a column that is no figure, or the rows of another table."""
+        piece = self._at(at, "name")
+        if piece is None:
+            return None
+        if piece.senses[0].kind == "table":
+            sense = self._sense(at, "table")
+            if sense is None or sense.table == self._base:
+                return None
+            return self._grouped_table(sense)
+        column = self._column(at) if piece.senses[0].kind == "column" else None
+        return None if column is None or self._is_figure(column) else Grouped(by=column)
+
+    def _grouped_table(self, sense: Sense) -> Grouped | None:
+        """Rows of another table, by the name that people know them by."""
+        ways = self._world.paths(self._base).get(sense.table)
+        if not ways:
+            return None
+        name = self._world.table(sense.table).name_column
+        if name is None:
+            return Grouped(by=ColumnRef(column=ways[0].steps[0].from_columns[0]))
+        return Grouped(by=self._ref(Sense("column", sense.table, name)))
+
+    def _subject_before(self, at: int) -> int | None:
+        """What is grouped: a name right before, which is no figure."""
+        for place in range(at - 1, -1, -1):
+            if self._at(place, "which", "rows") is not None:
+                continue
+            return place if self._subject(place) is not None else None
+        return None
+
+    def _group_by_subject(self, at: int) -> None:
+        place = self._subject_before(at)
+        group = None if place is None else self._subject(place)
+        if group is not None and place is not None:
+            self._add_group(group)
+            self._take(place)
+
+    def _add_group(self, group: Grouped) -> None:
+        if group not in self.found.groups:
+            self.found.groups.append(group)
+
+    def _add_measure(self, measure: Measured) -> None:
+        if measure not in self.found.measures:
+            self.found.measures.append(measure)
+
+    def _time(self) -> str | None:
+        """The table's time where one can be told; else it is asked."""
+        column = self._world.time_of(self._base)
+        times = self._world.times(self._base)
+        if column is None and times:
+            options = [ColumnRef(column=each) for each in times[:4]]
+            choice = Choice(" or ".join(times[:4]), options[0], tuple(options[1:]))
+            if choice not in self.found.open:
+                self.found.open.append(choice)
+            return times[0]
+        if column is not None and len(times) > 1:
+            told = f"Times are those of {column}."
+            if told not in self.found.assumed:
+                self.found.assumed.append(told)
+        return column

@@ -1,0 +1,273 @@
+"""Rules for order: top 5, the most expensive, which has the most, the latest."""
+
+from steward.agents.asking.figures import Figures
+from steward.agents.asking.grammar import ADJECTIVES
+from steward.agents.asking.parts import COUNT, Choice
+from steward.agents.asking.reading import (
+    ColumnRef,
+    Function,
+    Grouped,
+    Measured,
+    Ordered,
+)
+from steward.agents.asking.tagging import Piece
+from steward.agents.asking.tokens import name_words
+
+
+class Ranking(Figures):
+    def _ranks(self) -> None:
+        """Top 5, 5 largest, the first 10."""
+        for at, piece in list(self._free("most", "first", "time end", "frequent")):
+            for beside in (at + 1, at - 1):
+                number = self._at(beside, "number")
+                limit = number.number if number is not None else None
+                is_count = isinstance(limit, int) and 0 < limit <= 10_000
+                if is_count:
+                    self.found.limit = int(limit or 0)
+                    self._take(beside)
+                    if piece.kind == "first":
+                        self._take(at)
+                    break
+
+    def _orders(self) -> None:
+        for at, _ in list(self._free("order")):
+            descending: bool | None = None
+            taken = [at]
+            place = at + 1
+            functions = self._at(place, "function")
+            if functions is not None:
+                taken.append(place)
+                place += 1
+            counted = self._at(place, "count")
+            column = self._column(place)
+            for beside in (place + 1, place, at - 1):
+                direction = self._at(beside, "direction")
+                if direction is not None:
+                    descending = direction.argument == "desc"
+                    taken.append(beside)
+                    break
+            if counted is not None or (functions is not None and column is not None):
+                by = Ordered(by="measure", column=column, descending=descending is not False)
+                taken.append(place)
+            elif column is not None:
+                by = Ordered(by="column", column=column, descending=bool(descending))
+                taken.append(place)
+            elif descending is not None:
+                by = Ordered(by="measure", descending=descending)
+            else:
+                continue
+            self.found.order.append(by)
+            self._take(*taken)
+        for at, piece in list(self._free("direction")):
+            self.found.marks.add(f"direction {piece.argument}")
+            self._take(at)
+
+    def _superlatives(self) -> None:
+        for at, piece in list(self._free("frequent")):
+            group, taken = self._subject(at + 1), [at + 1]
+            if group is None:
+                group, _, taken = self._ranked(at)
+            if group is not None:
+                self._add_group(group)
+                self._add_measure(COUNT)
+                self._rank(piece.argument)
+                self._take(at, *taken, *self._asking_words(at))
+        for at, piece in list(self._free("time end")):
+            self._time_end(at, piece)
+        for at, piece in list(self._free("adjective")):
+            self._adjective(at, piece)
+        for at, piece in list(self._free("most")):
+            self._most(at, piece)
+
+    def _rank(self, direction: str) -> None:
+        self.found.order = [Ordered(by="measure", descending=direction == "desc")]
+        self.found.limit = self.found.limit or 1
+
+    def _asking_words(self, at: int) -> list[int]:
+        return [place for place in range(at) if self._at(place, "which", "rows") is not None]
+
+    def _time_end(self, at: int, piece: Piece) -> None:
+        column = self._column(at + 1)
+        sense = self._sense(at + 1, "table")
+        if column is not None and self._world.is_time(self._base, self._facts(column)):
+            function: Function = "max" if piece.argument == "desc" else "min"
+            self.found.measures.append(Measured(function=function, column=column))
+            self._take(at, at + 1)
+        elif sense is not None and sense.table == self._base:
+            time = self._time()
+            if time is not None:
+                self._order_rows(ColumnRef(column=time), piece.argument)
+                self._take(at, at + 1)
+
+    def _order_rows(self, column: ColumnRef, direction: str) -> None:
+        self.found.order = [Ordered(by="column", column=column, descending=direction == "desc")]
+        self.found.limit = self.found.limit or 1
+        self.found.rows = True
+        self.found.named_table = True
+
+    def _adjective(self, at: int, piece: Piece) -> None:
+        """The most expensive diamonds: rows by the one column that is called a price."""
+        direction, names = ADJECTIVES[piece.argument]
+        columns = [
+            each.name
+            for each in self._world.datasets[self._base].columns
+            if (each.kind == "number" or each.is_number_text)
+            and set(name_words(each.name)) & set(names)
+        ]
+        if len(columns) != 1:
+            return
+        column = ColumnRef(column=columns[0])
+        taken = [at]
+        before = self._at(at - 1, "most")
+        if before is not None:
+            least = before.argument == "asc"
+            direction = {"desc": "asc", "asc": "desc"}[direction] if least else direction
+            taken.append(at - 1)
+        sense = self._sense(at + 1, "table")
+        subject, rows, places = self._subject(at + 1), False, [at + 1]
+        if sense is not None and sense.table == self._base:
+            rows = True
+        elif subject is None:
+            unit = self._at(at + 1, "unit")
+            time = self._time() if unit is not None else None
+            if unit is not None and time is not None:
+                subject = Grouped(by=ColumnRef(column=time), unit=unit.argument)
+            else:
+                subject, rows, places = self._ranked(at)
+        if rows:
+            self._order_rows(column, direction)
+        elif subject is not None:
+            self._add_group(subject)
+            if len(self.found.functions) == 1:
+                function = self.found.functions.pop()
+            else:
+                function = self._summed(column, direction)
+            self._add_measure(Measured(function=function, column=column))
+            self._rank(direction)
+        else:
+            return
+        self.found.assumed.append(f"“{piece.argument}” is by {columns[0]}.")
+        self._take(*taken, *places, *self._asking_words(at))
+
+    def _most(self, at: int, piece: Piece) -> None:
+        subject, rows, taken = self._ranked(at)
+        figure = self._figure_ranked(at, subject is not None, piece.argument)
+        if figure is None:
+            return
+        measure, places = figure
+        if subject is not None:
+            self._add_group(subject)
+            if measure is not None and measure not in self.found.measures:
+                self.found.measures.insert(0, measure)
+            self._rank(piece.argument)
+        elif rows and measure is not None and measure.column is not None:
+            self._order_rows(measure.column, piece.argument)
+        elif measure is not None and measure.column is not None and self.found.limit is None:
+            function: Function = "max" if piece.argument == "desc" else "min"
+            self._add_measure(Measured(function=function, column=measure.column))
+        elif self.found.groups and measure is not None:
+            self._add_measure(measure)
+            self._rank(piece.argument)
+        else:
+            return
+        self._take(at, *taken, *places, *(self._asking_words(at) if taken else []))
+
+    def _ranked(self, at: int) -> tuple[Grouped | None, bool, list[int]]:
+        """What is ranked: after "top 5", before "with the most", after "which"."""
+        following = at + 1
+        while (
+            following in self._used
+            and following < len(self.pieces)
+            and self.pieces[following].kind == "number"
+        ):
+            following += 1
+        places = []
+        if self._at(following, "name") is not None and self._by_after(following) is not None:
+            places.append(following)
+        places += [place for place in range(at - 1, -1, -1) if self._at(place, "name", "unit")][:1]
+        asked = [place + 1 for place in range(at) if self._at(place, "which") is not None]
+        places += [place for place in asked if self._at(place, "name", "unit") is not None]
+        if self.found.limit is not None and self._at(following, "name") is not None:
+            places.append(following)
+        for place in places:
+            unit = self._at(place, "unit")
+            if unit is not None:
+                column = self._time()
+                if column is not None:
+                    return (
+                        Grouped(by=ColumnRef(column=column), unit=unit.argument),
+                        False,
+                        [place],
+                    )
+            sense = self._sense(place, "table")
+            if (
+                sense is not None
+                and sense.table == self._base
+                and self.pieces[place].senses[0].kind == "table"
+            ):
+                return None, True, [place]
+            group = self._subject(place)
+            if group is not None:
+                return group, False, [place]
+        return None, False, []
+
+    def _by_after(self, at: int) -> int | None:
+        return at + 1 if self._at(at + 1, "by") is not None else None
+
+    def _figure_ranked(
+        self, at: int, grouped: bool, direction: str
+    ) -> tuple[Measured | None, list[int]] | None:
+        """What is ranked by: after the superlative, or after "by"."""
+        starts = [at + 1]
+        starts += [place + 1 for place in range(at, len(self.pieces)) if self._at(place, "by")]
+        for place in starts:
+            extra = [place - 1] if self._at(place - 1, "by") is not None else []
+            function = self._at(place, "function")
+            here = place + (function is not None)
+            if self._at(here, "count") is not None:
+                extra.append(here)
+                here += 1
+            taken = [*extra, here, *([place] if function is not None else [])]
+            measure = self._ranked_by(here, function, grouped, direction)
+            if measure is not None:
+                return measure, taken
+        counted = any(each == COUNT or each.metric for each in self.found.measures)
+        if grouped and counted:
+            return None, []
+        named = [each for each in self.found.measures if each.column is not None]
+        if named and (grouped or self.found.groups):
+            return named[0], []
+        return None
+
+    def _ranked_by(
+        self, at: int, function: Piece | None, grouped: bool, direction: str
+    ) -> Measured | None:
+        if self._at(at, "name") is None:
+            return None
+        kind = self._figure_kind(at)
+        sense = self._sense(at, kind)
+        if sense is None or kind not in {"metric", "table", "column"}:
+            return None
+        if kind == "metric":
+            return Measured(metric=sense.name)
+        if kind == "table":
+            return COUNT if sense.table == self._base and grouped else None
+        column = self._ref(sense)
+        if not self._is_number(column) or self._role(column) == "identifier":
+            return None
+        chosen = function.argument if function is not None else None
+        if grouped and chosen is None:
+            chosen = self._summed(column, direction)
+        return Measured(function=chosen or "sum", column=column)
+
+    def _summed(self, column: ColumnRef, direction: str) -> str:
+        """How a figure of groups is ranked where no function is named."""
+        definition = self._world.column(column.table or self._base, column.column)
+        if definition.additive == "always":
+            self.found.assumed.append(f"I compared totals of {column.column}.")
+            return definition.total or "sum"
+        single: Function = "max" if direction == "desc" else "min"
+        options = [Measured(function=each, column=column) for each in (single, "avg")]
+        said = f"a single {column.column} or the average of {column.column}"
+        self.found.open.append(Choice(said, options[0], (options[1],)))
+        return single

@@ -1,0 +1,179 @@
+"""A question as a row of marked pieces: names, values, numbers, times and the words between them.
+
+Of all ways to cut the question into pieces that one is taken which leaves the fewest words unknown, with the fewest
+pieces and the surest names: "total bill" is a column before it is a total of something.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Final
+
+from steward.agents.asking.grammar import ADJECTIVES, SILENT, longest_phrase, phrases, vocabulary
+from steward.agents.asking.lexicon import LONGEST_PHRASE, Lexicon, Sense, corrected
+from steward.agents.asking.periods import Calendar, Span
+from steward.agents.asking.tokens import MULTIPLIERS, Token
+
+_WORD: Final = 10.0
+_PIECE: Final = -2.5
+_ALIKE: Final = 0.06
+"""Names whose scores differ by less are equally likely."""
+Reach = Callable[[Sense], Sense | None]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One or more words of the question with what they can be."""
+
+    kind: str
+    first: int
+    last: int
+    argument: str = ""
+    senses: tuple[Sense, ...] = ()
+    number: float | int | None = None
+    span: Span | None = None
+    worth: float = 0.0
+
+    def meaning(self, kind: str) -> list[Sense]:
+        """The surest of its senses of a kind."""
+        found = [each for each in self.senses if each.kind == kind]
+        return [each for each in found if each.score >= found[0].score - _ALIKE]
+
+    @property
+    def surest(self) -> float:
+        return self.senses[0].score if self.senses else 0.0
+
+    def could_be(self, kind: str) -> bool:
+        """Whether it may be meant as one of these, beside what it names most surely."""
+        return any(each.kind == kind and each.score >= self.surest - 0.3 for each in self.senses)
+
+
+@dataclass
+class Tagged:
+    pieces: list[Piece]
+    worth: float
+    notes: list[str] = field(default_factory=list)
+
+
+class Tagger:
+    """Cuts one message into pieces, for one table after another."""
+
+    def __init__(
+        self, tokens: Sequence[Token], written: str, lexicon: Lexicon, today: date, year: int | None
+    ) -> None:
+        self.notes: list[str] = []
+        self._lexicon = lexicon
+        self.tokens = tuple(self._spelled(tokens))
+        self._calendar = Calendar(self.tokens, today, year)
+        self._written = written
+        self._named = list(self._names())
+
+    def _spelled(self, tokens: Sequence[Token]) -> Iterator[Token]:
+        """Words that nothing is called by, as the word that they are one slip away from."""
+        known = self._lexicon.vocabulary | vocabulary()
+        for token in tokens:
+            word = token.word
+            if self._is_known(token) or not word.isalpha():
+                yield token
+                continue
+            meant = corrected(word, known)
+            if meant is None:
+                yield token
+                continue
+            self.notes.append(f"I read “{token.text}” as “{meant}”.")
+            yield Token(meant, meant, token.start, token.end)
+
+    def _is_known(self, token: Token) -> bool:
+        word = token.word
+        return (
+            word in SILENT
+            or token.text in SILENT
+            or token.text in ADJECTIVES
+            or self._lexicon.knows(word)
+            or token.number is not None
+            or any(word in phrase for phrase in phrases())
+            or bool(self._lexicon.senses((word,), token.text))
+            or Calendar([token], date(2000, 1, 1)).point(0) is not None
+        )
+
+    def _names(self) -> Iterator[tuple[int, int, list[Sense]]]:
+        size = len(self.tokens)
+        for first in range(size):
+            for last in range(first + 1, min(size, first + LONGEST_PHRASE) + 1):
+                words = [token.word for token in self.tokens[first:last]]
+                if last == first + 1 and words[0].isdigit() and len(words[0]) < 4:
+                    continue
+                text = self._written[self.tokens[first].start : self.tokens[last - 1].end]
+                found = self._lexicon.senses(words, text)
+                if last == first + 1 and self._is_small(self.tokens[first]):
+                    # "in" is India's code only where it is written so.
+                    found = [each for each in found if each.kind != "value" or each.value == text]
+                if found:
+                    yield first, last, found
+
+    @staticmethod
+    def _is_small(token: Token) -> bool:
+        return token.word in SILENT or token.text in SILENT or (token.word,) in phrases()
+
+    def tagged(self, reach: Reach) -> Tagged:
+        """The pieces as seen from one table: `reach` gives a sense as it is there, None where it is out of reach."""
+        options: list[list[Piece]] = [[] for _ in self.tokens]
+        for first, last, senses in self._named:
+            there = [seen for each in senses if (seen := reach(each)) is not None]
+            if there:
+                there.sort(key=lambda each: -each.score)
+                worth = _WORD * (last - first) + 2 * there[0].score
+                options[first].append(Piece("name", first, last, senses=tuple(there), worth=worth))
+        for place in range(len(self.tokens)):
+            options[place] += self._marks(place)
+        return self._best(options)
+
+    def _marks(self, place: int) -> Iterator[Piece]:
+        token = self.tokens[place]
+        words = [each.word for each in self.tokens[place : place + longest_phrase()]]
+        for size in range(1, len(words) + 1):
+            mark = phrases().get(tuple(words[:size]))
+            if mark is not None:
+                worth = _WORD * size + 1.9
+                yield Piece(mark.kind, place, place + size, mark.argument, worth=worth)
+        span = self._calendar.at(place)
+        if span is not None:
+            worth = _WORD * span.size + 1.95
+            yield Piece(
+                "period", place, place + span.size, span=span, number=token.number, worth=worth
+            )
+        if token.number is not None:
+            yield from self._numbers(place, token.number)
+        if token.text in ADJECTIVES:
+            yield Piece("adjective", place, place + 1, token.text, worth=_WORD + 1.97)
+        if token.word in SILENT or token.text in SILENT:
+            yield Piece("silent", place, place + 1, worth=_WORD + 1.85)
+        yield Piece("unknown", place, place + 1, worth=0.0)
+
+    def _numbers(self, place: int, number: float | int) -> Iterator[Piece]:
+        following = self.tokens[place + 1].text if place + 1 < len(self.tokens) else ""
+        yield Piece("number", place, place + 1, number=number, worth=_WORD + 1.5)
+        if following in MULTIPLIERS:
+            scaled = number * MULTIPLIERS[following]
+            yield Piece("number", place, place + 2, number=scaled, worth=2 * _WORD + 1.5)
+
+    def _best(self, options: Sequence[Sequence[Piece]]) -> Tagged:
+        size = len(options)
+        best: list[tuple[float, list[Piece]]] = [(0.0, [])] * (size + 1)
+        for place in range(size - 1, -1, -1):
+            choices = [
+                (piece.worth + _PIECE + best[piece.last][0], piece) for piece in options[place]
+            ]
+            worth, piece = max(choices, key=lambda each: each[0])
+            best[place] = (worth, [piece, *best[piece.last][1]])
+        return Tagged(best[0][1], best[0][0], list(self.notes))
+
+
+def only(piece: Piece, sense: Sense) -> Piece:
+    """The piece where one of its meanings is chosen."""
+    others = tuple(
+        each
+        for each in piece.senses
+        if each.kind != sense.kind or each.score < sense.score - _ALIKE
+    )
+    return replace(piece, senses=tuple(sorted((sense, *others), key=lambda each: -each.score)))

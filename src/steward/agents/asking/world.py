@@ -1,0 +1,157 @@
+"""What a question can be about: tables, columns and their definitions, and the ways from one table to another."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from steward.agents.asking.reading import ColumnRef
+from steward.definitions import (
+    ColumnDefinition,
+    ColumnFacts,
+    DatasetFacts,
+    Definitions,
+    Relationship,
+    TableDefinition,
+    parse_condition,
+)
+
+_LONGEST_PATH: Final = 2
+
+
+@dataclass(frozen=True)
+class FoundValue:
+    """A value of a column that a word of the message is, found in the data."""
+
+    table: str
+    column: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Path:
+    """Relationships followed from one table to another; each leads to one row."""
+
+    steps: tuple[Relationship, ...]
+
+    @property
+    def via(self) -> list[str]:
+        return [step.from_columns[0] for step in self.steps]
+
+    @property
+    def role(self) -> str:
+        return self.steps[0].role
+
+
+@dataclass(frozen=True)
+class World:
+    datasets: Mapping[str, DatasetFacts]
+    definitions: Definitions
+    found: Sequence[FoundValue] = field(default=())
+
+    def facts(self, table: str, column: str) -> ColumnFacts | None:
+        dataset = self.datasets.get(table)
+        return None if dataset is None else dataset.column(column)
+
+    def table(self, name: str) -> TableDefinition:
+        return self.definitions.tables.get(name) or TableDefinition()
+
+    def column(self, table: str, name: str) -> ColumnDefinition:
+        """Its definition; of a column without one, the cautious guess by its type."""
+        known = self.table(table).columns.get(name)
+        facts = self.facts(table, name)
+        if known is not None and not (known.state == "proposed" and self.is_number_text(facts)):
+            return known
+        if self.is_number_text(facts):
+            return ColumnDefinition(role="measure", total="avg", additive="never")
+        if facts is not None and (facts.is_time or facts.is_date_text):
+            return ColumnDefinition(role="time")
+        if facts is not None and facts.kind == "number" and not facts.is_reference:
+            return ColumnDefinition(role="measure", additive="never")
+        return ColumnDefinition(role="dimension")
+
+    @staticmethod
+    def is_number_text(facts: ColumnFacts | None) -> bool:
+        """Numbers with a few words such as NA among them; they are read as numbers, and that is told."""
+        return facts is not None and facts.is_number_text
+
+    def of(self, base: str, ref: ColumnRef) -> tuple[str, ColumnFacts, ColumnDefinition] | None:
+        """The table, facts and definition of a column of a reading."""
+        table = ref.table or base
+        facts = self.facts(table, ref.column)
+        return None if facts is None else (table, facts, self.column(table, facts.name))
+
+    @cached_property
+    def _paths(self) -> dict[str, dict[str, list[Path]]]:
+        return {name: dict(self._leading(name)) for name in self.datasets}
+
+    def paths(self, base: str) -> Mapping[str, list[Path]]:
+        """Tables that rows of this one lead to, with every way; none of them multiplies rows."""
+        return self._paths.get(base, {})
+
+    def _leading(self, base: str) -> Iterator[tuple[str, list[Path]]]:
+        found: dict[str, list[Path]] = {}
+        begun = [Path(())]
+        for _ in range(_LONGEST_PATH):
+            longer: list[Path] = []
+            for path in begun:
+                at = path.steps[-1].to_table if path.steps else base
+                for step in self._from(at):
+                    if step.to_table == base or step.to_table not in self.datasets:
+                        continue
+                    longer.append(Path((*path.steps, step)))
+            for path in longer:
+                target = path.steps[-1].to_table
+                shortest = min((len(each.steps) for each in found.get(target, [])), default=9)
+                if len(path.steps) <= shortest:
+                    found.setdefault(target, []).append(path)
+            begun = longer
+        yield from found.items()
+
+    def _from(self, table: str) -> Iterator[Relationship]:
+        for each in self.definitions.relationships:
+            if each.from_table == table:
+                yield each
+            elif each.to_table == table and each.cardinality == "one_to_one":
+                yield Relationship(
+                    from_table=each.to_table,
+                    from_columns=each.to_columns,
+                    to_table=each.from_table,
+                    to_columns=each.from_columns,
+                    cardinality="one_to_one",
+                    role=each.role,
+                )
+
+    def path(self, base: str, ref: ColumnRef) -> Path | None:
+        """The one way to the column's table; None where there is none or several and none is chosen."""
+        ways = self.paths(base).get(ref.table or base, [])
+        if ref.via:
+            ways = [each for each in ways if each.via == list(ref.via)]
+        return ways[0] if len(ways) == 1 else None
+
+    def times(self, table: str) -> list[str]:
+        """The columns that say when, the default first."""
+        dataset = self.datasets[table]
+        names = [each.name for each in dataset.columns if self.is_time(table, each)]
+        default = self.table(table).default_time
+        if default is not None and dataset.column(default) is not None:
+            return [default, *(each for each in names if each != default)]
+        return names
+
+    def is_time(self, table: str, facts: ColumnFacts) -> bool:
+        role = self.column(table, facts.name).role
+        return role == "time" or facts.is_time or facts.is_date_text
+
+    def time_of(self, table: str) -> str | None:
+        """The time column that a period is about where none is named; None where nobody can tell."""
+        times = self.times(table)
+        if self.table(table).default_time in times or len(times) == 1:
+            return times[0]
+        real = [name for name in times if self.datasets[table].column(name).kind != "number"]  # type: ignore[union-attr]
+        return real[0] if len(real) == 1 else None
+
+    def condition(self, table: str, where: str) -> dict[str, Any]:
+        """A condition of a definition as a piece of a query plan."""
+        found = parse_condition(where, self.datasets[table].names)
+        document: dict[str, Any] = found.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return document
