@@ -7,10 +7,12 @@ computed by hand-written SQL in DuckDB over the same files.
     make bench NAME=questions                                  a few minutes
     .venv/bin/python benchmarks/questions.py --quick           three sets, for a smoke test
     .venv/bin/python benchmarks/questions.py --misses FILE     writes the misses of the open half to a file
+    … --defog DIR --geography DIR                              adds questions that others wrote (see their modules)
 
 Right is an answer as a fact whose rows are those asked for, or a question back where the tables do not hold the answer.
 Wrong as fact is any other answer given as a fact. The last line is JSON: `right`, `wrong_as_fact` and `asked_back` as parts
-of all questions, `held_out_…` of the half that no one tunes to, `defined_…` with the definitions that some sets bring.
+of all questions, `held_out_…` of the half that no one tunes to. `defog_refused` is the part of Defog's unanswerable
+questions that chat does not answer.
 """
 
 import argparse
@@ -28,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.question_sets import Conversation, QuestionSet, Turn, read_sets
 from benchmarks.question_sets.comparing import Row, same_rows
+from benchmarks.question_sets.outside import Case, Database
 from benchmarks.question_sets.studio import Reply, Studio, open_studio
 from benchmarks.question_sets.tables import READING, open_tables, write_file
 
@@ -152,6 +155,41 @@ def misses(judged: Iterable[Judged], *, held_out: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+def ask_database(studio: Studio, database: Database) -> list[tuple[Case, str]]:
+    """Questions that others wrote, each in a thread of its own, with the verdicts."""
+    project = studio.project(database.name, database.files)
+    judged = []
+    for case in database.cases:
+        reply, _ = studio.ask(project, case.turn.ask)
+        judged.append((case, judge(case.turn, reply, case.answers, defined=False)))
+    verdicts = [verdict for _, verdict in judged]
+    say(
+        f"{database.name:14} {len(judged):4} {verdicts.count('right'):6} {verdicts.count('wrong'):6}"
+    )
+    return judged
+
+
+def _share(verdicts: Sequence[str], verdict: str) -> float:
+    return round(verdicts.count(verdict) / max(len(verdicts), 1), 3)
+
+
+def ask_outside(prefix: str, databases: Iterable[Database]) -> dict[str, float]:
+    """The figures of one collection: answers to what can be answered, refusals of what cannot."""
+    with tempfile.TemporaryDirectory() as folder, open_studio(Path(folder) / "home") as studio:
+        judged = [each for database in databases for each in ask_database(studio, database)]
+    answerable = [verdict for case, verdict in judged if case.turn.back is None]
+    unanswerable = [verdict for case, verdict in judged if case.turn.back is not None]
+    figures: dict[str, float] = {
+        f"{prefix}questions": len(answerable),
+        f"{prefix}right": _share(answerable, "right"),
+        f"{prefix}wrong_as_fact": _share(answerable, "wrong"),
+    }
+    if unanswerable:
+        figures[f"{prefix}unanswerable"] = len(unanswerable)
+        figures[f"{prefix}refused"] = _share(unanswerable, "right")
+    return figures
+
+
 def _ask_all(sets: Sequence[QuestionSet], *, defined: bool) -> list[Judged]:
     say(
         f"{'set':12} {'asked':>4} {'right':>5} {'wrong':>6} {'with' if defined else 'without'} definitions"
@@ -170,16 +208,37 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=(), help="names of sets; all unless given")
     parser.add_argument("--misses", type=Path, help="file for the misses of the open half")
     parser.add_argument("--show-held-out", action="store_true", help="misses of both halves")
+    parser.add_argument("--defog", type=Path, help="folder with Defog's questions and databases")
+    parser.add_argument("--geography", type=Path, help="folder with text2sql-data's geography")
+    parser.add_argument("--outside-only", action="store_true", help="leave out our own sets")
     options = parser.parse_args()
-    sets = read_sets(QUICK if options.quick else options.sets)
     began = time.perf_counter()
+    figures: dict[str, float] = {}
+    if not options.outside_only:
+        sets = read_sets(QUICK if options.quick else options.sets)
+        figures |= ask_own(sets, options.misses, held_out=options.show_held_out)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        if options.defog is not None:
+            from benchmarks.question_sets.defog import read_defog
+
+            figures |= ask_outside("defog_", read_defog(options.defog, scratch))
+        if options.geography is not None:
+            from benchmarks.question_sets.geography import read_geography
+
+            figures |= ask_outside("geography_", [read_geography(options.geography, scratch)])
+    say(json.dumps({**figures, "seconds": round(time.perf_counter() - began)}))
+
+
+def ask_own(
+    sets: Sequence[QuestionSet], missed: Path | None, *, held_out: bool
+) -> dict[str, float]:
     judged = _ask_all(sets, defined=False)
-    figures = both_halves(judged)
-    if options.misses is not None:
-        options.misses.write_text(misses(judged, held_out=options.show_held_out))
+    if missed is not None:
+        missed.write_text(misses(judged, held_out=held_out))
     seconds = sorted(each.reply.seconds for each in judged)
     say(f"one answer took {seconds[len(seconds) // 2]:.2f} s (median), {seconds[-1]:.1f} s at most")
-    say(json.dumps({**figures, "seconds": round(time.perf_counter() - began)}))
+    return both_halves(judged)
 
 
 if __name__ == "__main__":

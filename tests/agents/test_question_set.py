@@ -10,6 +10,7 @@ import pytest
 from benchmarks.question_sets import QuestionSet, read_sets
 from benchmarks.question_sets.comparing import same_rows, same_value
 from benchmarks.question_sets.tables import SOURCES, open_tables, write_file
+from steward.definitions import Definitions
 
 SETS = read_sets()
 CONVERSATIONS = [each for one in SETS for each in one.conversations]
@@ -39,6 +40,12 @@ def test_about_half_of_the_questions_are_held_out_and_stay_so() -> None:
     names = " ".join(sorted(each.id for each in held_out))
     # A new or renamed conversation may move others: say so in the figures when this changes.
     assert hashlib.sha256(names.encode()).hexdigest().startswith("d97614ce99ca91a5")
+
+
+def test_definitions_are_as_a_project_would_keep_them() -> None:
+    for one in SETS:
+        definitions = Definitions.model_validate(one.definitions)
+        assert set(definitions.tables) <= set(one.tables)
 
 
 def test_tables_of_every_set_have_a_source() -> None:
