@@ -90,7 +90,7 @@ def test_without_a_model_it_says_so_and_works(chat: Chat) -> None:
     output = chat.output(run)
     assert run.status.value == "done"
     assert output["plan"]["made_by"] == "rules"
-    assert "No model is configured" in output["plan"]["said"]
+    assert "No language model is set up" in output["plan"]["said"]
     assert not output["by_model"]
     chat.replays(run)
 

@@ -91,7 +91,7 @@ def test_queries_are_answered_at_once_and_kept_in_their_thread(
 def test_without_a_model_nothing_is_pretended(client: TestClient, project: str) -> None:
     said = _ask(client, project, "How many people live in Roma?")
     assert (said["status"], said["turn"]["plans"][0]["made_by"]) == ("done", "rules")
-    assert "No model is configured" in said["turn"]["plans"][0]["said"]
+    assert "No language model is set up" in said["turn"]["plans"][0]["said"]
     empty = client.post(f"{project}/chat", json={"message": "SQL:  \n "})
     assert empty.status_code == 422
     nowhere = client.get(f"{project}/threads/thr_{'0' * 26}/messages")

@@ -224,7 +224,3 @@ def test_a_thread_lists_what_its_turns_produced_page_by_page(
     assert client.get(f"{turn}/table", params={"key": "p1/none/call/1"}).status_code == 404
     elsewhere = thread.replace(installation.scope.project_id, installation.project("Second"))
     assert client.get(f"{elsewhere}/artifacts").status_code == 404
-
-
-def test_about_says_which_roles_have_a_model(client: TestClient) -> None:
-    assert client.get("/api/v1/about").json()["features"] == {"models": []}

@@ -98,14 +98,14 @@ def model() -> Iterator[OpenAiServer]:
 def test_a_conversation_goes_on_in_its_thread(filled: Terminal) -> None:
     first = filled.run("chat", "total gross by currency")
     assert "Plan (by rules): total gross by currency" in first.err
-    assert "No model is configured." in first.err
+    assert "No language model is set up." in first.err
     assert "You could say: by month" in first.err
     assert "| EUR | €" in first.out
     assert "Plan" not in first.out, "the output is the answer and nothing else"
     (thread,) = re.findall(r"--thread (thr_\w+)", first.err)
 
     second = filled.run("chat", "only EUR", "--thread", thread)
-    assert "No model is configured." not in second.err, "once is enough"
+    assert "No language model is set up." not in second.err, "once is enough"
     assert "| EUR | €" in second.out
     assert "SEK" not in second.out
 
@@ -239,7 +239,7 @@ def test_a_shadow_run_says_what_is_wrong_with_the_model(
         "refused the key" in filled.run(*shadow, "compatible:small", *served, code=1, env=key).err
     )
     unset = filled.run("planner", "shadow", code=1).err
-    assert "No model is configured" in unset
+    assert "No language model is set up" in unset
 
     good = {"THEIR_KEY": KEY}
     found = filled.run(*shadow, "compatible:small", *served, env=good)

@@ -286,15 +286,14 @@ def answer_without_a_model(page: Page) -> None:
     examples = page.get_by_role("list", name="Examples").get_by_role("button")
     expect(examples.first).to_be_visible()
     note = page.get_by_role("note", name="Without a model")
-    note.get_by_text("Add a model").click()
-    expect(note.get_by_text("STEWARD_MODELS__DEFAULT__PROVIDER")).to_be_visible()
+    expect(note.get_by_role("link", name="Add a model")).to_be_visible()
     look(page)
     words = examples.first.inner_text().splitlines()[0]
     examples.first.click()
     turn = page.get_by_role("article", name=words)
     expect(turn.get_by_text("Planned by rules")).to_be_visible(timeout=SLOW)
     expect_over(page)
-    expect(page.get_by_role("note", name="Without a model")).to_contain_text("No model is")
+    expect(page.get_by_role("note", name="Without a model")).to_contain_text("No language model")
     expect(page.get_by_role("textbox", name="Message")).to_be_focused()
     look(page)
 

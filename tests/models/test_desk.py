@@ -211,7 +211,7 @@ def test_a_script_holds_calls_functions_and_broken_arguments() -> None:
 def test_roles_have_models_of_their_own() -> None:
     planner, other = ScriptedModel(["A plan."], "big"), ScriptedModel(["Done."], "small")
     asked = ModelDesk(FixedModels(other, by_role={Role.planner: [planner]}))
-    assert [asked.names(role) for role in Role] == [
+    assert [asked.names(None, role) for role in Role] == [
         ["scripted:big"],
         ["scripted:small"],
         ["scripted:small"],
@@ -231,15 +231,17 @@ def test_roles_of_the_settings_fall_back_to_the_default(monkeypatch: pytest.Monk
     }.items():
         monkeypatch.setenv(f"STEWARD_MODELS__{name}", value)
     models = ConfiguredModels(load_settings().models)
-    assert models.names(Role.planner) == ["anthropic:clever", "ollama:local"]
-    assert models.names(Role.operator) == models.names(Role.explainer) == ["ollama:local"]
+    assert models.names(None, Role.planner) == ["anthropic:clever", "ollama:local"]
+    assert (
+        models.names(None, Role.operator) == models.names(None, Role.explainer) == ["ollama:local"]
+    )
     asked = ModelDesk(models)
-    assert asked.configured(Role.planner)
+    assert asked.configured(None, Role.planner)
 
 
 def _configured(settings: Settings) -> bool:
     asked = ModelDesk(ConfiguredModels(settings.models))
-    return any(asked.configured(role) for role in Role)
+    return any(asked.configured(None, role) for role in Role)
 
 
 def test_a_key_comes_from_the_variable_that_is_named(
@@ -320,8 +322,8 @@ class TestDoctor:
     def test_no_model(self, tmp_path: Path) -> None:
         found = probe(self.settings(tmp_path))
         assert (found.subject, found.state) == ("model", "info")
-        assert "no model is configured" in found.message
-        assert "STEWARD_MODELS__DEFAULT__PROVIDER" in found.remedy
+        assert "no model in the settings" in found.message
+        assert "steward models add" in found.remedy
 
     def test_a_model_that_calls_tools(self, tmp_path: Path, serve: Serve) -> None:
         server = serve([Reply(calls=[("report_ready", '{"word": "ready"}')])])
@@ -370,9 +372,9 @@ def test_the_guide_tells_the_truth() -> None:
         exec(compile(block, "docs/guides/models.md", "exec"), {})
     (written,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     models = ConfiguredModels(ModelsSettings.model_validate(tomllib.loads(written)["models"]))
-    assert models.names(Role.planner) == ["anthropic:claude-sonnet-4-5", "ollama:qwen3:8b"]
-    assert models.names(Role.explainer) == ["ollama:qwen3:8b"]
-    assert [choice.allow_rows for choice in models.choices(Role.planner)] == [False, True]
+    assert models.names(None, Role.planner) == ["anthropic:claude-sonnet-4-5", "ollama:qwen3:8b"]
+    assert models.names(None, Role.explainer) == ["ollama:qwen3:8b"]
+    assert [each.choice.allow_rows for each in models.choices(None, Role.planner)] == [False, True]
 
 
 def test_a_cancel_does_not_wait_for_a_model(on_sqlite: Installation, serve: Serve) -> None:

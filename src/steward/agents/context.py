@@ -47,7 +47,8 @@ class Shelf(Protocol):
 
 
 class Configured(Protocol):
-    def configured(self, role: Role) -> bool: ...
+    def configured(self, scope: Scope | None, role: Role) -> bool: ...
+    def plans_in_stages(self, scope: Scope | None) -> bool: ...
 
 
 class Contexts:
@@ -96,7 +97,8 @@ class Contexts:
             "skills": {card.name: card.description for card in shelf},
             "tools": self._project_tools(scope),
             "forbidden": sorted(self._broker.forbidden(run, grant)),
-            "models": {role.value: self._desk.configured(role) for role in Role},
+            "models": {role.value: self._desk.configured(scope, role) for role in Role},
+            "stages": self._desk.plans_in_stages(scope),
         }
 
     def catalogue(self, context: Mapping[str, Json], grant: Json) -> Catalogue:

@@ -64,7 +64,7 @@ class Operator:
         def look() -> Json:
             return {
                 **tools_and_skill(run.scope, self._broker.tools, self._skills, job),
-                "model": self.desk.configured(Role(job.agent.role)),
+                "model": self.desk.configured(run.scope, Role(job.agent.role)),
                 # Recorded, so that a journal replays where other keys are.
                 "nonce": nonce_for(run.id, self._nonce_key),
             }

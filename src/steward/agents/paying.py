@@ -9,6 +9,7 @@ from steward.broker.broker import Broker
 from steward.broker.tool import Cost
 from steward.models import Asking, Message, ModelAnswer, ModelDesk, Role, ToolSpec
 from steward.runs import Execution
+from steward.store import Scope
 
 _CHARACTERS_PER_TOKEN: Final = 3
 _USUAL_ANSWER: Final = 500
@@ -20,8 +21,11 @@ class PaidDesk:
         self._broker = broker
         self._live = live
 
-    def configured(self, role: Role) -> bool:
-        return self._desk.configured(role)
+    def configured(self, scope: Scope | None, role: Role) -> bool:
+        return self._desk.configured(scope, role)
+
+    def plans_in_stages(self, scope: Scope | None) -> bool:
+        return self._desk.plans_in_stages(scope)
 
     async def request(
         self,

@@ -15,6 +15,7 @@ from steward.agents.rules.intents.unclear import SURE
 from steward.models import NO_MODEL, Asking, Message, ModelAnswer, Role, ToolSpec, gist
 from steward.models.desk import Journaled
 from steward.runs import StepFailed
+from steward.store import Scope
 
 __all__ = ["Exchange", "Last", "Planner", "Recipe", "Rules", "Task"]
 
@@ -36,7 +37,9 @@ class Rules(Protocol):
 class Desk(Protocol):
     """Where models are asked; a run's own desk pays for it from the run's budget."""
 
-    def configured(self, role: Role) -> bool: ...
+    def configured(self, scope: Scope | None, role: Role) -> bool: ...
+
+    def plans_in_stages(self, scope: Scope | None) -> bool: ...
 
     async def request(
         self,
@@ -73,7 +76,8 @@ class Planner:
         """
         if task.given is not None and not task.failed:
             return self._as_given(task, task.given, catalogue)
-        if not (self._desk.configured(Role.planner) if use_model is None else use_model):
+        scope = None if execution is None else execution.run.scope
+        if not (self._desk.configured(scope, Role.planner) if use_model is None else use_model):
             return self._by_rules(task, catalogue, "rules", said=NO_MODEL)
         messages = opening(task, catalogue, self._recipe)
         problems: list[str] = []

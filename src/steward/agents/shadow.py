@@ -177,8 +177,11 @@ class _Unrecorded:
         self.usage = Usage()
         self.failure: str | None = None
 
-    def configured(self, role: Role) -> bool:
-        return self._desk is not None and self._desk.configured(role)
+    def configured(self, scope: Scope | None, role: Role) -> bool:  # noqa: ARG002
+        return self._desk is not None and self._desk.configured(self._scope, role)
+
+    def plans_in_stages(self, scope: Scope | None) -> bool:  # noqa: ARG002
+        return self._desk is not None and self._desk.plans_in_stages(self._scope)
 
     async def request(
         self,

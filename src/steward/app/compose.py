@@ -13,6 +13,7 @@ from steward.agents.skills import ScriptTools, Skills
 from steward.agents.threads import Threads
 from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
+from steward.app.modelling import Addresses
 from steward.app.staffing import Planning, Staff, hire, put_to_work
 from steward.app.tracing import watch_runs
 from steward.broker.approval_claims import approval_claims
@@ -25,7 +26,7 @@ from steward.data.workbench import Workbench
 from steward.evaluation.kept import Reports
 from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
-from steward.models import ConfiguredModels, Lineup, ModelDesk
+from steward.models import AbilityMemory, ConfiguredModels, Lineup, ModelDesk, Setups
 from steward.playbooks import Playbooks
 from steward.playbooks.unattended import Unattended
 from steward.runs import HeadLog, Runs
@@ -80,6 +81,8 @@ class Steward:
     planning: Planning
     sandbox: Sandbox
     skills: Skills
+    models: ConfiguredModels
+    setups: Setups
     evaluations: Reports
     metrics: Metrics
     collector: Collector | None
@@ -164,7 +167,18 @@ def open_steward(
     toolbox.provide("skill", ScriptTools(skills))
     toolbox.provide("mcp", McpTools(connections))
     live, roster = Live(database, bus, clock), builtin_roster()
-    desk = ModelDesk(models or ConfiguredModels(settings.models, secrets), conceal=scrubbing)
+    addresses = Addresses(settings, connections)
+    setups = Setups(
+        database, secrets, events, clock, addresses.permit, identity.members.owns_organisation
+    )
+    configured = ConfiguredModels(
+        settings.models,
+        secrets,
+        setups=setups,
+        memory=AbilityMemory(database, clock),
+        reach=addresses.reach,
+    )
+    desk = ModelDesk(models or configured, conceal=scrubbing)
     governing = govern(
         database,
         events,
@@ -260,6 +274,8 @@ def open_steward(
         planning=planning,
         sandbox=sandbox,
         skills=skills,
+        models=configured,
+        setups=setups,
         evaluations=Reports(database, events, clock, ids),
         metrics=metrics,
         collector=collector,

@@ -32,7 +32,7 @@ from steward.evaluation import (
     suite_schema,
 )
 from steward.evaluation.report import CaseResult
-from steward.models import ConfiguredModels, Role
+from steward.models import Role
 from steward.trace import configure_logs
 
 _WRITERS = {".html": as_html, ".md": as_markdown}
@@ -82,9 +82,9 @@ def run_suites(
         access = enter(steward, user, project) if steward is not None else None
         cast = Cast()
         if online and steward is not None and access is not None:
-            models = ConfiguredModels(settings.models, steward.secrets)
-            if not models.names(Role.planner):
-                raise Invalid("--online needs a model; 'steward doctor' says how to set one.")
+            models = steward.models
+            if not models.names(access.scope, Role.planner):
+                raise Invalid("--online needs a model. Add one with 'steward models add'.")
             cast = Cast(models, access.scope)
         with TemporaryDirectory(prefix="steward-eval-") as folder:
             sites = Sites(settings, Path(folder), cast)

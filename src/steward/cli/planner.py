@@ -18,7 +18,7 @@ from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
 from steward.core.settings import ModelChoice
 from steward.identity import Access
-from steward.models import NO_MODEL, ConfiguredModels, FixedModels, ModelDesk, Role
+from steward.models import NO_MODEL, Chosen, ConfiguredModels, FixedModels, ModelDesk, Role
 from steward.models.provided import name_of
 from steward.runs import Run
 
@@ -114,20 +114,22 @@ def _desk(
         return None
     if model is None:
         desk = steward.staff.desk
-        if not desk.configured(Role.planner):
+        if not desk.configured(access.scope, Role.planner):
             raise Invalid(f"{NO_MODEL} Or say which model to try with --model.", code="no-model")
         return desk
-    models = ConfiguredModels(steward.settings.models, steward.secrets)
-    choice = _configured(models, model) if base_url is None and key_variable is None else None
-    if choice is None:
-        choice = _named(model, base_url, key_variable)
-    return ModelDesk(FixedModels(models.backend(access.scope, choice)))
+    models = steward.models
+    chosen = (
+        _configured(models, access, model) if base_url is None and key_variable is None else None
+    )
+    if chosen is None:
+        chosen = Chosen(_named(model, base_url, key_variable), keys=access.scope)
+    return ModelDesk(FixedModels(models.backend(chosen)))
 
 
-def _configured(models: ConfiguredModels, model: str) -> ModelChoice | None:
-    """A model of the settings, with its address and its key, but by itself: no fallback answers for it."""
-    choices = (choice for role in Role for choice in models.choices(role))
-    return next((choice for choice in choices if name_of(choice) == model), None)
+def _configured(models: ConfiguredModels, access: Access, model: str) -> Chosen | None:
+    """A model that is set up, with its address and its key, but by itself: no fallback answers for it."""
+    known = (each for role in Role for each in models.choices(access.scope, role))
+    return next((each for each in known if name_of(each.choice) == model), None)
 
 
 def _named(model: str, base_url: str | None, key_variable: str | None) -> ModelChoice:

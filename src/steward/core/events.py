@@ -17,6 +17,7 @@ _WORDS: Final = {
     "evaluation": "kept deleted restored",
     "invitation": "created accepted revoked",
     "member": "changed removed",
+    "models": "changed",
     "notification": "created",
     "playbook": "created saved shared deployed changed deleted restored",
     "policy": "changed",

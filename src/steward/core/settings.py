@@ -272,6 +272,11 @@ class ModelChoice(_Section):
     stream: bool = Field(
         True, description="Whether answers come word by word; off for servers that cannot do that."
     )
+    planning: Literal["auto", "stages", "whole"] = Field(
+        "auto",
+        description="How it is asked for plans: in short `stages`, as small models need it, or the `whole` at once; "
+        "`auto`: by what its server tells about its size.",
+    )
     timeout: timedelta = Field(
         timedelta(minutes=5), gt=timedelta(0), description="Longest time for one answer."
     )

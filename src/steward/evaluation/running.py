@@ -35,7 +35,7 @@ def evaluate(
         with open_site(suite) as site:
             online = site.cast.is_online
             if online:
-                models = {role.value: list(site.cast.names(role)) for role in Role}
+                models = {role.value: list(site.cast.names(None, role)) for role in Role}
             for number, case in enumerate(suite.cases, 1):
                 result = _result(suite, case, number, site)
                 results.append(result)

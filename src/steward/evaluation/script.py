@@ -90,6 +90,7 @@ class Player:
     """Answers one role from a list; says so when the list was too short or too long."""
 
     may_see_rows = True
+    in_stages = False
     # Nothing gets better by asking a script again.
     patience = Patience(attempts=1)
 
@@ -154,9 +155,9 @@ class Cast:
                 found.append(f"the {role.value} never asked for its last {player.left} answers")
         return found
 
-    def names(self, role: Role) -> Sequence[str]:
+    def names(self, scope: Scope | None, role: Role) -> Sequence[str]:  # noqa: ARG002
         if self._configured is not None:
-            return self._configured.names(role)
+            return self._configured.names(self._scope, role)
         return [self._players[role].model] if role in self._players else []
 
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:  # noqa: ARG002

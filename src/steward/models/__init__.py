@@ -3,10 +3,12 @@
 Importing this room loads no SDK; the first request to a model does.
 """
 
+from steward.models.abilities import Abilities, AbilityMemory, Way
 from steward.models.answer import Attempt, ModelAnswer, Usage
 from steward.models.backend import Backend, Delta, Failed, OnDelta, Patience, gist
 from steward.models.desk import Conceal, Journaled, ModelDesk
-from steward.models.lineup import NO_MODEL, ConfiguredModels, FixedModels, Lineup, Role
+from steward.models.examine import Examined, examine, hurried
+from steward.models.lineup import NO_MODEL, Chosen, ConfiguredModels, FixedModels, Lineup, Role
 from steward.models.messages import (
     Asking,
     Call,
@@ -23,16 +25,21 @@ from steward.models.messages import (
 )
 from steward.models.prices import Prices
 from steward.models.probe import ModelFinding, probe
+from steward.models.setups import Setup, SetUpModel, SetupRevision, Setups
 
 __all__ = [
     "NO_MODEL",
+    "Abilities",
+    "AbilityMemory",
     "Asking",
     "Attempt",
     "Backend",
     "Call",
+    "Chosen",
     "Conceal",
     "ConfiguredModels",
     "Delta",
+    "Examined",
     "Failed",
     "FixedModels",
     "Journaled",
@@ -47,6 +54,10 @@ __all__ = [
     "Request",
     "Role",
     "Said",
+    "SetUpModel",
+    "Setup",
+    "SetupRevision",
+    "Setups",
     "System",
     "Text",
     "Thought",
@@ -54,7 +65,10 @@ __all__ = [
     "ToolSpec",
     "Usage",
     "User",
+    "Way",
+    "examine",
     "gist",
+    "hurried",
     "message_from_json",
     "probe",
 ]

@@ -40,6 +40,11 @@ class Backend(Protocol):
     def may_see_rows(self) -> bool: ...
 
     @property
+    def in_stages(self) -> bool:
+        """Whether plans are asked for in short stages, as small models need it."""
+        ...
+
+    @property
     def patience(self) -> "Patience": ...
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
@@ -75,9 +80,12 @@ class Failed(Exception):
         *,
         again: bool = False,
         after: float | None = None,
+        asked: bool = False,
     ) -> None:
         super().__init__(error.message)
         self.error = error
+        self.asked = asked
+        """Whether the way in which the model was asked may be the cause: another way may work."""
         self.again = again
         self.after = after
         """Seconds the provider asked for."""

@@ -48,12 +48,17 @@ class ModelDesk:
         self._pause = pause
         self._conceal = conceal
 
-    def configured(self, role: Role) -> bool:
-        return bool(self._models.names(role))
+    def configured(self, scope: Scope | None, role: Role) -> bool:
+        return bool(self._models.names(scope, role))
 
-    def names(self, role: Role) -> Sequence[str]:
+    def plans_in_stages(self, scope: Scope | None) -> bool:
+        """Whether the planner's first model is asked in short stages."""
+        backends = self._models.backends(scope, Role.planner)
+        return bool(backends) and backends[0].in_stages
+
+    def names(self, scope: Scope | None, role: Role) -> Sequence[str]:
         """The models of a role in the order in which they are asked, for people."""
-        return self._models.names(role)
+        return self._models.names(scope, role)
 
     async def request(
         self,

@@ -26,6 +26,8 @@ class _Cause:
     message: str
     error: type[StewardError] = Unavailable
     again: bool = False
+    asked: bool = False
+    """Whether the way in which it was asked may be the cause."""
 
 
 _BROKEN: Final = _Cause(
@@ -68,10 +70,17 @@ _CAUSES: Final = (
         again=True,
     ),
     _Cause(
-        (sdk.ModelUnavailableError, sdk.ModelServerError),
+        (sdk.ModelUnavailableError,),
         "model-unavailable",
         "{model} is down or busy.",
         again=True,
+    ),
+    _Cause(
+        (sdk.ModelServerError,),
+        "model-unavailable",
+        "{model} is down or busy.",
+        again=True,
+        asked=True,
     ),
     _Cause(
         (sdk.ModelTimeoutError, sdk.ModelRequestTimeout, TimeoutError),
@@ -96,12 +105,14 @@ _CAUSES: Final = (
         "model-request-rejected",
         "{model} rejected the request.",
         Invalid,
+        asked=True,
     ),
     _Cause(
         (sdk.UserError, ImportError),
         "model-misconfigured",
         "{model} is not set up right.",
         Misconfigured,
+        asked=True,
     ),
 )
 
@@ -112,7 +123,7 @@ def failed(problem: BaseException, model: str, secret: str | None) -> Failed:
     said = "" if isinstance(problem, TimeoutError) else _detail(problem, secret)
     error = cause.error(cause.message.format(model=model) + said, code=cause.code)
     after = problem.retry_after if isinstance(problem, sdk.ModelAPIError) else None
-    return Failed(error, again=cause.again, after=after)
+    return Failed(error, again=cause.again, after=after, asked=cause.asked)
 
 
 def _detail(problem: BaseException, secret: str | None) -> str:

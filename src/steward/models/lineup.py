@@ -1,22 +1,29 @@
-"""Which models stand behind a role: the configured one, then its fallbacks, each with its key."""
+"""Which models stand behind a role: those of the settings, else the project's, else the organisation's, with keys."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
-from steward.core.errors import Misconfigured, NotFound
-from steward.core.settings import ModelChoice, ModelsSettings, secret_from_environment
+from steward.core.errors import Misconfigured, NotFound, StewardError
+from steward.core.settings import (
+    ModelChoice,
+    ModelPrice,
+    ModelsSettings,
+    secret_from_environment,
+)
+from steward.models.abilities import Abilities, AbilityMemory
 from steward.models.answer import ModelAnswer
 from steward.models.backend import Backend, Failed, OnDelta, Patience
 from steward.models.messages import Request
 from steward.models.prices import Prices
 from steward.models.provided import ProvidedModel, name_of, needs_key
+from steward.models.setups import LEVELS, SetUpModel, Setups, own_scope
 from steward.store import Scope, SecretStore
 
 NO_MODEL: Final = (
-    "No model is configured. Steward plans by rules and says so; recipes, playbooks and everything that needs no "
-    "model work. To add one, set STEWARD_MODELS__DEFAULT__PROVIDER and STEWARD_MODELS__DEFAULT__NAME, and the key "
-    "if it needs one; `steward doctor` then tests it."
+    "No language model is set up. Simple questions, recipes and playbooks work without one. An admin can add a model "
+    "on the page Models."
 )
 
 
@@ -26,10 +33,15 @@ class Role(StrEnum):
     explainer = "explainer"
 
 
+Source = Literal["settings", "project", "organisation"]
+Reach = Callable[[str], Awaitable[None]]
+"""Looks at the address of a server before it is asked; raises where it may not be."""
+
+
 class Lineup(Protocol):
     """Where a desk gets its models from."""
 
-    def names(self, role: Role) -> Sequence[str]:
+    def names(self, scope: Scope | None, role: Role) -> Sequence[str]:
         """The models of a role in the order in which they are asked, as `provider:name`; empty: none."""
         ...
 
@@ -38,34 +50,80 @@ class Lineup(Protocol):
         ...
 
 
-class ConfiguredModels:
-    """The models of the settings."""
+@dataclass(frozen=True)
+class Chosen:
+    """A model that is asked, and who chose it."""
 
-    def __init__(self, settings: ModelsSettings, secrets: SecretStore | None = None) -> None:
+    choice: ModelChoice
+    source: Source = "settings"
+    label: str | None = None
+    """Its name on the page, where it was set up there."""
+    keys: Scope | None = None
+    """Whose secrets hold its key."""
+    price: ModelPrice | None = None
+    near: bool = True
+    """Whether it may be on this machine or a private network."""
+
+
+class ConfiguredModels:
+    """The models of the settings, and those that people set up; the settings win."""
+
+    def __init__(
+        self,
+        settings: ModelsSettings,
+        secrets: SecretStore | None = None,
+        *,
+        setups: Setups | None = None,
+        memory: AbilityMemory | None = None,
+        reach: Reach | None = None,
+    ) -> None:
         self._settings = settings
         self._secrets = secrets
-        self._prices = Prices(settings.prices)
+        self.setups = setups
+        self._reach = reach
+        self.memory = memory or AbilityMemory()
 
-    def choices(self, role: Role) -> list[ModelChoice]:
+    def choices(self, scope: Scope | None, role: Role) -> list[Chosen]:
         own: ModelChoice | None = getattr(self._settings, role.value)
         first = own or self._settings.default
-        return [] if first is None else list(_chain(first))
+        if first is not None:
+            return [Chosen(choice, keys=scope) for choice in _chain(first)]
+        if scope is None or self.setups is None:
+            return []
+        for level in LEVELS:
+            setup = self.setups.current(scope, level).setup
+            labels = setup.chosen(role.value)
+            if labels:
+                keys = own_scope(scope, level)
+                return [set_up(setup.models[label], level, label, keys) for label in labels]
+        return []
 
-    def names(self, role: Role) -> Sequence[str]:
-        return [name_of(choice) for choice in self.choices(role)]
+    def names(self, scope: Scope | None, role: Role) -> Sequence[str]:
+        return [name_of(each.choice) for each in self.choices(scope, role)]
 
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:
-        return [self.backend(scope, choice) for choice in self.choices(role)]
+        return [self.backend(each) for each in self.choices(scope, role)]
 
-    def backend(self, scope: Scope | None, choice: ModelChoice) -> Backend:
+    def abilities(self, chosen: Chosen) -> Abilities:
+        return self.memory.known(chosen.choice)
+
+    def backend(self, chosen: Chosen) -> Backend:
+        choice = chosen.choice
         try:
-            key = self._key(scope, choice)
+            key = self.key(chosen)
         except Misconfigured as problem:
             # Not raised here: a fallback may have its key.
             return _Unusable(name_of(choice), problem)
-        return ProvidedModel(choice, key, self._prices)
+        own = {} if chosen.price is None else {name_of(choice): chosen.price}
+        prices = Prices({**self._settings.prices, **own})
+        model = ProvidedModel(choice, key, prices, self.memory)
+        if chosen.near or choice.base_url is None or self._reach is None:
+            return model
+        return _Guarded(model, self._reach, choice.base_url)
 
-    def _key(self, scope: Scope | None, choice: ModelChoice) -> str | None:
+    def key(self, chosen: Chosen) -> str | None:
+        """The key, for the code that asks the model; it must not reach a prompt, log, trace or error."""
+        scope, choice = chosen.keys, chosen.choice
         if choice.api_key is not None:
             return choice.api_key.get_secret_value()
         if choice.api_key_variable is not None:
@@ -101,8 +159,8 @@ class FixedModels:
         self._models = models
         self._by_role = by_role or {}
 
-    def names(self, role: Role) -> Sequence[str]:
-        return [backend.model for backend in self.backends(None, role)]
+    def names(self, scope: Scope | None, role: Role) -> Sequence[str]:
+        return [backend.model for backend in self.backends(scope, role)]
 
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:  # noqa: ARG002
         return self._by_role.get(role, self._models)
@@ -112,6 +170,7 @@ class _Unusable:
     """A model that cannot be asked; says why, so that the next one is."""
 
     may_see_rows = False
+    in_stages = False
     patience = Patience(attempts=1)
 
     def __init__(self, model: str, problem: Misconfigured) -> None:
@@ -120,6 +179,33 @@ class _Unusable:
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:  # noqa: ARG002
         raise Failed(self._problem)
+
+
+class _Guarded:
+    """A model at an address that must be public: names are looked up anew each time, since they can move."""
+
+    def __init__(self, model: ProvidedModel, reach: Reach, address: str) -> None:
+        self._model = model
+        self._reach = reach
+        self._address = address
+        self.model = model.model
+        self.may_see_rows = model.may_see_rows
+        self.patience = model.patience
+
+    @property
+    def in_stages(self) -> bool:
+        return self._model.in_stages
+
+    async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
+        try:
+            await self._reach(self._address)
+        except StewardError as problem:
+            raise Failed(problem) from None
+        return await self._model.answer(request, on_delta)
+
+
+def set_up(model: SetUpModel, source: Source, label: str, keys: Scope) -> Chosen:
+    return Chosen(model.choice(), source, label, keys, model.price, model.near)
 
 
 def _chain(choice: ModelChoice) -> Iterator[ModelChoice]:

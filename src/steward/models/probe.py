@@ -10,7 +10,7 @@ from typing import Final, Literal
 from steward.core.settings import ModelChoice, Settings
 from steward.models.answer import ModelAnswer
 from steward.models.backend import Backend, Delta, Failed
-from steward.models.lineup import ConfiguredModels, Role
+from steward.models.lineup import Chosen, ConfiguredModels, Role
 from steward.models.messages import Request, ToolSpec, User
 from steward.models.provided import load, name_of
 
@@ -44,7 +44,8 @@ def probe(settings: Settings) -> ModelFinding:
     models = ConfiguredModels(settings.models)
     asked: dict[tuple[str, str | None], _Asked] = {}
     for role in Role:
-        for number, choice in enumerate(models.choices(role)):
+        for number, chosen in enumerate(models.choices(None, role)):
+            choice = chosen.choice
             found = asked.setdefault((name_of(choice), choice.base_url), _Asked(choice))
             found.roles.append(role.value if number == 0 else f"fallback of {role.value}")
             found.acts |= role is Role.operator
@@ -52,8 +53,8 @@ def probe(settings: Settings) -> ModelFinding:
         return ModelFinding(
             "model",
             "info",
-            "no model is configured; Steward plans by rules, and recipes and playbooks work",
-            "Set STEWARD_MODELS__DEFAULT__PROVIDER and STEWARD_MODELS__DEFAULT__NAME to add one.",
+            "no model in the settings; those that were added on the page Models are tested there",
+            "Add a model on the page Models, or with 'steward models add'.",
         )
     return _joined(asyncio.run(_all(models, list(asked.values()))))
 
@@ -87,7 +88,7 @@ async def _one(models: ConfiguredModels, asked: _Asked) -> ModelFinding:
     hurried = choice.model_copy(
         update={"timeout": min(choice.timeout, _LIMIT), "stall": min(choice.stall, _LIMIT)}
     )
-    return await _answered(models.backend(None, hurried), asked)
+    return await _answered(models.backend(Chosen(hurried)), asked)
 
 
 async def _answered(backend: Backend, asked: _Asked) -> ModelFinding:

@@ -3,16 +3,19 @@
 import asyncio
 import ssl
 from contextlib import AsyncExitStack
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from steward.core.errors import Misconfigured
 from steward.core.memory import keep_loaded
 from steward.core.settings import ModelChoice
+from steward.models.abilities import WAYS, Abilities, AbilityMemory, Way
 from steward.models.answer import ModelAnswer, Usage
 from steward.models.backend import Delta, Failed, OnDelta, Patience
-from steward.models.messages import Json, Request, part_to_json, parts_from_json
+from steward.models.messages import Call, Json, Request, part_to_json, parts_from_json
 from steward.models.prices import Prices
+from steward.models.spoken_tools import is_spoken_call, spoken, understood
 
 if TYPE_CHECKING:
     import httpx2
@@ -30,15 +33,23 @@ _ADDRESSES = {
 }
 _LOADED: set[tuple[str, str]] = set()
 _NEEDS_KEY = frozenset({"openai", "anthropic", "google", "azure"})
+_OPENAI_LIKE = frozenset({"openai", "compatible", "ollama", "azure"})
 
 
 class ProvidedModel:
     """One model as it is configured, with its key."""
 
-    def __init__(self, choice: ModelChoice, key: str | None, prices: Prices) -> None:
+    def __init__(
+        self,
+        choice: ModelChoice,
+        key: str | None,
+        prices: Prices,
+        memory: AbilityMemory | None = None,
+    ) -> None:
         self._choice = choice
         self._key = key
         self._prices = prices
+        self._memory = memory or AbilityMemory()
 
     @property
     def model(self) -> str:
@@ -49,14 +60,71 @@ class ProvidedModel:
         return self._choice.allow_rows
 
     @property
+    def in_stages(self) -> bool:
+        return self._memory.known(self._choice).plans_in_stages(self._choice)
+
+    @property
     def patience(self) -> Patience:
         longest = self._choice.longest_wait.total_seconds()
         return Patience(self._choice.attempts, longest_wait=longest)
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
+        """What the server cannot do is done another way, and remembered: tools in words, schemas step by step."""
         # The first import takes seconds; the event loop has other people to serve.
         if (self._choice.provider, self._choice.api) not in _LOADED:
             await asyncio.to_thread(load, self._choice)
+        known = await asyncio.to_thread(self._memory.known, self._choice)
+        if request.tools and known.tools is False:
+            return await self._answered_in_words(request, on_delta, known)
+        answer = await self._held(request, on_delta, known)
+        if request.tools and not answer.calls and is_spoken_call(answer.parts, request.tools):
+            # Its server makes no call of what the model writes.
+            await self._learn(tools=False)
+            parts = understood(answer.parts, request)
+            return replace(answer, parts=parts, finish="tool-calls")
+        return answer
+
+    async def _answered_in_words(
+        self, request: Request, on_delta: OnDelta, known: Abilities
+    ) -> ModelAnswer:
+        answer = await self._held(spoken(request), _unseen(on_delta), known)
+        parts = understood(answer.parts, request)
+        called = any(isinstance(part, Call) for part in parts)
+        return replace(answer, parts=parts, finish="tool-calls" if called else answer.finish)
+
+    async def _held(self, request: Request, on_delta: OnDelta, known: Abilities) -> ModelAnswer:
+        """Holds the model to the schema of the request in the strictest way that works."""
+        if request.asking.output_schema is None:
+            return await self._once(request, on_delta, "text")
+        ways = [way for way in WAYS if way in self._possible_ways]
+        if known.way in ways:
+            ways = [known.way, *(way for way in ways if way != known.way)]
+        first: Failed | None = None
+        for way in ways:
+            try:
+                answer = await self._once(request, on_delta, way)
+            except Failed as failure:
+                first = first or failure
+                # A way that has worked before is not doubted because a server is in trouble.
+                if not failure.asked or (way == known.way and failure.again):
+                    raise
+                continue
+            if way != known.way:
+                await self._learn(way=way)
+            return answer
+        assert first is not None  # noqa: S101
+        raise first
+
+    @property
+    def _possible_ways(self) -> tuple[Way, ...]:
+        if self._choice.provider in _OPENAI_LIKE and self._choice.api == "chat":
+            return WAYS
+        return ("json_schema", "text")
+
+    async def _learn(self, **found: Any) -> None:
+        await asyncio.to_thread(partial(self._memory.learn, self._choice, **found))
+
+    async def _once(self, request: Request, on_delta: OnDelta, way: Way) -> ModelAnswer:
         from steward.models.failures import failed
         from steward.models.translate import Names, from_sdk
         from steward.models.translate import finish as finish_of
@@ -65,7 +133,7 @@ class ProvidedModel:
         shown = _Shown(on_delta)
         try:
             async with asyncio.timeout(self._choice.timeout.total_seconds()):
-                response = await self._ask(request, names, shown)
+                response = await self._ask(request, names, shown, way)
         except Failed:
             raise
         except Exception as problem:
@@ -80,12 +148,14 @@ class ProvidedModel:
         finish = finish_of(response, parts)
         return ModelAnswer(parts, self.model, finish, self._usage(response.usage))
 
-    async def _ask(self, request: Request, names: Any, shown: "_Shown") -> "sdk.ModelResponse":
+    async def _ask(
+        self, request: Request, names: Any, shown: "_Shown", way: Way
+    ) -> "sdk.ModelResponse":
         from steward.models.translate import parameters, sdk_settings, to_sdk
 
         stall = self._choice.stall.total_seconds()
-        messages = to_sdk(request, names)
-        settings = sdk_settings(request.asking, bool(request.tools))
+        messages = to_sdk(request, names, way)
+        settings = sdk_settings(request.asking, bool(request.tools), way)
         if self._choice.provider != "bedrock":  # it takes both with its client
             # The desk owns trying again: it knows the run, the fallbacks and what to record.
             settings |= {"timeout": stall, "max_retries": 0}
@@ -94,7 +164,7 @@ class ProvidedModel:
             # handshake is little beside the time a model takes.
             client = await stack.enter_async_context(_client(stall))
             model = _model(self._choice, self._key, client)
-            asked = parameters(request, names)
+            asked = parameters(request, names, way)
             if not self._choice.stream:
                 async with asyncio.timeout(stall):
                     return await model.request(messages, settings, asked)
@@ -134,6 +204,16 @@ class _Shown:
         except Exception as problem:
             self.problem = problem
             raise
+
+
+def _unseen(on_delta: OnDelta) -> OnDelta:
+    """JSON that stands for a call is nothing to watch; that the model writes is."""
+
+    async def show(delta: Delta) -> None:
+        if delta.kind != "text":
+            await on_delta(delta)
+
+    return show
 
 
 def name_of(choice: ModelChoice) -> str:
@@ -197,7 +277,7 @@ def load(choice: ModelChoice) -> None:
 
 
 @cache
-def _trust() -> ssl.SSLContext:
+def trusted_certificates() -> ssl.SSLContext:
     """The certificates of this machine, read once: that takes longer than everything else about a request."""
     import httpx2
 
@@ -210,7 +290,7 @@ def _client(stall: float) -> "httpx2.AsyncClient":
     # No limit for the pool: a client of one request waits for none, and it tells these limits from the defaults,
     # about which an SDK would warn.
     timeout = httpx2.Timeout(stall, connect=min(_CONNECT_S, stall), pool=None)
-    return httpx2.AsyncClient(verify=_trust(), timeout=timeout)
+    return httpx2.AsyncClient(verify=trusted_certificates(), timeout=timeout)
 
 
 def _model(choice: ModelChoice, key: str | None, client: "httpx2.AsyncClient") -> "Model[Any]":

@@ -12,6 +12,8 @@ from pydantic_ai.tools import ToolDefinition
 
 from steward.core.documents import read_json
 from steward.core.errors import Invalid
+from steward.models.abilities import Way
+from steward.models.grammar import grammar_schema
 from steward.models.messages import (
     Asking,
     Call,
@@ -30,6 +32,7 @@ from steward.models.messages import (
 
 _FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME: Final = 64
+_AS_JSON: Final = "Answer with one JSON object and nothing else."
 _KEPT: Final = ("id", "signature", "provider_name", "provider_details")
 _FINISH: Final = {
     "stop": "stop",
@@ -60,10 +63,13 @@ class Names:
         return self._ours.get(name, name)
 
 
-def to_sdk(request: Request, names: Names) -> list[sdk.ModelMessage]:
+def to_sdk(request: Request, names: Names, way: Way = "json_schema") -> list[sdk.ModelMessage]:
     """The conversation as the SDK has it: requests and responses by turns."""
     turns: list[sdk.ModelMessage] = []
     asked: list[sdk.ModelRequestPart] = []
+    if request.asking.output_schema is not None and way in {"json_object", "text"}:
+        # Some servers refuse JSON mode where no message says so.
+        asked.append(sdk.SystemPromptPart(_AS_JSON))
     for message in request.messages:
         if isinstance(message, Said):
             if asked:
@@ -79,7 +85,7 @@ def to_sdk(request: Request, names: Names) -> list[sdk.ModelMessage]:
     return turns
 
 
-def parameters(request: Request, names: Names) -> ModelRequestParameters:
+def parameters(request: Request, names: Names, way: Way = "json_schema") -> ModelRequestParameters:
     tools = [
         ToolDefinition(
             name=names.outside(tool.name),
@@ -89,17 +95,22 @@ def parameters(request: Request, names: Names) -> ModelRequestParameters:
         for tool in request.tools
     ]
     schema = request.asking.output_schema
-    if schema is None:
+    if schema is None or way != "json_schema":
         return ModelRequestParameters(function_tools=tools)
     return ModelRequestParameters(
         function_tools=tools,
         output_mode="native",
-        output_object=OutputObjectDefinition(name="answer", json_schema=schema),
+        output_object=OutputObjectDefinition(name="answer", json_schema=grammar_schema(schema)),
     )
 
 
-def sdk_settings(asking: Asking, has_tools: bool) -> ModelSettings:
+def sdk_settings(asking: Asking, has_tools: bool, way: Way = "json_schema") -> ModelSettings:
     settings: ModelSettings = {}
+    if asking.output_schema is not None and way in {"json_object", "json_object_schema"}:
+        wanted: dict[str, Any] = {"type": "json_object"}
+        if way == "json_object_schema":
+            wanted["schema"] = grammar_schema(asking.output_schema)
+        settings["extra_body"] = {"response_format": wanted}
     if asking.temperature is not None:
         settings["temperature"] = asking.temperature
     if asking.max_tokens is not None:

@@ -109,6 +109,8 @@ class ScriptedModel:
     """Moved by `waits`, and by the pauses of `scripted_desk` between two tries."""
     stall: float = 120.0
     may_see_rows: bool = True
+    in_stages: bool = False
+    """Whether plans are asked for in short stages, as small models need it."""
     patience: Patience = field(default_factory=Patience)
     price: Decimal | None = Decimal(0)
     """US dollars for each word that is read or written."""
@@ -188,8 +190,8 @@ class ScriptedLineup:
         for each in [role] if role is not None else list(Role):
             self._models[each] = models
 
-    def names(self, role: Role) -> Sequence[str]:
-        return [backend.model for backend in self.backends(None, role)]
+    def names(self, scope: Scope | None, role: Role) -> Sequence[str]:
+        return [backend.model for backend in self.backends(scope, role)]
 
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:  # noqa: ARG002
         return self._models.get(role, ())

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * About
-         * @description Which version this is, and what it is set up for.
+         * @description Which version this is.
          */
         get: operations["about"];
         put?: never;
@@ -1566,6 +1566,150 @@ export interface paths {
          * @description Brings a branch's changes into another; conflicts are named, and nothing is half merged.
          */
         post: operations["merge_branch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Models
+         * @description Which models are asked for what, and everything that is set up at the project, above it and in the settings.
+         */
+        get: operations["list_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/models/settings/{role}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Settings Model
+         * @description The same for the model that is asked first for a role now, whoever chose it.
+         */
+        post: operations["try_settings_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/models/{level}/named/{label}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Up Model
+         * @description Adds a model or changes it; the key is kept as a secret and goes to this server alone.
+         */
+        put: operations["set_up_model"];
+        post?: never;
+        /**
+         * Remove Model
+         * @description Nothing asks it from now on; going back to the revision before undoes this.
+         */
+        delete: operations["remove_model"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/models/{level}/named/{label}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Model
+         * @description Asks it a few short things, at its price, and remembers what its server can do.
+         */
+        post: operations["try_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/models/{level}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Model Revisions
+         * @description Who changed the models when, newest first.
+         */
+        get: operations["list_model_revisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/models/{level}/revisions/{revision}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Models
+         * @description An earlier revision again, as a new one.
+         */
+        post: operations["restore_models"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/models/{level}/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Choose Models
+         * @description Which models plan, carry out and explain: the first is asked, the others when it fails.
+         */
+        put: operations["choose_models"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3859,11 +4003,30 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AbilitiesOut */
+        AbilitiesOut: {
+            /** Context */
+            context: number | null;
+            /** Parallel */
+            parallel: boolean | null;
+            /** Parameters */
+            parameters: number | null;
+            /**
+             * Stages
+             * @description Whether plans are asked for in short stages.
+             */
+            stages: boolean;
+            /** Streams */
+            streams: boolean | null;
+            /** Tools */
+            tools: boolean | null;
+            /** Way */
+            way: ("json_schema" | "json_object_schema" | "json_object" | "text") | null;
+        };
         /** About */
         About: {
             /** Api */
             api: string;
-            features: components["schemas"]["Features"];
             /** Version */
             version: string;
         };
@@ -4081,6 +4244,21 @@ export interface components {
             proposed: ("recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "content" | "selector" | "plain") | null;
             /** @description As confirmed; None: not confirmed. */
             role: ("recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "content" | "selector" | "plain") | null;
+        };
+        /**
+         * AskedOut
+         * @description What is asked for a role, in this order.
+         */
+        AskedOut: {
+            /** Models */
+            models: string[];
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "planner" | "operator" | "explainer";
+            /** Source */
+            source: ("settings" | "project" | "organisation") | null;
         };
         /** AttachmentOut */
         AttachmentOut: {
@@ -5161,14 +5339,6 @@ export interface components {
          * @enum {string}
          */
         Extent: "single" | "batch" | "session";
-        /** Features */
-        Features: {
-            /**
-             * Models
-             * @description Roles that have a model; empty: plans are made by rules.
-             */
-            models: string[];
-        };
         /** FileChangeOut */
         FileChangeOut: {
             /** Cut */
@@ -5734,6 +5904,104 @@ export interface components {
          * @enum {string}
          */
         Missed: "skip" | "once" | "all";
+        /** ModelIn */
+        ModelIn: {
+            /**
+             * Allow Rows
+             * @default true
+             */
+            allow_rows?: boolean;
+            /**
+             * Api
+             * @default chat
+             * @enum {string}
+             */
+            api?: "chat" | "responses";
+            /** Api Version */
+            api_version?: string | null;
+            /** Base Url */
+            base_url?: string | null;
+            /**
+             * Key
+             * @description Kept as a secret. Without one, the key it has stays.
+             */
+            key?: string | null;
+            /** Name */
+            name: string;
+            /**
+             * Planning
+             * @default auto
+             * @enum {string}
+             */
+            planning?: "auto" | "stages" | "whole";
+            price?: components["schemas"]["PriceIn"] | null;
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai" | "compatible" | "ollama" | "anthropic" | "google" | "azure" | "bedrock";
+            /** Region */
+            region?: string | null;
+            /**
+             * Stream
+             * @default true
+             */
+            stream?: boolean;
+            /**
+             * Timeout Seconds
+             * @default 300
+             */
+            timeout_seconds?: number;
+        };
+        /** ModelOut */
+        ModelOut: {
+            abilities: components["schemas"]["AbilitiesOut"];
+            /** Allow Rows */
+            allow_rows: boolean;
+            /** Base Url */
+            base_url: string | null;
+            /** Has Key */
+            has_key: boolean;
+            /**
+             * Label
+             * @description Its name here; of the settings: `provider:name`.
+             */
+            label: string;
+            /** Name */
+            name: string;
+            /**
+             * Planning
+             * @enum {string}
+             */
+            planning: "auto" | "stages" | "whole";
+            price: components["schemas"]["PriceIO"] | null;
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai" | "compatible" | "ollama" | "anthropic" | "google" | "azure" | "bedrock";
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "settings" | "project" | "organisation";
+            /** Stream */
+            stream: boolean;
+            /** Timeout Seconds */
+            timeout_seconds: number;
+        };
+        /** ModelsOut */
+        ModelsOut: {
+            /** Asked */
+            asked: components["schemas"]["AskedOut"][];
+            /**
+             * Settings
+             * @description Of the settings or the environment; they win.
+             */
+            settings: components["schemas"]["ModelOut"][];
+            /** Setups */
+            setups: components["schemas"]["SetupOut"][];
+        };
         /** MovedOut */
         MovedOut: {
             /** After */
@@ -6164,6 +6432,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[SetupRevisionOut] */
+        Page_SetupRevisionOut_: {
+            /** Items */
+            items: components["schemas"]["SetupRevisionOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[SkillOut] */
         Page_SkillOut_: {
             /** Items */
@@ -6581,6 +6856,23 @@ export interface components {
             name: string;
             /** Text */
             text: string;
+        };
+        /**
+         * PriceIO
+         * @description US dollars for a million tokens.
+         */
+        PriceIO: {
+            /** Input */
+            input: string;
+            /** Output */
+            output: string;
+        };
+        /** PriceIn */
+        PriceIn: {
+            /** Input */
+            input: number;
+            /** Output */
+            output: number;
         };
         /**
          * ProblemDocument
@@ -7594,6 +7886,35 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** SetupOut */
+        SetupOut: {
+            /**
+             * Level
+             * @enum {string}
+             */
+            level: "project" | "organisation";
+            /** May Change */
+            may_change: boolean;
+            /** Models */
+            models: components["schemas"]["ModelOut"][];
+            /** Revision */
+            revision: number;
+            /** Uses */
+            uses: {
+                [key: string]: string[];
+            };
+        };
+        /** SetupRevisionOut */
+        SetupRevisionOut: {
+            /** Author */
+            author: string;
+            /** Created At */
+            created_at: string | null;
+            /** Message */
+            message: string;
+            /** Revision */
+            revision: number;
+        };
         /** SharingIn */
         SharingIn: {
             allowed: components["schemas"]["Allowed"];
@@ -7978,6 +8299,18 @@ export interface components {
         SwitchIn: {
             /** Enabled */
             enabled: boolean;
+        };
+        /** TestOut */
+        TestOut: {
+            abilities: components["schemas"]["AbilitiesOut"];
+            /** Code */
+            code: string;
+            /** Seconds */
+            seconds: number;
+            /** Words */
+            words: string;
+            /** Worked */
+            worked: boolean;
         };
         /** TextIn */
         TextIn: {
@@ -8437,6 +8770,29 @@ export interface components {
             locale: string | null;
             /** Name */
             name: string;
+        };
+        /** UsesIn */
+        UsesIn: {
+            /**
+             * Default
+             * @default []
+             */
+            default?: string[];
+            /**
+             * Explainer
+             * @default []
+             */
+            explainer?: string[];
+            /**
+             * Operator
+             * @default []
+             */
+            operator?: string[];
+            /**
+             * Planner
+             * @default []
+             */
+            planner?: string[];
         };
         /** VerifyOut */
         VerifyOut: {
@@ -17109,6 +17465,804 @@ export interface operations {
             };
             /** @description Not valid. */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    try_settings_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                role: "planner" | "operator" | "explainer";
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_up_model: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the revision that was read, as in `"3"`. */
+                "if-match"?: string | null;
+            };
+            path: {
+                level: "project" | "organisation";
+                label: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The document changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_model: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the revision that was read, as in `"3"`. */
+                "if-match"?: string | null;
+            };
+            path: {
+                level: "project" | "organisation";
+                label: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The document changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    try_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                level: "project" | "organisation";
+                label: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_model_revisions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                level: "project" | "organisation";
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SetupRevisionOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                level: "project" | "organisation";
+                revision: number;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    choose_models: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the revision that was read, as in `"3"`. */
+                "if-match"?: string | null;
+            };
+            path: {
+                level: "project" | "organisation";
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsesIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The document changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing. */
+            428: {
                 headers: {
                     [name: string]: unknown;
                 };

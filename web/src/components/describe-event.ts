@@ -46,6 +46,7 @@ const SENTENCES: Record<string, Words> = {
   'secret.changed': (data) => `Secret${named(data)} set`,
   'secret.deleted': (data) => `Secret${named(data)} deleted`,
   'secret.restored': (data) => `Secret${named(data)} restored`,
+  'models.changed': (data) => `Models: ${typeof data.what === 'string' ? data.what : 'changed'}`,
   'skill.saved': (data) => `Skill${named(data)} saved as version ${String(data.version)}`,
   'skill.enabled': (data) => `Skill${named(data)} switched on`,
   'skill.disabled': (data) => `Skill${named(data)} switched off`,

@@ -10,7 +10,6 @@ from steward.api.context import steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsAnyone
 from steward.core.errors import Denied, Unavailable
-from steward.models import Role
 from steward.store import latest_revision, schema_revision
 
 router = APIRouter(tags=["health"])
@@ -22,16 +21,9 @@ class Health(Output):
     status: str
 
 
-class Features(Output):
-    models: list[str] = Field(
-        description="Roles that have a model; empty: plans are made by rules."
-    )
-
-
 class About(Output):
     version: str
     api: str
-    features: Features
 
 
 class SigningKey(Output):
@@ -79,11 +71,9 @@ def metrics(request: Request) -> Response:
 
 
 @about_router.get("/about", dependencies=[AsAnyone])
-def about(request: Request) -> About:
-    """Which version this is, and what it is set up for."""
-    desk = steward_of(request).staff.desk
-    models = [role.value for role in Role if desk.configured(role)]
-    return About(version=__version__, api="v1", features=Features(models=models))
+def about(_request: Request) -> About:
+    """Which version this is."""
+    return About(version=__version__, api="v1")
 
 
 @about_router.get("/signing-key", dependencies=[AsAnyone])

@@ -92,7 +92,7 @@ export function Conversation({ path, earlier, isLoading, onSay, actions, shown }
   );
 }
 
-const NO_MODEL = 'No model is configured.';
+const NO_MODEL = 'No language model is set up.';
 
 /** What works by rules alone, and how to add a model as long as there is none. */
 function ByRules({ turn }: { turn: Turn | undefined }) {

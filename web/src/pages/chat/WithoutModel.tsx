@@ -1,37 +1,36 @@
-/** Says calmly that no model is set up, what works anyway, and how to add one; nothing waits for it. */
-import { Code } from '@mantine/core';
+/** Says calmly that no model is set up, what works anyway, and where to add one; nothing waits for it. */
+import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Info } from 'lucide-react';
-import { aboutQuery } from '@/api/about';
+import { modelsQuery } from '@/api/models';
+import { projectPath, useMay, useProject } from '@/app/project';
 import classes from './chat.module.css';
 
-/** Whether plans are made by rules; unknown counts as no. */
+/** Whether plans are made without a model; unknown counts as no. */
 export function useHasNoModel(): boolean {
-  const { data } = useQuery(aboutQuery);
-  return data?.features.models.length === 0;
+  const project = useProject();
+  const { data } = useQuery(modelsQuery(project.id));
+  return data?.asked.every(({ models }) => models.length === 0) ?? false;
 }
 
 export function WithoutModel() {
+  const project = useProject();
   const isWithout = useHasNoModel();
+  const mayAdd = useMay('admin');
   if (!isWithout) return null;
   return (
     <div className={classes.note} role="note" aria-label="Without a model">
       <Info size={14} aria-hidden />
       <div>
-        No model is configured. Steward plans by rules and says so; questions about your tables,
-        recipes (<Code>/</Code>), <Code>SQL:</Code> and <Code>PYTHON:</Code> work.
-        <details>
-          <summary>Add a model</summary>
-          <p>Set these where Steward is started, then start it again:</p>
-          <pre>
-            STEWARD_MODELS__DEFAULT__PROVIDER=ollama{'\n'}
-            STEWARD_MODELS__DEFAULT__NAME=qwen3:8b
-          </pre>
-          <p>
-            <Code>steward doctor</Code> then tests it. Other providers, keys and prices are in the
-            guide <Code>docs/guides/models.md</Code>.
-          </p>
-        </details>
+        No language model is set up. Simple questions, recipes and playbooks work without one.{' '}
+        {mayAdd ? (
+          <Anchor component={Link} to={projectPath(project.id, 'models')} inherit>
+            Add a model
+          </Anchor>
+        ) : (
+          'An admin of this project can add one.'
+        )}
       </div>
     </div>
   );

@@ -1,0 +1,353 @@
+"""Models of a project and its organisation: which are asked for what; keys go in and never come back."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import ConfigDict, Field, SecretStr
+
+from steward.api.context import steward_of
+from steward.api.documents import IfMatch, Input, Output, Page, revision_from, set_etag
+from steward.api.guards import AsAdmin, AsViewer
+from steward.app import Steward
+from steward.core.settings import ModelChoice, ModelPrice
+from steward.identity import Access
+from steward.identity import Role as ProjectRole
+from steward.models import Chosen, Role, SetupRevision, examine, hurried
+from steward.models.lineup import set_up
+from steward.models.setups import LEVELS, Level, SetUpModel, own_scope
+
+router = APIRouter(prefix="/projects/{project_id}/models", tags=["models"])
+
+Label = Annotated[str, Path(pattern=r"^[a-z][a-z0-9_.-]{0,39}$", max_length=40)]
+Provider = Literal["openai", "compatible", "ollama", "anthropic", "google", "azure", "bedrock"]
+Planning = Literal["auto", "stages", "whole"]
+_LONGEST_TEST: Final = timedelta(seconds=120)
+
+
+class PriceIO(Output):
+    """US dollars for a million tokens."""
+
+    input: str
+    output: str
+
+
+class AbilitiesOut(Output):
+    way: Literal["json_schema", "json_object_schema", "json_object", "text"] | None
+    tools: bool | None
+    streams: bool | None
+    parallel: bool | None
+    context: int | None
+    parameters: int | None
+    stages: bool = Field(description="Whether plans are asked for in short stages.")
+
+
+class ModelOut(Output):
+    label: str = Field(description="Its name here; of the settings: `provider:name`.")
+    source: Literal["settings", "project", "organisation"]
+    provider: Provider
+    name: str
+    base_url: str | None
+    allow_rows: bool
+    planning: Planning
+    stream: bool
+    timeout_seconds: int
+    has_key: bool
+    price: PriceIO | None
+    abilities: AbilitiesOut
+
+
+class AskedOut(Output):
+    """What is asked for a role, in this order."""
+
+    role: Literal["planner", "operator", "explainer"]
+    source: Literal["settings", "project", "organisation"] | None
+    models: list[str]
+
+
+class SetupOut(Output):
+    level: Level
+    revision: int
+    may_change: bool
+    uses: dict[str, list[str]]
+    models: list[ModelOut]
+
+
+class ModelsOut(Output):
+    asked: list[AskedOut]
+    settings: list[ModelOut] = Field(description="Of the settings or the environment; they win.")
+    setups: list[SetupOut]
+
+
+class PriceIn(Input):
+    input: float = Field(ge=0, le=100_000)
+    output: float = Field(ge=0, le=100_000)
+
+
+class ModelIn(Input):
+    # Keys keep every character but the spaces around them, which the store takes off.
+    model_config = ConfigDict(str_strip_whitespace=True)
+
+    provider: Provider
+    name: str = Field(min_length=1, max_length=200)
+    base_url: str | None = Field(None, max_length=400)
+    api: Literal["chat", "responses"] = "chat"
+    region: str | None = Field(None, max_length=40)
+    api_version: str | None = Field(None, max_length=40)
+    allow_rows: bool = True
+    stream: bool = True
+    planning: Planning = "auto"
+    timeout_seconds: int = Field(300, ge=1, le=3_600)
+    price: PriceIn | None = None
+    key: SecretStr | None = Field(
+        None, max_length=4_000, description="Kept as a secret. Without one, the key it has stays."
+    )
+
+
+class UsesIn(Input):
+    default: list[str] = Field([], max_length=10)
+    planner: list[str] = Field([], max_length=10)
+    operator: list[str] = Field([], max_length=10)
+    explainer: list[str] = Field([], max_length=10)
+
+
+class TestOut(Output):
+    worked: bool
+    words: str
+    code: str
+    seconds: float
+    abilities: AbilitiesOut
+
+
+class SetupRevisionOut(Output):
+    revision: int
+    message: str
+    author: str
+    created_at: datetime | None
+
+
+def models_out(steward: Steward, access: Access) -> ModelsOut:
+    chosen = {role: steward.models.choices(access.scope, role) for role in Role}
+    fixed = {
+        _name(each.choice): each
+        for known in chosen.values()
+        for each in known
+        if each.source == "settings"
+    }
+    return ModelsOut(
+        asked=[
+            AskedOut(
+                role=role.value,
+                source=known[0].source if known else None,
+                models=[each.label or _name(each.choice) for each in known]
+                or list(steward.staff.desk.names(access.scope, role)),
+            )
+            for role, known in chosen.items()
+        ],
+        settings=[_model_out(steward, each) for each in fixed.values()],
+        setups=[
+            _setup_out(steward, access, steward.setups.current(access.scope, level))
+            for level in LEVELS
+        ],
+    )
+
+
+def _setup_out(steward: Steward, access: Access, found: SetupRevision) -> SetupOut:
+    keys = own_scope(access.scope, found.level)
+    return SetupOut(
+        level=found.level,
+        revision=found.revision,
+        may_change=steward.setups.may_change(access, found.level),
+        uses={use: list(labels) for use, labels in found.setup.uses.items()},
+        models=[
+            _model_out(steward, set_up(model, found.level, label, keys))
+            for label, model in found.setup.models.items()
+        ],
+    )
+
+
+def _model_out(steward: Steward, chosen: Chosen) -> ModelOut:
+    choice = chosen.choice
+    price = chosen.price
+    return ModelOut(
+        label=chosen.label or _name(choice),
+        source=chosen.source,
+        provider=choice.provider,
+        name=choice.name,
+        base_url=choice.base_url,
+        allow_rows=choice.allow_rows,
+        planning=choice.planning,
+        stream=choice.stream,
+        timeout_seconds=int(choice.timeout.total_seconds()),
+        has_key=_has_key(choice),
+        price=None
+        if price is None
+        else PriceIO(input=format(price.input, "f"), output=format(price.output, "f")),
+        abilities=_abilities_out(steward, choice),
+    )
+
+
+def _abilities_out(steward: Steward, choice: ModelChoice) -> AbilitiesOut:
+    known = steward.models.memory.known(choice)
+    return AbilitiesOut(
+        way=known.way,
+        tools=known.tools,
+        streams=known.streams,
+        parallel=known.parallel,
+        context=known.context,
+        parameters=known.parameters,
+        stages=known.plans_in_stages(choice),
+    )
+
+
+def _name(choice: ModelChoice) -> str:
+    return f"{choice.provider}:{choice.name}"
+
+
+def _has_key(choice: ModelChoice) -> bool:
+    return any((choice.api_key, choice.api_key_secret, choice.api_key_variable))
+
+
+@router.get("")
+def list_models(request: Request, access: AsViewer) -> ModelsOut:
+    """Which models are asked for what, and everything that is set up at the project, above it and in the settings."""
+    return models_out(steward_of(request), access)
+
+
+@router.put("/{level}/uses")
+def choose_models(
+    request: Request,
+    access: AsAdmin,
+    level: Level,
+    body: UsesIn,
+    response: Response,
+    if_match: IfMatch = None,
+) -> ModelsOut:
+    """Which models plan, carry out and explain: the first is asked, the others when it fails."""
+    steward = steward_of(request)
+    revision = revision_from(if_match)
+    saved = steward.setups.choose(access, level, body.model_dump(), revision=revision)
+    set_etag(response, saved.revision)
+    return models_out(steward, access)
+
+
+@router.put("/{level}/named/{label}")
+def set_up_model(
+    request: Request,
+    access: AsAdmin,
+    level: Level,
+    label: Label,
+    body: ModelIn,
+    response: Response,
+    if_match: IfMatch = None,
+) -> ModelsOut:
+    """Adds a model or changes it; the key is kept as a secret and goes to this server alone."""
+    steward = steward_of(request)
+    given = body.model_dump(exclude={"key", "price"})
+    price = None if body.price is None else _price(body.price)
+    saved = steward.setups.put(
+        access,
+        level,
+        label,
+        {**given, "price": price},
+        key=None if body.key is None else body.key.get_secret_value(),
+        revision=revision_from(if_match),
+    )
+    set_etag(response, saved.revision)
+    return models_out(steward, access)
+
+
+@router.delete("/{level}/named/{label}")
+def remove_model(
+    request: Request,
+    access: AsAdmin,
+    level: Level,
+    label: Label,
+    response: Response,
+    if_match: IfMatch = None,
+) -> ModelsOut:
+    """Nothing asks it from now on; going back to the revision before undoes this."""
+    steward = steward_of(request)
+    saved = steward.setups.remove(access, level, label, revision=revision_from(if_match))
+    set_etag(response, saved.revision)
+    return models_out(steward, access)
+
+
+@router.post("/{level}/named/{label}/test")
+async def try_model(request: Request, access: AsAdmin, level: Level, label: Label) -> TestOut:
+    """Asks it a few short things, at its price, and remembers what its server can do."""
+    steward = steward_of(request)
+    model: SetUpModel = steward.setups.model(access.scope, level, label)
+    return await _tested(steward, set_up(model, level, label, own_scope(access.scope, level)))
+
+
+@router.post("/settings/{role}/test")
+async def try_settings_model(
+    request: Request, access: AsAdmin, role: Literal["planner", "operator", "explainer"]
+) -> TestOut:
+    """The same for the model that is asked first for a role now, whoever chose it."""
+    steward = steward_of(request)
+    chosen = steward.models.choices(access.scope, Role(role))
+    if not chosen:
+        return _nothing()
+    return await _tested(steward, chosen[0])
+
+
+@router.get("/{level}/revisions")
+def list_model_revisions(
+    request: Request, access: AsViewer, level: Level
+) -> Page[SetupRevisionOut]:
+    """Who changed the models when, newest first."""
+    access.require(ProjectRole.editor)
+    found = steward_of(request).setups.history(access.scope, level)
+    return Page(items=[SetupRevisionOut.model_validate(each) for each in found], next_cursor=None)
+
+
+@router.post("/{level}/revisions/{revision}/restore")
+def restore_models(
+    request: Request,
+    access: AsAdmin,
+    level: Level,
+    revision: Annotated[int, Path(ge=0, le=1_000_000)],
+    response: Response,
+) -> ModelsOut:
+    """An earlier revision again, as a new one."""
+    steward = steward_of(request)
+    saved = steward.setups.restore(access, level, revision)
+    set_etag(response, saved.revision)
+    return models_out(steward, access)
+
+
+async def _tested(steward: Steward, chosen: Chosen) -> TestOut:
+    found = await examine(steward.models, hurried(chosen, _LONGEST_TEST))
+    return TestOut(
+        worked=found.worked,
+        words=found.words,
+        code=found.code,
+        seconds=round(found.seconds, 2),
+        abilities=_abilities_out(steward, chosen.choice),
+    )
+
+
+def _nothing() -> TestOut:
+    unknown = AbilitiesOut(
+        way=None,
+        tools=None,
+        streams=None,
+        parallel=None,
+        context=None,
+        parameters=None,
+        stages=False,
+    )
+    return TestOut(
+        worked=False,
+        words="No model is asked for this.",
+        code="no-model",
+        seconds=0.0,
+        abilities=unknown,
+    )
+
+
+def _price(given: PriceIn) -> ModelPrice:
+    # As text: a binary float cannot hold a cent.
+    return ModelPrice.model_validate({"input": str(given.input), "output": str(given.output)})

@@ -1,0 +1,145 @@
+"""Models over HTTP: set up, tested, chosen, taken back; keys never come back, and the settings win."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from steward.core.settings import ModelChoice, ModelsSettings
+from steward.identity import Role
+from steward.models import ConfiguredModels
+from steward.models import Role as Asked
+from steward.models.setups import KEYS
+from steward.testing import Installation
+from tests.models.openai_server import KEY, OpenAiServer, Reply
+
+HOSTED = {"provider": "anthropic", "name": "clever"}
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAiServer]:
+    with OpenAiServer(lambda _: Reply(["ready"])) as running:
+        yield running
+
+
+@pytest.fixture
+def client(installation: Installation) -> TestClient:
+    return installation.owner.client
+
+
+@pytest.fixture
+def at(installation: Installation) -> str:
+    return f"/api/v1/projects/{installation.scope.project_id}/models"
+
+
+def first(revision: int = 0) -> dict[str, str]:
+    return {"If-Match": f'"{revision}"'}
+
+
+def test_the_first_model_is_asked_for_everything_and_its_key_is_a_secret(
+    client: TestClient, at: str, installation: Installation, server: OpenAiServer
+) -> None:
+    body = {"provider": "compatible", "name": "small", "base_url": server.url, "key": KEY}
+    made = client.put(f"{at}/project/named/local", json=body, headers=first())
+    assert made.status_code == 200, made.text
+    assert KEY not in made.text
+    assert [each["models"] for each in made.json()["asked"]] == [["local"]] * 3
+    models = installation.steward.models
+    [backend] = models.backends(installation.scope, Asked.planner)
+    assert backend.model == "compatible:small"
+    tested = client.post(f"{at}/project/named/local/test").json()
+    assert tested["worked"], tested
+    assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
+    listed = client.get(at)
+    assert KEY not in listed.text
+    assert listed.json()["setups"][0]["models"][0]["has_key"] is True
+    secrets = client.get(f"{at[:-7]}/secrets").json()["items"]
+    assert secrets == []
+
+
+def test_a_key_stays_with_the_server_it_was_given_for(
+    client: TestClient, at: str, installation: Installation
+) -> None:
+    setups, scope = installation.steward.setups, installation.scope
+    client.put(f"{at}/project/named/a", json={**HOSTED, "key": "one"}, headers=first())
+    client.put(f"{at}/project/named/a", json={**HOSTED, "allow_rows": False}, headers=first(1))
+    kept = setups.model(scope, "project", "a").key
+    assert kept is not None
+    assert installation.steward.secrets.get(scope, kept) == "one"
+    moved = {**HOSTED, "base_url": "https://203.0.113.9"}
+    assert client.put(f"{at}/project/named/a", json=moved, headers=first(2)).status_code == 200
+    assert setups.model(scope, "project", "a").key is None
+
+
+def test_a_change_is_undone_with_its_key_and_older_keys_are_gone(
+    client: TestClient, at: str, installation: Installation
+) -> None:
+    scope = installation.scope
+    client.put(f"{at}/project/named/a", json={**HOSTED, "key": "one"}, headers=first())
+    gone = client.delete(f"{at}/project/named/a", headers=first(1))
+    assert [each["models"] for each in gone.json()["asked"]] == [[]] * 3
+    back = client.post(f"{at}/project/revisions/1/restore").json()
+    assert back["setups"][0]["models"][0]["label"] == "a"
+    client.put(f"{at}/project/named/a", json={**HOSTED, "key": "two"}, headers=first(3))
+    client.put(f"{at}/project/named/a", json={**HOSTED, "allow_rows": False}, headers=first(4))
+    held = installation.steward.secrets.values(scope)
+    assert [value for name, value in held.items() if name.startswith(KEYS)] == ["two"]
+    said = [each["message"] for each in client.get(f"{at}/project/revisions").json()["items"]]
+    assert said == ["Changed a", "Changed a", "Went back to revision 1", "Removed a", "Added a"]
+
+
+def test_roles_are_chosen_apart_and_nobody_overwrites_unseen(client: TestClient, at: str) -> None:
+    client.put(f"{at}/project/named/a", json=HOSTED, headers=first())
+    client.put(f"{at}/project/named/b", json={**HOSTED, "name": "cheap"}, headers=first(1))
+    uses = {"default": ["a"], "explainer": ["b", "a"]}
+    assert client.put(f"{at}/project/uses", json=uses, headers=first(1)).status_code == 412
+    assert client.put(f"{at}/project/uses", json=uses).status_code == 428
+    chosen = client.put(f"{at}/project/uses", json=uses, headers=first(2)).json()
+    assert [each["models"] for each in chosen["asked"]] == [["a"], ["a"], ["b", "a"]]
+    wrong = client.put(f"{at}/project/uses", json={"planner": ["c"]}, headers=first(3))
+    assert wrong.status_code == 422
+
+
+def test_the_project_wins_over_the_organisation_and_the_settings_over_both(
+    client: TestClient, at: str, installation: Installation
+) -> None:
+    client.put(f"{at}/organisation/named/wide", json={**HOSTED, "key": "org"}, headers=first())
+    assert client.get(at).json()["asked"][0] == {
+        "role": "planner",
+        "source": "organisation",
+        "models": ["wide"],
+    }
+    other = installation.steward.identity.projects.create(
+        installation.scope.org_id, "Second", installation.owner.user.id
+    )
+    elsewhere = client.get(f"/api/v1/projects/{other}/models").json()
+    assert elsewhere["asked"][0]["models"] == ["wide"]
+    client.put(f"{at}/project/named/own", json=HOSTED, headers=first())
+    assert client.get(at).json()["asked"][0]["models"] == ["own"]
+    steward = installation.steward
+    fixed = ModelChoice(provider="ollama", name="fixed")
+    settled = ConfiguredModels(
+        ModelsSettings(planner=fixed), steward.secrets, setups=steward.setups
+    )
+    assert settled.names(installation.scope, Asked.planner) == ["ollama:fixed"]
+    assert settled.names(installation.scope, Asked.operator) == ["anthropic:clever"]
+
+
+def test_who_may_do_what(client: TestClient, at: str, installation: Installation) -> None:
+    viewer = installation.person(Role.viewer).client
+    assert viewer.get(at).status_code == 200
+    for level, person in (("project", Role.editor), ("organisation", Role.admin)):
+        somebody = installation.person(person, f"{person.name}-of-{level}").client
+        answer = somebody.put(f"{at}/{level}/named/a", json=HOSTED, headers=first())
+        assert answer.status_code == 403, answer.text
+
+
+def test_only_keepers_reach_this_machine(at: str, installation: Installation) -> None:
+    admin = installation.person(Role.admin).client
+    for address in ("http://127.0.0.1:11434/v1", "http://10.0.0.8/v1", "http://169.254.169.254/v1"):
+        body = {"provider": "compatible", "name": "m", "base_url": address}
+        refused = admin.put(f"{at}/project/named/a", json=body, headers=first())
+        assert refused.status_code == 403, refused.text
+        assert "owner of the organisation that runs this installation" in refused.json()["detail"]
+    assert json.dumps(admin.get(at).json()["setups"][0]["models"]) == "[]"

@@ -1,0 +1,175 @@
+/** Adds a model or changes one: provider, name, address, key, price, and whether rows may leave. */
+import {
+  Alert,
+  Group,
+  Modal,
+  NumberInput,
+  PasswordInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Switch,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { fieldMessages } from '@/api/errors';
+import {
+  type Level,
+  type Model,
+  type ModelSetup,
+  type NewModel,
+  useSetUpModel,
+  useTestModel,
+} from '@/api/models';
+import { useProject } from '@/app/project';
+import { FormError } from '@/components/FormError';
+import { FormFooter } from '@/components/FormFooter';
+import { showDone } from '@/components/undo';
+import { type Draft, draftOf, labelFor, modelOf, PROVIDERS, problemsOf } from './draft';
+
+interface Props {
+  opened: boolean;
+  setups: ModelSetup[];
+  changed: { setup: ModelSetup; model: Model } | null;
+  onClose: () => void;
+}
+
+export function ModelDialog({ opened, changed, ...rest }: Props) {
+  const title = changed ? `Change ${changed.model.label}` : 'Add a model';
+  return (
+    <Modal opened={opened} onClose={rest.onClose} title={title} size="lg">
+      <ModelForm key={changed?.model.label ?? 'new'} changed={changed} {...rest} />
+    </Modal>
+  );
+}
+
+function useSave(projectId: string, setups: ModelSetup[], onClose: () => void) {
+  const save = useSetUpModel(projectId);
+  const test = useTestModel(projectId);
+  const submit = (level: Level, label: string, model: NewModel, onError: (e: unknown) => void) => {
+    const revision = setups.find((setup) => setup.level === level)?.revision ?? 0;
+    save.mutate(
+      { level, revision, label, model },
+      {
+        onSuccess: () => {
+          showDone(`${label} saved. Testing it.`);
+          // A model that was never asked is of no use to know about.
+          test.mutate({ level, label }, { onSuccess: ({ words }) => showDone(words) });
+          onClose();
+        },
+        onError,
+      },
+    );
+  };
+  return { save, submit };
+}
+
+function ModelForm({ setups, changed, onClose }: Omit<Props, 'opened'>) {
+  const project = useProject();
+  const { save, submit } = useSave(project.id, setups, onClose);
+  const form = useForm<Draft>({
+    initialValues: draftOf(changed?.model, changed?.setup.level ?? setups[0]?.level ?? 'project'),
+    validate: problemsOf,
+  });
+  const { provider } = form.values;
+  const known = PROVIDERS[provider];
+  return (
+    <form
+      noValidate
+      onSubmit={form.onSubmit((draft) =>
+        submit(draft.level, changed?.model.label ?? labelFor(draft), modelOf(draft), (error) =>
+          form.setErrors(fieldMessages(error)),
+        ),
+      )}
+    >
+      <Stack>
+        {changed === null && setups.length > 1 && (
+          <SegmentedControl
+            aria-label="For whom"
+            data={[
+              { value: 'project', label: 'For this project' },
+              { value: 'organisation', label: 'For the whole organisation' },
+            ]}
+            {...form.getInputProps('level')}
+          />
+        )}
+        <Select
+          label="Provider"
+          data={Object.entries(PROVIDERS).map(([value, { title }]) => ({ value, label: title }))}
+          allowDeselect={false}
+          {...form.getInputProps('provider')}
+        />
+        <TextInput
+          label="Model"
+          placeholder={known.example}
+          description="Its name at the provider."
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        {known.address && (
+          <TextInput
+            label="Address"
+            placeholder={known.address}
+            description="Of the server, up to /v1."
+            {...form.getInputProps('base_url')}
+          />
+        )}
+        <PasswordInput
+          label="Key"
+          description={
+            changed?.model.has_key
+              ? 'It has one. Enter another to replace it. It cannot be shown.'
+              : known.key
+                ? 'Kept as a secret. It cannot be shown again.'
+                : 'Only if the server asks for one.'
+          }
+          autoComplete="off"
+          {...form.getInputProps('key')}
+        />
+        <Switch
+          label="Rows of data may be sent to it"
+          description="Off: it sees schemas and statistics alone."
+          {...form.getInputProps('allow_rows', { type: 'checkbox' })}
+        />
+        <Group grow>
+          <NumberInput
+            label="Price, read"
+            description="US dollars per million tokens"
+            min={0}
+            decimalScale={4}
+            {...form.getInputProps('price_input')}
+          />
+          <NumberInput
+            label="Price, written"
+            description="Empty: as listed, or unknown"
+            min={0}
+            decimalScale={4}
+            {...form.getInputProps('price_output')}
+          />
+        </Group>
+        <Select
+          label="Plans"
+          description="Small models plan better in short stages."
+          data={[
+            { value: 'auto', label: 'Decide by its size' },
+            { value: 'stages', label: 'In short stages' },
+            { value: 'whole', label: 'All at once' },
+          ]}
+          allowDeselect={false}
+          {...form.getInputProps('planning')}
+        />
+        {!known.key && provider === 'compatible' && (
+          <Alert variant="light" color="gray">
+            Any server that speaks OpenAI’s protocol: llama.cpp, vLLM, LM Studio and others.
+          </Alert>
+        )}
+        <FormError error={save.error} />
+        <FormFooter
+          submit={changed ? 'Save' : 'Add and test'}
+          isPending={save.isPending}
+          onCancel={onClose}
+        />
+      </Stack>
+    </form>
+  );
+}
