@@ -7,9 +7,19 @@ from typing import Any, Final, Protocol
 
 from steward.agents.checking import Catalogue, PlanRefused, check
 from steward.agents.plan import MadeBy, Plan, Planned
-from steward.agents.planning.answers import found_in
+from steward.agents.planning.answers import document_in, found_in
+from steward.agents.planning.forms import FormRefused, query_plan
+from steward.agents.planning.mending import mended
 from steward.agents.planning.narrow import output_schema
 from steward.agents.planning.prompt import Recipe, opening, repair
+from steward.agents.planning.stages import (
+    KIND_SCHEMA,
+    QUERY_TOOL,
+    Stage,
+    kind_in,
+    kind_messages,
+    second_stage,
+)
 from steward.agents.planning.task import Exchange, Last, Task
 from steward.agents.rules.intents.unclear import SURE
 from steward.models import NO_MODEL, Asking, Message, ModelAnswer, Role, ToolSpec, gist
@@ -79,6 +89,8 @@ class Planner:
         scope = None if execution is None else execution.run.scope
         if not (self._desk.configured(scope, Role.planner) if use_model is None else use_model):
             return self._by_rules(task, catalogue, "rules", said=NO_MODEL)
+        if task.stages and not task.failed:
+            return await self._in_stages(execution, key, task, catalogue)
         messages = opening(task, catalogue, self._recipe)
         problems: list[str] = []
         model: str | None = None
@@ -94,7 +106,7 @@ class Planner:
                 break
             model = answer.model
             try:
-                plan = check(found_in(answer.text, task.message), catalogue)
+                plan = check(mended(found_in(answer.text, task.message), catalogue), catalogue)
             except PlanRefused as refused:
                 said = [f"{each.pointer or '/'}: {each.message}" for each in refused.problems]
                 problems += [each[:_LONGEST_PROBLEM] for each in said]
@@ -113,6 +125,57 @@ class Planner:
         told = f"{gist(why)} So this plan was made by rules and needs no model."
         words = " ".join(each for each in (planned.said, told) if each)
         return planned.model_copy(update={"said": words})
+
+    async def _in_stages(
+        self, execution: Journaled | None, key: str, task: Task, catalogue: Catalogue
+    ) -> Planned:
+        """What kind of work it is, then one narrow question about it, with one round of repair."""
+        problems: list[str] = []
+        model, silence = None, ""
+        try:
+            chosen = await self._short(
+                execution, f"{key}/kind", kind_messages(task, catalogue), dict(KIND_SCHEMA), task
+            )
+            stage = second_stage(kind_in(document_in(chosen.text)), task, catalogue)
+            messages = stage.messages
+            schema = stage.schema or output_schema(stage.catalogue)
+            for name in ("request", "repair"):
+                answer = await self._short(execution, f"{key}/{name}", messages, schema, task)
+                model = answer.model
+                try:
+                    plan = check(_staged(answer.text, stage, task), catalogue)
+                except (PlanRefused, FormRefused) as refused:
+                    said = [f"{each.pointer or '/'}: {each.message}" for each in refused.problems]
+                    problems += [each[:_LONGEST_PROBLEM] for each in said]
+                    messages = [*messages, *repair(answer.said, said, task.nonce)]
+                else:
+                    return Planned(
+                        plan=plan,
+                        made_by="model",
+                        model=model,
+                        problems=problems,
+                        repaired=name == "repair",
+                    )
+        except StepFailed as failure:
+            silence = failure.message
+            problems.append(f"The model gave no answer: {silence}"[:_LONGEST_PROBLEM])
+        return self._by_rules(task, catalogue, "fallback", problems, model, _told(model, silence))
+
+    async def _short(
+        self,
+        execution: Journaled | None,
+        key: str,
+        messages: Sequence[Message],
+        schema: dict[str, Any],
+        task: Task,
+    ) -> ModelAnswer:
+        asking = Asking(
+            temperature=0.0,
+            max_tokens=_FEWER_TOKENS,
+            output_schema=schema,
+            allow_rows=task.may_see_rows,
+        )
+        return await self._desk.request(execution, key, Role.planner, messages, (), asking)
 
     async def _asked(
         self,
@@ -174,6 +237,24 @@ class Planner:
             output_schema=schema,
             allow_rows=task.may_see_rows,
         )
+
+
+def _staged(text: str, stage: Stage, task: Task) -> Any:
+    """The plan document that an answer to the second stage stands for."""
+    if not stage.is_form:
+        return mended(found_in(text, task.message), stage.catalogue)
+    plan = query_plan(document_in(text), stage.catalogue)
+    agent = stage.catalogue.agent_for(QUERY_TOOL, ("data-analyst",))
+    step = {
+        "id": "query",
+        "title": f"Ask {plan['source']}",
+        "agent": agent,
+        "tools": [QUERY_TOOL],
+        "arguments": {"plan": plan},
+        "reason": "As the model read the question",
+        "confidence": 0.7,
+    }
+    return {"goal": task.message[:2_000].strip() or "As asked", "steps": [step]}
 
 
 def _told(model: str | None, silence: str) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -161,6 +161,7 @@ class Shadow:
         task = Task.of(request.document, recorded["context"], today=moment.date(), nonce="shadow")
         catalogue = self._contexts.catalogue(recorded["context"], request.grant)
         asked = _Unrecorded(scope, desk)
+        task = replace(task, stages=asked.plans_in_stages(scope))
         began = time.perf_counter()
         after = await Planner(asked, self._rules, recipe).plan(None, "plan", task, catalogue)
         spent = time.perf_counter() - began

@@ -15,10 +15,12 @@ _TRAILING: Final = re.compile(r",(\s*[}\]])")
 
 def found_in(text: str, goal: str) -> Any:
     """The document that is most likely meant as the plan; None when there is none."""
-    return _tidied(_document(text[:_LONGEST]), goal)
+    return _tidied(document_in(text), goal)
 
 
-def _document(text: str) -> Any:
+def document_in(text: str) -> Any:
+    """The JSON document among what a model wrote; None when there is none."""
+    text = text[:_LONGEST]
     for candidate in [text, *(match.group(1) for match in _FENCE.finditer(text))]:
         found = _loaded(candidate.strip())
         if isinstance(found, dict | list):

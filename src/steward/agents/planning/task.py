@@ -66,6 +66,11 @@ class Task:
     given: Mapping[str, Any] | None = None
     """A plan that a person chose, such as a recipe's: checked like any other and taken as it is."""
 
+    confirmed: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """Questions of the project whose reading somebody confirmed, with it."""
+    stages: bool = False
+    """Whether the model is asked in short stages, as small ones need it."""
+
     @classmethod
     def of(
         cls, document: Mapping[str, Any], context: Mapping[str, Any], *, today: date, nonce: str
@@ -90,7 +95,19 @@ class Task:
             locale=context.get("locale"),
             may_see_rows=document.get("rows", "all") == "all",
             given=document.get("plan"),
+            confirmed=_confirmed(context.get("definitions")),
+            # Turns from before there were stages have none.
+            stages=bool(context.get("stages")),
         )
+
+
+def _confirmed(definitions: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    questions = definitions.get("questions") if isinstance(definitions, Mapping) else None
+    return tuple(
+        (str(each["ask"]), each["reading"])
+        for each in questions or ()
+        if each.get("state") == "confirmed"
+    )
 
 
 def _history(said: Sequence[Mapping[str, Any]]) -> tuple[Exchange, ...]:
