@@ -133,6 +133,7 @@ def steward_up(home: str, model: str) -> Iterator[tuple[str, psutil.Process]]:
         "STEWARD_LOG__LEVEL": "error",
         "STEWARD_HTTP__REQUESTS_PER_MINUTE": "100000",
         "STEWARD_MODELS__DEFAULT__PROVIDER": "compatible",
+        "STEWARD_MODELS__DEFAULT__PLANNING": "whole",
         "STEWARD_MODELS__DEFAULT__NAME": "scripted",
         "STEWARD_MODELS__DEFAULT__BASE_URL": model,
     }

@@ -35,6 +35,7 @@ def _plan(*steps: dict[str, Any]) -> Reply:
 
 def _served(server: OpenAiServer) -> dict[str, str]:
     settings = {"PROVIDER": "compatible", "BASE_URL": server.url, "API_KEY": KEY}
+    settings["PLANNING"] = "whole"
     return {
         f"STEWARD_MODELS__{role.upper()}__{name}": value
         for role in ROLES

@@ -114,6 +114,7 @@ class Server:
                 f"{prefix}NAME": role,
                 f"{prefix}BASE_URL": models.url,
                 f"{prefix}API_KEY": KEY,
+                f"{prefix}PLANNING": "whole",
             }
         self.process: subprocess.Popen[str] | None = None
 
