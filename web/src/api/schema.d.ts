@@ -2403,6 +2403,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/readings/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Reading Options
+         * @description What can stand at a place of a reading, each with the whole changed reading; values are searched in the data.
+         */
+        get: operations["list_reading_options"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/recipes": {
         parameters: {
             query?: never;
@@ -4105,6 +4125,13 @@ export interface components {
             undone: boolean;
             /** Way */
             way: string;
+        };
+        /** AdditionOut */
+        AdditionOut: {
+            /** Pointer */
+            pointer: string;
+            /** Text */
+            text: string;
         };
         /** AgentOut */
         AgentOut: {
@@ -6168,6 +6195,21 @@ export interface components {
             /** Title */
             title: string;
         };
+        /** OptionOut */
+        OptionOut: {
+            column: components["schemas"]["ColumnRef"] | null;
+            /** Detail */
+            detail: string;
+            /**
+             * Group
+             * @description A heading that options share.
+             */
+            group: string;
+            /** @description The reading once this is chosen; null: choose a value of `column` next. */
+            reading: components["schemas"]["Reading"] | null;
+            /** Text */
+            text: string;
+        };
         /** Ordered */
         Ordered: {
             /**
@@ -7102,6 +7144,23 @@ export interface components {
              * @default false
              */
             without_defaults?: boolean;
+        };
+        /** ReadingOptions */
+        ReadingOptions: {
+            /**
+             * Additions
+             * @description Where something can be added.
+             */
+            additions: components["schemas"]["AdditionOut"][];
+            /**
+             * Chips
+             * @description The reading as it is.
+             */
+            chips: components["schemas"]["Chip"][];
+            /** Items */
+            items: components["schemas"]["OptionOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
         };
         /**
          * ReadingOut
@@ -22314,6 +22373,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_PolicyOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_reading_options: {
+        parameters: {
+            query?: {
+                /** @description The reading as JSON; unset: a new one. */
+                reading?: string | null;
+                /** @description Where, as a JSON pointer; `-` adds: `/groups/-`. */
+                pointer?: string | null;
+                /** @description Of a condition: its column, as JSON. */
+                column?: string | null;
+                search?: string;
+                branch?: string;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadingOptions"];
                 };
             };
             /** @description Not signed in. */

@@ -19,7 +19,7 @@ from steward.data.versions import (
     Versions,
     Workspace,
 )
-from steward.data.workbench.rows import MAX_LIMIT, Filter, RowPage, Sort, read_page
+from steward.data.workbench.rows import MAX_LIMIT, Filter, RowPage, Sort, read_page, read_values
 from steward.store import Scope
 
 
@@ -83,6 +83,14 @@ class Datasets:
         # The first column is the row's hidden identity.
         rows = [row[1:] for row in page.rows]
         return RowPage(described.columns, rows, offset, described.rows)
+
+    def values(
+        self, scope: Scope, version: str, column: str, text: str = "", limit: int = 200
+    ) -> list[tuple[str, int]]:
+        """Different values of a column that contain a text, with their rows, the most frequent first."""
+        table = self._versions.table(scope, version)
+        with session() as connection:
+            return read_values(connection, table, column, text, limit)
 
     def history(
         self,

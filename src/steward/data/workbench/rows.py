@@ -61,6 +61,20 @@ def read_page(
     return RowPage(table.columns, [list(row) for row in rows], offset, total)
 
 
+def read_values(
+    connection: duckdb.DuckDBPyConnection, table: Table, column: str, text: str, limit: int
+) -> list[tuple[str, int]]:
+    """Different values of a column that contain a text, with how many rows have each; the most frequent first."""
+    types = {each.name: each.type for each in table.columns}
+    name = _known(column, types, "/column")
+    contained = f"AND {_condition(Filter(column, 'contains', text), types, 0)}" if text else ""
+    found = connection.execute(
+        f"SELECT CAST({name} AS VARCHAR), count(*) FROM {table.source} WHERE {name} IS NOT NULL {contained} "
+        f"GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {limit:d}"
+    ).fetchall()
+    return [(str(value), int(count)) for value, count in found]
+
+
 def _condition(wanted: Filter, types: dict[str, str], number: int) -> str:
     column = _known(wanted.column, types, f"/filter/{number}/column")
     # Literals, not parameters: binding one makes DuckDB's client load pandas and Arrow into the server.
