@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from steward.agents.asking.answering import Result, answer_text, remarks
+from steward.agents.asking.charting import chart_of, is_chart
 from steward.agents.asking.reading import Asked
 from steward.agents.asking.wording import Words
 from steward.agents.figures import Figure, sourced
@@ -65,6 +66,17 @@ class Work:
         return next((each for each in reversed(tables) if each is not None), None)
 
     @property
+    def chart(self) -> Json:
+        """The chart of the rows that answer, where no step drew one itself."""
+        found, asked = self.answered, self.asked
+        if found is None or asked is None or asked.reading is None or asked.status != "fact":
+            return None
+        drawn = any(
+            is_chart(result.value) or _is_picture(tool, result) for _, tool, result in self.results
+        )
+        return None if drawn or self.problem else chart_of(asked.reading, found, self.words)
+
+    @property
     def results(self) -> list[tuple[str, str, Labelled]]:
         return [result for _, done in self.done for result in done.results]
 
@@ -74,6 +86,7 @@ class Answer:
     text: str
     figures: tuple[Figure, ...] = ()
     by_model: bool = False
+    chart: Json = None
 
     def to_json(self) -> Json:
         return {
@@ -104,11 +117,13 @@ class Explainer:
             else:
                 if text and problem_in(_GUARDRAILS, "output", text) is None:
                     text = "\n\n".join(part for part in (_answered(work), text) if part)
-                    return Answer(text, tuple(_sourced(text, work)), by_model=True)
+                    figures = tuple(_sourced(text, work))
+                    return Answer(text, figures, by_model=True, chart=work.chart)
         text = in_words(work)
         figures = tuple(_sourced(text, work))
         # Numbers in what is said about the model are no figures of the answer.
-        return Answer("\n\n".join(part for part in (text, silence) if part), figures)
+        told = "\n\n".join(part for part in (text, silence) if part)
+        return Answer(told, figures, chart=work.chart)
 
     async def _asked(self, execution: Execution, work: Work, nonce: str, allow_rows: bool) -> str:
         messages: list[Message] = [System(f"{system_rule(nonce)}\n\n{_RULES}")]

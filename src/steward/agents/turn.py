@@ -423,6 +423,7 @@ def _output(turn: _Turn, answer: Answer) -> Json:
         "artifacts": [item for _, _, found in results for item in found.artifacts],
         "model": any(turn.models.values()),
         "reading": _told_reading(turn),
+        "chart": answer.chart,
     }
 
 

@@ -54,6 +54,7 @@ def turn_document(
         "answer": said,
         "figures": answer.get("figures", []),
         "reading": _reading(answer, plans),
+        "chart": answer.get("chart"),
         "deviations": [
             {"branch": each.step.branch, "step": each.step.id, **each.data}
             for each in told.deviations

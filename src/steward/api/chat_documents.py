@@ -129,6 +129,9 @@ class TurnOut(Output):
     reading: ReadingOut | None = Field(
         description="What the question was taken to ask, in chips; null for work that is no question about tables."
     )
+    chart: dict[str, Any] | None = Field(
+        description="The chart of the rows that answer: a Vega-Lite `spec` and a `description`."
+    )
     deviations: list[dict[str, Any]]
     suggestions: list[dict[str, Any]]
     cost: TurnCostOut

@@ -6205,6 +6205,11 @@ export interface components {
              * @description A heading that options share.
              */
             group: string;
+            /**
+             * Line
+             * @description That reading in one line, as a message says it.
+             */
+            line: string;
             /** @description The reading once this is chosen; null: choose a value of `column` next. */
             reading: components["schemas"]["Reading"] | null;
             /** Text */
@@ -7159,6 +7164,11 @@ export interface components {
             chips: components["schemas"]["Chip"][];
             /** Items */
             items: components["schemas"]["OptionOut"][];
+            /**
+             * Line
+             * @description The reading in one line.
+             */
+            line: string;
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -8654,6 +8664,13 @@ export interface components {
             answer: string | null;
             /** Attachments */
             attachments: components["schemas"]["AttachmentOut"][];
+            /**
+             * Chart
+             * @description The chart of the rows that answer: a Vega-Lite `spec` and a `description`.
+             */
+            chart: {
+                [key: string]: unknown;
+            } | null;
             cost: components["schemas"]["TurnCostOut"];
             /**
              * Created At

@@ -85,7 +85,7 @@ class _Sentences:
         self._words = words
         self._table = reading.table
         self._records = result.records
-        self._places = _places(reading, result.names)
+        self._places = places_of(reading, result.names)
         self._written = self._written_cells()
 
     def text(self) -> str:
@@ -153,7 +153,7 @@ class _Sentences:
         return " ".join(said)
 
     def _counted(self, value: Any, text: str) -> str:
-        count = _number(value)
+        count = number_in(value)
         many = 1 if count == 1 else 2
         amount = "No" if not count else text
         conditions = self._conditions()
@@ -181,7 +181,7 @@ class _Sentences:
         found = [
             (number, self._label(index), self._written[index][place])
             for index in in_order
-            if (number := _number(self._records[index][place])) is not None
+            if (number := number_in(self._records[index][place])) is not None
             and self._records[index][0] is not None
         ]
         name = self._words.measure(self._reading.measures[0], self._table)
@@ -209,7 +209,7 @@ class _Sentences:
         found = [
             (number, index)
             for index, record in enumerate(self._records)
-            if (number := _number(record[place])) is not None
+            if (number := number_in(record[place])) is not None
         ]
         if not found:
             return self._none()
@@ -290,7 +290,7 @@ class _Sentences:
         return self._words.writing.with_units(units).rows(columns, self._records)
 
 
-def _places(reading: Reading, names: Sequence[str]) -> list[int]:
+def places_of(reading: Reading, names: Sequence[str]) -> list[int]:
     """The column of each measure: behind the groups in order; a share where a column is called so."""
     begin = len(reading.groups)
     places = []
@@ -308,7 +308,7 @@ def _ranked(reading: Reading) -> bool:
     return reading.limit is not None and any(each.by == "measure" for each in reading.order)
 
 
-def _number(value: Any) -> Decimal | None:
+def number_in(value: Any) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         return None
     try:

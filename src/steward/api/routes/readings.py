@@ -35,6 +35,7 @@ class OptionOut(Output):
     reading: Reading | None = Field(
         description="The reading once this is chosen; null: choose a value of `column` next."
     )
+    line: str = Field(description="That reading in one line, as a message says it.")
     column: ColumnRef | None
 
 
@@ -45,6 +46,7 @@ class AdditionOut(Output):
 
 class ReadingOptions(Output):
     chips: list[Chip] = Field(description="The reading as it is.")
+    line: str = Field(description="The reading in one line.")
     additions: list[AdditionOut] = Field(description="Where something can be added.")
     items: list[OptionOut]
     next_cursor: str | None
@@ -83,13 +85,19 @@ def list_reading_options(
     more = len(found) > limit
     return ReadingOptions(
         chips=list(words.chips(given)) if given is not None else [],
+        line=words.line(given) if given is not None else "",
         additions=[
             AdditionOut(pointer=at, text=text)
             for at, text in (options.additions(given) if given is not None else ())
         ],
-        items=[OptionOut.model_validate(each) for each in found[:limit]],
+        items=[_option_out(each, words) for each in found[:limit]],
         next_cursor=encode_cursor(str(begin + limit)) if more else None,
     )
+
+
+def _option_out(option: Option, words: Words) -> OptionOut:
+    line = words.line(option.reading) if option.reading is not None else ""
+    return OptionOut(**vars(option), line=line)
 
 
 def _options(steward: Steward, access: Access, words: Words, branch: str) -> Options:
