@@ -86,13 +86,29 @@ class Gallery:
 
     def table(self, scope: Scope, thread_id: str, run_id: str, key: str) -> tuple[str, bytes]:
         """Name and CSV of all recorded rows of one table, with formulas defused."""
+        name, value = self._recorded(scope, thread_id, run_id, key)
+        return f"{name}.csv", _csv(_columns(value), value["rows"])
+
+    def rows(
+        self, scope: Scope, thread_id: str, run_id: str, key: str, begin: int, count: int
+    ) -> list[list[Json]]:
+        """Some recorded rows of one table, as lists in the order of its columns."""
+        _, value = self._recorded(scope, thread_id, run_id, key)
+        columns = _columns(value)
+        return [
+            [row.get(name) for name in columns] if isinstance(row, Mapping) else list(row)
+            for row in value["rows"][begin : begin + count]
+        ]
+
+    def _recorded(
+        self, scope: Scope, thread_id: str, run_id: str, key: str
+    ) -> tuple[str, Mapping[str, Any]]:
         turn = self._threads.turns.get(scope, thread_id, run_id)
         told = project(self._runs.journal.entries(scope, turn.run_id), self._runs.payload)
         for call in _done(told):
             if call.key == key and (value := _table(call)) is not None:
                 step = told.step_of(call.key)
-                name = step.id if step is not None else (call.tool or "rows")
-                return f"{name}.csv", _csv(_columns(value), value["rows"])
+                return step.id if step is not None else (call.tool or "rows"), value
         raise NotFound("The turn has no such table.")
 
     def _of(self, scope: Scope, turn: Turn) -> list[Exhibit]:

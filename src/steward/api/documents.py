@@ -77,6 +77,17 @@ def page(
     return items[:limit], encode_cursor(key(items[limit - 1]))
 
 
+def offset_of(cursor: str | None) -> int:
+    """Where a page begins in a list that is counted."""
+    position = decode_cursor(cursor) or "0"
+    if not position.isascii() or not position.isdigit() or len(position) > 9:
+        raise Invalid(
+            "This cursor is not valid. Start again without it.",
+            problems=[Problem("/query/cursor", "not a cursor")],
+        )
+    return int(position)
+
+
 def encode_cursor(position: str) -> str:
     return base64.urlsafe_b64encode(position.encode()).decode().rstrip("=")
 

@@ -50,7 +50,9 @@ export type ExhibitKind = Exhibit['kind'];
 export type PlanReview = Schemas['ReviewOut'];
 export type MadeBy = TurnPlan['made_by'];
 /** A plan as its event tells it. */
-export type Planned = Omit<TurnPlan, 'branch' | 'review' | 'proposed'>;
+export type Planned = Omit<TurnPlan, 'branch' | 'review' | 'proposed'> & {
+  asked?: Schemas['ReadingOut'] | null;
+};
 
 type OpenInCalls = 'decision' | 'preview' | 'artifacts' | 'approvals' | 'cost' | 'error';
 export type TurnCall = Omit<Schemas['TurnCallOut'], OpenInCalls> & {
@@ -86,7 +88,7 @@ export interface Suggestion {
 export type TurnCost = Schemas['TurnCostOut'];
 
 type OpenInTurns =
-  'status' | 'waits' | 'plans' | 'steps' | 'figures' | 'deviations' | 'suggestions' | 'error';
+  'status' | 'waits' | 'plans' | 'steps' | 'figures' | 'deviations' | 'suggestions' | 'error' | 'chart';
 /** A message and everything that came of it; each is a run. */
 export type Turn = Omit<Schemas['TurnOut'], OpenInTurns> & {
   status: RunStatus;
@@ -98,6 +100,8 @@ export type Turn = Omit<Schemas['TurnOut'], OpenInTurns> & {
   deviations: Deviation[];
   suggestions: Suggestion[];
   error: Failure | null;
+  /** The chart of the rows that answer. */
+  chart: { spec: Record<string, unknown>; description: string } | null;
 };
 
 /** What is asked: the message with everything that belongs to it. */
@@ -109,4 +113,6 @@ export interface Asked {
   mentions?: string[];
   /** Finished uploads. */
   attachments?: string[];
+  /** What the message is to be read as: it is answered as it is. */
+  reading?: Schemas['Reading'];
 }

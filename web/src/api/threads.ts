@@ -77,6 +77,20 @@ export function planOptionsQuery(projectId: string, threadId: string, runId: str
   });
 }
 
+/** All recorded rows that a call of a turn found. */
+export function turnRowsQuery(projectId: string, threadId: string, runId: string, key: string) {
+  return listQuery(
+    projectKey(projectId, 'run', 'thread', threadId, 'rows', runId, key),
+    async (page, signal) => {
+      const params = {
+        path: { project_id: projectId, thread_id: threadId, run_id: runId },
+        query: { ...page, key },
+      };
+      return bodyOf(api.GET(`${THREAD}/turns/{run_id}/rows`, { params, signal }));
+    },
+  );
+}
+
 /** Everything that the turns of a thread made, newest first. */
 export function exhibitsQuery(projectId: string, threadId: string, kind: ExhibitKind | null) {
   const key = projectKey(projectId, 'run', 'thread', threadId, 'artifacts', kind);

@@ -11,7 +11,7 @@ from steward.agents.asking.reading import Chip, ColumnRef, Reading
 from steward.agents.asking.wording import Words
 from steward.agents.writing import Writing
 from steward.api.context import steward_of
-from steward.api.documents import Cursor, Limit, Output, decode_cursor, encode_cursor
+from steward.api.documents import Cursor, Limit, Output, encode_cursor, offset_of
 from steward.api.guards import AsViewer
 from steward.api.types import BranchName
 from steward.app import Steward
@@ -78,7 +78,7 @@ def list_reading_options(
     words = Words(_definitions(steward, access, branch), Writing(_locale(steward, access)))
     options = _options(steward, access, words, branch)
     found: list[Option] = []
-    begin = _offset(cursor)
+    begin = offset_of(cursor)
     if pointer is not None or given is None:
         offered = options.at(given, pointer or "", search.strip(), of_column)
         found = list(islice(offered, begin, begin + limit + 1))
@@ -121,15 +121,6 @@ def _definitions(steward: Steward, access: Access, branch: str) -> Definitions:
 
 def _locale(steward: Steward, access: Access) -> str | None:
     return steward.identity.users.get(access.user_id).locale
-
-
-def _offset(cursor: str | None) -> int:
-    position = decode_cursor(cursor)
-    if position is None:
-        return 0
-    if not position.isdigit() or len(position) > 9:
-        raise Invalid("This cursor is not valid. Start again without it.")
-    return int(position)
 
 
 def _parsed(adapter: TypeAdapter[_T], text: str, name: str) -> _T:

@@ -1,6 +1,6 @@
 """Threads of chat: listed, changed, deleted and had back; their turns read, followed and reviewed."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Header, Path, Query, Request, Response, status
@@ -29,6 +29,7 @@ from steward.api.documents import (
     attachment,
     decode_cursor,
     encode_cursor,
+    offset_of,
     page,
     revision_from,
     set_etag,
@@ -255,6 +256,23 @@ def download_thread_table(
     """The rows that a call of the turn found, as CSV with formulas defused."""
     name, content = _gallery(request).table(access.scope, thread_id, run_id, key)
     return Response(content, media_type="text/csv", headers=attachment(name, len(content)))
+
+
+@router.get("/{thread_id}/turns/{run_id}/rows")
+def list_turn_rows(
+    request: Request,
+    access: AsViewer,
+    thread_id: ThreadId,
+    run_id: RunId,
+    key: Annotated[str, Query(min_length=1, max_length=400)],
+    cursor: Cursor = None,
+    limit: Limit = 100,
+) -> Page[list[Any]]:
+    """The rows that a call of the turn found, page by page."""
+    gallery, begin = _gallery(request), offset_of(cursor)
+    found = gallery.rows(access.scope, thread_id, run_id, key, begin, limit + 1)
+    following = encode_cursor(str(begin + limit)) if len(found) > limit else None
+    return Page(items=found[:limit], next_cursor=following)
 
 
 def _gallery(request: Request) -> Gallery:

@@ -44,7 +44,7 @@ export function Answer({ turn, live, onSource }: Props) {
       }),
     [find, onSource],
   );
-  const text = answer === null ? live : withoutError(answer, turn.error);
+  const text = answer === null ? live : withoutRows(withoutError(answer, turn.error), turn);
   if (text === undefined || text === '') return null;
   const unsourced = new Set(
     figures.filter(({ source }) => source === null).map((figure) => figure.text),
@@ -63,6 +63,16 @@ export function Answer({ turn, live, onSource }: Props) {
       )}
     </div>
   );
+}
+
+/** Rows and choices of a question have a place of their own below; the words would show them twice. */
+export function withoutRows(answer: string, { reading }: Pick<Turn, 'reading'>): string {
+  if (reading === null) return answer;
+  return answer
+    .split('\n\n')
+    .filter((part) => !part.startsWith('| ') && !/^\d+ of \d+ (rows|columns)/.test(part))
+    .filter((part) => reading.status === 'fact' || !part.startsWith('- '))
+    .join('\n\n');
 }
 
 /** Why it failed stands in a box of its own below; the words would say it twice. */

@@ -5,7 +5,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Images, PanelLeft, SquarePen } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { Exhibit, ThreadSettings, Turn } from '@/api/chat-types';
+import type { Asked, Exhibit, ThreadSettings, Turn } from '@/api/chat-types';
 import { createThread, pathOf, threadQuery, turnsQuery, useChangeThread } from '@/api/threads';
 import { projectPath, useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
@@ -59,7 +59,7 @@ function OneThread({ threadId }: { threadId: string | null }) {
   };
   useHotkeys([['mod+shift+O', startNew]], []);
 
-  const send = async (written: Written): Promise<boolean> => {
+  const send = async (written: Written & Pick<Asked, 'reading'>): Promise<boolean> => {
     const wanted = threadId ?? (await thread.begin());
     if (wanted === undefined) return false;
     const parent = origin ? parentOf(origin) : path.at(-1)?.run_id;
@@ -164,6 +164,11 @@ function OneThread({ threadId }: { threadId: string | null }) {
               onAgain: sayAgain,
               onLeaf: setLeaf,
               onStarted: showStarted,
+              onReading: (turn, message, reading) =>
+                void sending.send({
+                  ...{ message, reading },
+                  ...{ thread_id: turn.thread_id, parent: turn.parent },
+                }),
             }}
           />
         )}
@@ -176,6 +181,9 @@ function OneThread({ threadId }: { threadId: string | null }) {
           sending={sending}
           onOrigin={setOrigin}
           onSend={send}
+          onReading={(message, reading) =>
+            void send({ message, reading, mentions: [], attachments: [] })
+          }
           onStarted={showStarted}
         />
       </div>

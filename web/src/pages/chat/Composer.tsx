@@ -13,9 +13,10 @@ import { AttachedFiles } from './AttachedFiles';
 import { mentionsIn, queryKind } from './completing';
 import classes from './composer.module.css';
 import { COMPOSER_ID } from './composer-id';
-import { AttachButton, Hints, Options, OriginNote } from './ComposerParts';
+import { AttachButton, BuildButton, Hints, Options, OriginNote } from './ComposerParts';
 import { draftOf, keepDraft } from './drafts';
 import type { Origin } from './origin';
+import type { OnReading } from './ReadingChips';
 import { RecipeDialog } from './RecipeDialog';
 import { useAttachments } from './use-attachments';
 import { useCompleting } from './use-completing';
@@ -37,12 +38,14 @@ interface Props {
   sending: Sending;
   onOrigin: (origin: Origin | null) => void;
   onSend: (written: Written) => Promise<boolean>;
+  /** Answers a question that was clicked together. */
+  onReading: OnReading;
   /** A recipe was started. */
   onStarted: (message: string, threadId: string, runId: string) => void;
 }
 
 export function Composer(props: Props) {
-  const { threadId, last, origin, sending, onOrigin, onSend, onStarted } = props;
+  const { threadId, last, origin, sending, onOrigin, onSend, onReading, onStarted } = props;
   const project = useProject();
   const mayAttach = useMay('editor');
   const input = useRef<HTMLTextAreaElement>(null);
@@ -153,6 +156,7 @@ export function Composer(props: Props) {
         </div>
         <div className={classes.bar}>
           {mayAttach && <AttachButton onFiles={attachments.add} />}
+          <BuildButton onReading={onReading} />
           <Hints kind={kind} isRunning={isRunning} />
           {isRunning ? (
             <Button

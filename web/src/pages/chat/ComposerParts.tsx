@@ -1,11 +1,14 @@
 /** Parts of the place where messages are written: what is offered, attached, and said about keys. */
 import { ActionIcon, Kbd, Text, Tooltip } from '@mantine/core';
-import { Paperclip, X } from 'lucide-react';
-import { useRef } from 'react';
+import { Blocks, Paperclip, X } from 'lucide-react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import type { Completion } from './completing';
 import classes from './composer.module.css';
 import { COMPOSER_ID } from './composer-id';
 import type { Origin } from './origin';
+import type { OnReading } from './ReadingChips';
+
+const QueryBuilder = lazy(() => import('./QueryBuilder'));
 
 interface OptionsProps {
   id: string;
@@ -34,6 +37,36 @@ export function Options({ id, completion, chosen, onAccept }: OptionsProps) {
         </div>
       ))}
     </div>
+  );
+}
+
+/** Opens the query builder. */
+export function BuildButton({ onReading }: { onReading: OnReading }) {
+  const [opened, setOpened] = useState(false);
+  return (
+    <>
+      <Tooltip label="Build a question by clicking">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Build a question"
+          onClick={() => setOpened(true)}
+        >
+          <Blocks size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      {opened && (
+        <Suspense>
+          <QueryBuilder
+            onClose={() => setOpened(false)}
+            onAnswer={(message, reading) => {
+              setOpened(false);
+              onReading(message, reading);
+            }}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }
 

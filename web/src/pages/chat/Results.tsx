@@ -8,6 +8,7 @@ import { useFormats } from '@/components/format';
 import { ChartArtifact } from '@/pages/console/ChartArtifact';
 import { Artifacts } from '@/pages/run/Artifacts';
 import classes from './chat.module.css';
+import { AnswerRows } from './AnswerRows';
 import { blocksOf } from './markdown';
 import { shownOf } from './results';
 import { RowsTable } from './RowsTable';
@@ -22,6 +23,7 @@ export function Results({ turn }: { turn: Turn }) {
   const project = useProject();
   const formats = useFormats();
   const { table, charts, chartFiles, files } = useMemo(() => shownOf(turn), [turn]);
+  const isProposal = turn.reading !== null && turn.reading.status !== 'fact';
   return (
     <>
       {charts.map(({ key, spec, description }) => (
@@ -36,7 +38,9 @@ export function Results({ turn }: { turn: Turn }) {
           <ChartArtifact name={name} address={artifactAddress(project.id, turn.run_id, digest)} />
         </div>
       ))}
-      {table && (
+      {table && !isProposal && (turn.reading !== null ? (
+        <AnswerRows turn={turn} table={table} />
+      ) : (
         // An answer that shows rows already does not need them twice.
         <details open={!hasTable(turn.answer)} className={classes.rows}>
           <summary>
@@ -46,7 +50,7 @@ export function Results({ turn }: { turn: Turn }) {
           </summary>
           <RowsTable label={`Rows: ${table.title}`} table={table.table} />
         </details>
-      )}
+      ))}
       {files.length > 0 && <Artifacts runId={turn.run_id} artifacts={files} />}
     </>
   );

@@ -113,11 +113,6 @@ function StepFacts({ step, planned }: { step: TurnStep; planned: PlanStep | unde
         </span>
       )}
       {planned?.skill != null && <span>skill {planned.skill}</span>}
-      {planned && (
-        <span className="tabular" title="How sure the planner is">
-          {Math.round(planned.confidence * 100)} % sure
-        </span>
-      )}
       {planned && planned.needs.length > 0 && <span>after {planned.needs.join(', ')}</span>}
       {planned?.open && Object.keys(planned.open).length > 0 && (
         <span title="Found on the way; what else the tool could be given stays empty">

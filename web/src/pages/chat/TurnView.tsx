@@ -2,7 +2,7 @@
 import { Alert, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
-import { memo, useState } from 'react';
+import { memo, type ReactNode, useState } from 'react';
 import type { Turn } from '@/api/chat-types';
 import { inboxQuery } from '@/api/inbox';
 import type { Waiting } from '@/api/run-types';
@@ -18,6 +18,8 @@ import { useFollowing } from './following';
 import { PersonMessage } from './PersonMessage';
 import { PlanCard } from './PlanCard';
 import { Progress } from './Progress';
+import { NearestReadings, type OnReading, ReadingChips } from './ReadingChips';
+import readingClasses from './reading.module.css';
 import { Results } from './Results';
 import { SuggestionChips } from './SuggestionChips';
 import { TurnFooter } from './TurnFooter';
@@ -32,6 +34,8 @@ export interface TurnActions {
   onAgain: (turn: Turn) => void;
   /** The next message follows this turn. */
   onBranch: (turn: Turn) => void;
+  /** Answers another reading in the place of this turn. */
+  onReading: (turn: Turn, ...changed: Parameters<OnReading>) => void;
   /** Shows the conversation that leads to this turn. */
   onLeaf: (runId: string) => void;
 }
@@ -53,31 +57,37 @@ export const TurnView = memo(function TurnView({ turn, isLast, actions, shownKey
   const inPlace = new Set(calls.map(({ key }) => key));
   const elsewhere = waiting.filter(({ key }) => !inPlace.has(callKeyOf(key)));
   const isOver = isFinal(turn.status);
+  const work =
+    turn.plans.length > 0 ? (
+      <PlanCard
+        turn={turn}
+        waiting={waiting}
+        following={following}
+        isLast={isLast}
+        shownCall={shownCall}
+        onStarted={actions.onStarted}
+      />
+    ) : (
+      calls.map((call) => (
+        <CallCard
+          key={call.key}
+          call={call}
+          turn={turn}
+          waiting={waiting}
+          hasKeys={isLast}
+          isShown={call.key === shownCall}
+        />
+      ))
+    );
+  // Once a question is answered, the answer comes first; work that changed something shows its plan.
+  const isAnswered = isOver && turn.reading !== null && turn.status === 'done';
+  const onReading: OnReading = (...changed) => actions.onReading(turn, ...changed);
   return (
     <article className={classes.turn} id={`turn-${turn.run_id}`} aria-label={turn.message}>
       <PersonMessage turn={turn} actions={actions} />
       <div className={classes.reply}>
-        {turn.plans.length > 0 ? (
-          <PlanCard
-            turn={turn}
-            waiting={waiting}
-            following={following}
-            isLast={isLast}
-            shownCall={shownCall}
-            onStarted={actions.onStarted}
-          />
-        ) : (
-          calls.map((call) => (
-            <CallCard
-              key={call.key}
-              call={call}
-              turn={turn}
-              waiting={waiting}
-              hasKeys={isLast}
-              isShown={call.key === shownCall}
-            />
-          ))
-        )}
+        <ReadingChips turn={turn} onReading={onReading} />
+        {!isAnswered && work}
         <WaitingHere waiting={elsewhere} hasKeys={isLast} />
         <OtherWaits turn={turn} waiting={waiting} />
         <Progress turn={turn} following={following} />
@@ -86,9 +96,11 @@ export const TurnView = memo(function TurnView({ turn, isLast, actions, shownKey
           live={isOver ? undefined : following?.text.answer?.text}
           onSource={setSource}
         />
+        {isOver && <NearestReadings turn={turn} onReading={onReading} />}
         <Results turn={turn} />
         {turn.error && <Failed error={turn.error} />}
         <Deviations deviations={turn.deviations} />
+        {isAnswered && <HowDone isOpen={shownCall !== null}>{work}</HowDone>}
         {isOver && <TurnFooter turn={turn} isLast={isLast} actions={actions} />}
         {isOver && isLast && (
           <SuggestionChips suggestions={turn.suggestions} onSay={actions.onSay} />
@@ -97,6 +109,21 @@ export const TurnView = memo(function TurnView({ turn, isLast, actions, shownKey
     </article>
   );
 });
+
+/** Plan, steps and calls of an answer, folded away. */
+function HowDone({ isOpen, children }: { isOpen: boolean; children: ReactNode }) {
+  const [wanted, setWanted] = useState(false);
+  return (
+    <details
+      className={readingClasses.how}
+      open={wanted || isOpen}
+      onToggle={({ currentTarget }) => setWanted(currentTarget.open)}
+    >
+      <summary>How this was done</summary>
+      {(wanted || isOpen) && children}
+    </details>
+  );
+}
 
 /** What of the turn waits for the reader; a plan is reviewed on its own card. */
 function useWaiting({ run_id, status }: Turn): Waiting[] {

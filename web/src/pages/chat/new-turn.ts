@@ -23,7 +23,7 @@ export function withNewTurn(path: Turn[], { asked, runId, threadId, by, at }: Be
       mentions: asked.mentions ?? [],
       attachments: [],
       ...{ query_type: null, status: 'queued', waits: [], plans: [], steps: [] },
-      ...{ answer: null, reading: null, figures: [], deviations: [], suggestions: [], error: null },
+      ...{ answer: null, reading: null, chart: null, figures: [], deviations: [], suggestions: [], error: null },
       cost: { usd: null, is_priced: true, tokens: 0, seconds: 0 },
       ...{ created_by: by, created_at: at, ended_at: null, undoable: false },
     },

@@ -42,6 +42,7 @@ export function shownOf(turn: Turn): Shown {
     const chart = chartIn(value);
     return chart ? [{ key, ...chart }] : [];
   });
+  if (turn.chart) charts.push({ key: 'answer', ...turn.chart });
   const artifacts = unique(calls.flatMap((call) => call.artifacts));
   const isChart = ({ media_type: type }: Artifact) => type.includes('vegalite');
   return {

@@ -56,7 +56,8 @@ function withPlan(turn: Turn, data: Data): Turn {
     ...{ branch, id, title, agent, tools, fallback_tools },
     ...{ status: 'pending', summary: '', calls: [] },
   }));
-  return { ...turn, plans: [...turn.plans, plan], steps: [...turn.steps, ...steps] };
+  const reading = planned.asked ?? turn.reading;
+  return { ...turn, reading, plans: [...turn.plans, plan], steps: [...turn.steps, ...steps] };
 }
 
 function changeStep(

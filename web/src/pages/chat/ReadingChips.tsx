@@ -1,0 +1,102 @@
+/** What a question was taken to ask, in chips above its answer; a click on one changes it and answers again. */
+import { Button, Text } from '@mantine/core';
+import { CircleHelp, Plus } from 'lucide-react';
+import type { Turn } from '@/api/chat-types';
+import type { Reading } from '@/api/readings';
+import { isFinal } from '@/api/runs';
+import { useMay } from '@/app/project';
+import classes from './reading.module.css';
+import { PlaceMenu } from './PlaceMenu';
+
+/** Asks again: `message` is what the new turn is called, `reading` what it answers. */
+export type OnReading = (message: string, reading: Reading) => void;
+
+interface Props {
+  turn: Turn;
+  onReading: OnReading;
+}
+
+const SOURCES = {
+  asked: 'You asked for this',
+  definition: 'From the definitions of this project',
+  assumed: 'Steward assumed this',
+} as const;
+const ADDITIONS = [
+  ['/groups/-', 'Group by'],
+  ['/filters/-', 'Condition'],
+  ['/periods/-', 'Period'],
+  ['/measures/-', 'Figure'],
+  ['/limit', 'Ranking'],
+  ['/chart', 'Chart'],
+] as const;
+
+export function ReadingChips({ turn, onReading }: Props) {
+  const mayAsk = useMay('operator');
+  const told = turn.reading;
+  if (!told || (told.reading === null && told.unused.length === 0)) return null;
+  const { reading, chips, unused } = told;
+  const mayChange = mayAsk && isFinal(turn.status);
+  const words = [...new Set(unused.map(({ word }) => word))];
+  return (
+    <section className={classes.reading} aria-label="How the question was read">
+      {reading &&
+        chips.map((chip) => (
+          <PlaceMenu
+            key={chip.pointer + chip.text}
+            reading={reading}
+            pointer={chip.pointer}
+            label={chip.text}
+            title={SOURCES[chip.source ?? 'asked']}
+            source={chip.source ?? 'asked'}
+            isFixed={!mayChange}
+            onReading={onReading}
+          />
+        ))}
+      {reading && mayChange && <Additions reading={reading} onReading={onReading} />}
+      {words.length > 0 && (
+        <Text span size="xs" className={classes.unused}>
+          <CircleHelp size={13} aria-hidden />
+          Not used: {words.join(', ')}
+        </Text>
+      )}
+    </section>
+  );
+}
+
+/** One button that offers every kind of part. */
+export function Additions({ reading, onReading }: { reading: Reading; onReading: OnReading }) {
+  return (
+    <PlaceMenu
+      reading={reading}
+      pointer={null}
+      places={ADDITIONS}
+      label="Add"
+      title="Add a group, condition, period, figure, ranking or chart"
+      source="add"
+      icon={<Plus size={12} aria-hidden />}
+      onReading={onReading}
+    />
+  );
+}
+
+/** Readings to choose from where the question was not read whole. */
+export function NearestReadings({ turn, onReading }: Props) {
+  const mayAsk = useMay('operator');
+  const told = turn.reading;
+  if (!told || told.status === 'fact' || told.nearest.length === 0 || !mayAsk) return null;
+  return (
+    <ul className={classes.nearest} aria-label="Did you mean">
+      {told.nearest.map((reading, index) => (
+        <li key={index}>
+          <Button
+            variant="default"
+            size="xs"
+            onClick={() => onReading(turn.message, reading)}
+          >
+            {told.nearest_lines[index] ?? `Reading ${index + 1}`}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
