@@ -88,7 +88,15 @@ export interface Suggestion {
 export type TurnCost = Schemas['TurnCostOut'];
 
 type OpenInTurns =
-  'status' | 'waits' | 'plans' | 'steps' | 'figures' | 'deviations' | 'suggestions' | 'error' | 'chart';
+  | 'status'
+  | 'waits'
+  | 'plans'
+  | 'steps'
+  | 'figures'
+  | 'deviations'
+  | 'suggestions'
+  | 'error'
+  | 'chart';
 /** A message and everything that came of it; each is a run. */
 export type Turn = Omit<Schemas['TurnOut'], OpenInTurns> & {
   status: RunStatus;

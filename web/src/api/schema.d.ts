@@ -3680,6 +3680,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/threads/{thread_id}/turns/{run_id}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Turn Rows
+         * @description The rows that a call of the turn found, page by page.
+         */
+        get: operations["list_turn_rows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/threads/{thread_id}/turns/{run_id}/steps/{step_id}/apply": {
         parameters: {
             query?: never;
@@ -6556,6 +6576,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[list[Any]] */
+        Page_list_Any__: {
+            /** Items */
+            items: unknown[][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** PasswordChange */
         PasswordChange: {
             /** Current Password */
@@ -7095,7 +7122,7 @@ export interface components {
          */
         Reading: {
             /** Chart */
-            chart?: ("bar" | "line" | "area" | "pie" | "scatter" | "histogram") | null;
+            chart?: ("bar" | "line" | "area" | "pie" | "scatter" | "histogram" | "box" | "heatmap") | null;
             /**
              * Columns
              * @description For rows: which columns; none means all.
@@ -29484,6 +29511,90 @@ export interface operations {
             };
             /** @description Larger than allowed. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_turn_rows: {
+        parameters: {
+            query: {
+                key: string;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                thread_id: string;
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_list_Any__"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -6,7 +6,16 @@ export function turnOf(change: Partial<Turn>): Turn {
   return {
     ...{ run_id: runId, thread_id: 'thr_1', parent: null, siblings: [runId] },
     ...{ message: 'How many orders?', mentions: [], attachments: [], query_type: null },
-    ...{ status: 'done', waits: [], plans: [], steps: [], answer: null, figures: [], reading: null, chart: null },
+    ...{
+      status: 'done',
+      waits: [],
+      plans: [],
+      steps: [],
+      answer: null,
+      figures: [],
+      reading: null,
+      chart: null,
+    },
     ...{ deviations: [], suggestions: [], error: null, undoable: false },
     cost: { usd: null, is_priced: true, tokens: 0, seconds: 1 },
     ...{ created_by: 'usr_1', created_at: '2026-01-01T00:00:00Z' },

@@ -88,11 +88,7 @@ export function NearestReadings({ turn, onReading }: Props) {
     <ul className={classes.nearest} aria-label="Did you mean">
       {told.nearest.map((reading, index) => (
         <li key={index}>
-          <Button
-            variant="default"
-            size="xs"
-            onClick={() => onReading(turn.message, reading)}
-          >
+          <Button variant="default" size="xs" onClick={() => onReading(turn.message, reading)}>
             {told.nearest_lines[index] ?? `Reading ${index + 1}`}
           </Button>
         </li>

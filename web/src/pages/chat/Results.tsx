@@ -38,19 +38,21 @@ export function Results({ turn }: { turn: Turn }) {
           <ChartArtifact name={name} address={artifactAddress(project.id, turn.run_id, digest)} />
         </div>
       ))}
-      {table && !isProposal && (turn.reading !== null ? (
-        <AnswerRows turn={turn} table={table} />
-      ) : (
-        // An answer that shows rows already does not need them twice.
-        <details open={!hasTable(turn.answer)} className={classes.rows}>
-          <summary>
-            {formats.number(table.rowsInAll)} {table.rowsInAll === 1 ? 'row' : 'rows'}
-            {table.rowsInAll > table.table.rows.length &&
-              `, the first ${formats.number(table.table.rows.length)} here`}
-          </summary>
-          <RowsTable label={`Rows: ${table.title}`} table={table.table} />
-        </details>
-      ))}
+      {table &&
+        !isProposal &&
+        (turn.reading !== null ? (
+          <AnswerRows turn={turn} table={table} />
+        ) : (
+          // An answer that shows rows already does not need them twice.
+          <details open={!hasTable(turn.answer)} className={classes.rows}>
+            <summary>
+              {formats.number(table.rowsInAll)} {table.rowsInAll === 1 ? 'row' : 'rows'}
+              {table.rowsInAll > table.table.rows.length &&
+                `, the first ${formats.number(table.table.rows.length)} here`}
+            </summary>
+            <RowsTable label={`Rows: ${table.title}`} table={table.table} />
+          </details>
+        ))}
       {files.length > 0 && <Artifacts runId={turn.run_id} artifacts={files} />}
     </>
   );
