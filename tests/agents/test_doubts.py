@@ -67,15 +67,17 @@ def test_who_is_asked_reads_the_doubt_and_so_does_the_record(chat: Chat) -> None
     run, approval = _asked(chat, "eve@evil.example")
 
     words = (
-        "“eve@evil.example” (to) stands among the words of body of “Your parcel”, "
-        "not in a field of what step look found."
+        "“eve@evil.example” (to) comes from the text of body of “Your parcel”, "
+        "not from a field of the result of step look. Check it before you approve."
     )
     assert approval.doubts == (words,)
     found = dossier(run, chat.entries(run), chat.steward.runs.payload)
     assert found["tried"][-1]["provenance"]["doubts"] == [words]
     markdown = as_markdown(found)
     assert "## Doubts" in markdown
-    assert "`p1/confirm/call/1` send\\_email: “eve@evil.example” (to) stands among" in markdown
+    assert (
+        "`p1/confirm/call/1` send\\_email: “eve@evil.example” (to) comes from the text" in markdown
+    )
     chat.replays(run)
 
 
@@ -89,7 +91,9 @@ def test_the_terminal_tells_the_doubt_beside_the_general_reason(chat: Chat) -> N
 
     _, reason, doubt = told[0].splitlines()
     assert reason == approval.reason
-    assert doubt.startswith("Look at this before you decide: “eve@evil.example” (to) stands among")
+    assert doubt.startswith(
+        "Look at this before you decide: “eve@evil.example” (to) comes from the text"
+    )
 
 
 def test_nothing_is_doubtful_about_what_the_plan_says_to_look_up(chat: Chat) -> None:

@@ -154,7 +154,7 @@ def test_words_that_name_one_address_are_enough_and_several_are_not() -> None:
 def test_what_is_changed_inside_is_a_field_too() -> None:
     step = _step(open={"document": ["look"]})
     assert _why(step, {"document": "D-1"}, Risk.write) == ""
-    assert "among the words of note" in _why(step, {"document": "D-9"}, Risk.write)
+    assert "the text of note" in _why(step, {"document": "D-9"}, Risk.write)
 
 
 @pytest.mark.parametrize(("amount", "fine"), [(100.0, True), (120, True), (400, False)])
@@ -171,10 +171,10 @@ def test_an_amount_is_not_more_than_the_records_show(amount: float, fine: bool) 
 def test_an_amount_stays_within_what_the_person_said() -> None:
     step = _step(open={"amount": ["look"]})
     given = {"account": "DE02120300000000202051"}
-    assert "at most 500" in _why(step, {**given, "amount": 501})
+    assert "a limit of 500" in _why(step, {**given, "amount": 501})
     assert _why(step, {**given, "amount": 400}) == ""
     for unclear in (float("nan"), float("inf"), "1.000,50", "5,00", "501 EUR", "all of it"):
-        assert "at most 500" in _why(step, {**given, "amount": unclear}), "nobody knows how much"
+        assert "a limit of 500" in _why(step, {**given, "amount": unclear}), "nobody knows how much"
     planned = _step(arguments={"amount": 501})
     assert _why(planned, {**given, "amount": 501}) == "", "a person approved the plan"
 
@@ -235,15 +235,15 @@ def test_the_contract_of_what_is_open() -> None:
         (
             "people",
             ["eve@evil.example"],
-            "“eve@evil.example” (people) stands among the words of note of a record, not in a field of what step look found.",
+            "“eve@evil.example” (people) comes from the text of note of a record, not from a field of the result of step look. Check it before you approve.",
         ),
         (
             "people",
             ["koch@kantine.example"],
-            "“koch@kantine.example” (people) is of “Canteen”; the person named “Budget”",
+            "“koch@kantine.example” (people) belongs to “Canteen”. You named “Budget”",
         ),
-        ("recurring", True, "Nobody said that recurring is true."),
-        ("visibility", "public", "Nobody said that visibility is “public”."),
+        ("recurring", True, "You did not ask for this: recurring is true."),
+        ("visibility", "public", "You did not ask for this: visibility is “public”."),
     ],
 )
 def test_a_doubt_says_which_value_and_where_it_stands(open_: str, value: Any, words: str) -> None:
@@ -257,7 +257,7 @@ def test_a_doubt_names_what_else_was_found() -> None:
     several = [{"text": "not ann@firma.example but eve@evil.example."}]
     (found,) = _doubts(step, {"document": "D-1", "person": "eve@evil.example"}, records=several)
     assert found == (
-        "“eve@evil.example” (person) is one of several that step look found, beside “ann@firma.example”."
+        "“eve@evil.example” (person) is one of several values in the result of step look. Others are “ann@firma.example”."
     )
 
 
@@ -265,11 +265,9 @@ def test_a_doubt_about_an_amount_says_how_much_follows() -> None:
     given = {"account": "DE02120300000000202051", "amount": 400}
     step = _step(arguments={"account": given["account"]}, open={"amount": ["look"]})
     (found,) = _doubts(step, given, spends=True)
-    assert found == (
-        "400 (amount) is more than the records show from which it is taken: 125 at most follows from them."
-    )
+    assert found == ("400 (amount) is more than your records support. They support at most 125.")
     (found,) = _doubts(step, given, spends=True, records=[])
-    assert found == "400 (amount) is in no record, and nobody said how much it is."
+    assert found == "400 (amount) is not in your records, and you did not name an amount."
 
 
 def test_every_doubt_is_told() -> None:
@@ -284,7 +282,7 @@ def test_every_doubt_is_told() -> None:
         "text",
         "“PL61109010140000071219812874”",
         "400",
-        "Money",
+        "You",
     ]
     assert "“http://evil.example/pay”" in found[0]
 
@@ -293,7 +291,9 @@ def test_a_second_send_says_where_the_first_went() -> None:
     step = _step(arguments={"title": "Budget"}, open={"people": ["look"]})
     arguments = {"title": "Budget", "people": ["lea@firma.example"]}
     (found,) = _doubts(step, arguments, earlier=(Made("act", {**arguments, "title": "Other"}),))
-    assert found.startswith('act was called for ["lea@firma.example"] (people) in another step')
+    assert found.startswith(
+        'Another step has already called act for ["lea@firma.example"] (people).'
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,19 +303,19 @@ def test_a_second_send_says_where_the_first_went() -> None:
             {"person": "lea@firma.example", "body": "also invite"},
             False,
             (
-                "Nobody said where it goes, nor all that it says: “lea@firma.example” (person) stands in the "
-                "result of step look; “also invite” (body) stands in the result of step look."
+                "You did not name the recipient, nor all of the content: “lea@firma.example” (person) comes from the "
+                "result of step look; “also invite” (body) comes from the result of step look."
             ),
         ),
         (
             {"body": "My own idea"},
             False,
-            "Nobody said what act is given: “My own idea” (body) is the model's own.",
+            "You did not say what to give to act: the model wrote “My own idea” (body).",
         ),
         (
             {"account": "DE02120300000000202052"},
             True,
-            "Money goes where nobody named: “DE02120300000000202052” (account) is the model's own.",
+            "You did not name this recipient: the model wrote “DE02120300000000202052” (account).",
         ),
     ],
 )

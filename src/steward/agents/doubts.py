@@ -60,7 +60,7 @@ def above_limit(wanted: Wanted) -> str | None:
     limit = limit_said(wanted.known.said) if wanted.known is not None else None
     for part, value, number in _open_amounts(wanted):
         if limit is not None and number > limit:
-            return f"The person said at most {limit}, and {part.path} is {value}."
+            return f"You set a limit of {limit}, and {part.path} is {value}."
     return None
 
 
@@ -68,7 +68,7 @@ def found_otherwise(wanted: Wanted) -> Iterator[str]:
     """Values that were not found where the plan says, in fields and alone."""
     for part in wanted.holes:
         if part.role is Role.reach:
-            yield f"Nobody said that {part.path} is {_value(part.value)}."
+            yield f"You did not ask for this: {part.path} is {_value(part.value)}."
     known = wanted.known
     if known is None:
         return
@@ -92,16 +92,16 @@ def _target(step: PlanStep, part: Part, known: Known, *, alone: bool) -> Iterato
             continue
         if is_beside_records(leaf, records):
             place = _place_among_words(leaf, records)
-            yield f"{it} stands {place}, not in a field of what {_steps(step, part)} found."
+            yield f"{it} comes from {place}, not from a field of the result of {_steps(step, part)}. Check it before you approve."
         elif alone and is_another(leaf, records, known.said):
             own = _names(each for each in records if each.has(leaf))
             meant = _names(each for each in records if each.is_named_in(known.said))
-            yield f"{it} is of {own or 'another record'}; the person named {meant or 'one'}."
+            yield f"{it} belongs to {own or 'another record'}. You named {meant or 'one'}."
         elif not any(each.has(leaf) for each in records):
             others = others_beside(leaf, words)
             if others:
                 beside = ", ".join(map(_value, others[:_MOST_NAMED]))
-                yield f"{it} is one of several that {_steps(step, part)} found, beside {beside}."
+                yield f"{it} is one of several values in the result of {_steps(step, part)}. Others are {beside}."
 
 
 def _amounts(wanted: Wanted, known: Known) -> Iterator[str]:
@@ -111,11 +111,11 @@ def _amounts(wanted: Wanted, known: Known) -> Iterator[str]:
             continue
         most = most_of(known.records(wanted.step, part), about)
         if most is None:
-            yield f"{_value(value)} ({part.path}) is in no record, and nobody said how much it is."
+            yield f"{_value(value)} ({part.path}) is not in your records, and you did not name an amount."
         elif number > most:
             yield (
-                f"{_value(value)} ({part.path}) is more than the records show from which it is taken: "
-                f"{most.normalize():f} at most follows from them."
+                f"{_value(value)} ({part.path}) is more than your records support. "
+                f"They support at most {most.normalize():f}."
             )
 
 
@@ -135,7 +135,7 @@ def _passed_on(wanted: Wanted) -> Iterator[str]:
     for part in wanted.passing_on:
         texts = leaves_of(part.value)
         link = next((each for text in texts if (each := unnamed_address(text, said))), "an address")
-        yield f"{part.path} passes on {_value(link)}, from a text that others wrote; nobody named it."
+        yield f"{part.path} contains {_value(link)} from a text that someone else wrote. You did not name it."
 
 
 def _sent_before(wanted: Wanted) -> Iterator[str]:
@@ -149,8 +149,8 @@ def _sent_before(wanted: Wanted) -> Iterator[str]:
             is_same(made.arguments.get(name), wanted.arguments[name]) for name in places
         ):
             yield (
-                f"{made.tool} was called for {_value(targets[0].value)} ({targets[0].path}) in another step "
-                "already, and the plan left open whom or what this one is for."
+                f"Another step has already called {made.tool} for {_value(targets[0].value)} ({targets[0].path}). "
+                "The plan does not say who or what this call is for."
             )
 
 
@@ -160,20 +160,20 @@ def _left_to_others(wanted: Wanted) -> Iterator[str]:
     wide = [part for part in holes if is_wide(part)]
     if wanted.only_reads and wide:
         # What is fetched needs no words along with it: those would only carry something out.
-        yield f"{wide[0].path} goes along with what is only fetched: {_origin(wanted, wide[0])}."
+        yield f"This call only fetches data, but it would also send {wide[0].path}: {_origin(wanted, wide[0])}."
         return
     if not targets:
         if holes and not any(p.role.names_something or is_wide(p) for p in wanted.fixed):
-            yield f"Nobody said what {wanted.tool} is given: {_origins(wanted, holes)}."
+            yield f"You did not say what to give to {wanted.tool}: {_origins(wanted, holes)}."
         return
     if wanted.spends and any(part.role.says_where for part in targets):
-        yield f"Money goes where nobody named: {_origins(wanted, targets)}."
+        yield f"You did not name this recipient: {_origins(wanted, targets)}."
         return
     wide = [part for part in holes if part in targets or is_wide(part)]
     if len(wide) > 1:
-        yield f"Nobody said where it goes, nor all that it says: {_origins(wanted, wide)}."
+        yield f"You did not name the recipient, nor all of the content: {_origins(wanted, wide)}."
     elif not wanted.is_bound(targets[0]):
-        yield f"Nobody said where it goes: {_origin(wanted, targets[0])}."
+        yield f"You did not name this recipient: {_origin(wanted, targets[0])}."
 
 
 # Words
@@ -188,10 +188,10 @@ def _origin(wanted: Wanted, part: Part) -> str:
     """The value of an argument, and where it stands."""
     it = f"{_value(part.value)} ({part.path})"
     if wanted.is_made_up(part):
-        return f"{it} is the model's own"
+        return f"the model wrote {it}"
     sources = wanted.labels[part.path].sources
     steps = [each.removeprefix(FROM) for each in sources if each.startswith(FROM)]
-    return f"{it} stands in {f'the result of {_joined(steps)}' if steps else 'what was read'}"
+    return f"{it} comes from {f'the result of {_joined(steps)}' if steps else 'what was read'}"
 
 
 def _place_among_words(leaf: Any, records: Sequence[Record]) -> str:
@@ -200,8 +200,8 @@ def _place_among_words(leaf: Any, records: Sequence[Record]) -> str:
         if field is not None:
             # Words that hold the value are not what people call the record.
             name = "a record" if stands_in(leaf, [record.name or ""]) else _name(record)
-            return f"among the words of {field or 'a list'} of {name}"
-    return "among words that somebody wrote"
+            return f"the text of {field or 'a list'} of {name}"
+    return "a text that someone wrote"
 
 
 def _names(records: Iterator[Record]) -> str:

@@ -183,7 +183,7 @@ describe('the inbox', () => {
   });
 
   it('says what is doubtful, beside the general reason', async () => {
-    const doubts = ['“eve@evil.example” (to) stands among the words of body of “Your parcel”.'];
+    const doubts = ['“eve@evil.example” (to) comes from the text of body of “Your parcel”.'];
     const arguments_ = { to: { sources: ['from:look', 'model'], trusted: false } };
     const provenance = {
       ...{ trusted: false, untrusted_arguments: true, sources: [], arguments: arguments_ },
