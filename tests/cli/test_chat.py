@@ -214,7 +214,7 @@ def test_the_text_of_an_answer_streams_to_a_terminal_and_cannot_steer_it(
 
     screen.live({"answer": LiveText(2, "Other")})
     screen.live({"answer": LiveText(3, "Anew")})
-    assert "The model begins anew." in err.getvalue()
+    assert "The model starts again." in err.getvalue()
     screen.answer("Something else.")
     assert out.getvalue().endswith("Anew\nSomething else.\n")
     assert "not what was shown so far" in err.getvalue()

@@ -217,6 +217,9 @@ class _Driving:
 
 def _end(screen: Screen, turn: dict[str, Any], left: list[Waiting], thread_id: str) -> None:
     """What remains to be said; the answer alone goes to the output."""
+    chips = [chip["text"] for chip in (turn["reading"] or {}).get("chips", ())]
+    if chips:
+        screen.line(f"Read as: {' · '.join(chips)}")
     if turn["answer"]:
         screen.answer(turn["answer"])
     screen.rest()

@@ -95,7 +95,7 @@ class Screen:
                 return
         before = any(part.text for name, part in self._parts.items() if name == _ANSWER)
         if before and self._streams:
-            self.line("The answer is not what was shown so far; this is it:")
+            self.line("The answer has changed since it was shown. This is the final answer:")
         self.rest()
         self._write(sys.stdout, f"{shown}\n")
 
@@ -135,7 +135,7 @@ class Screen:
 
     def _on_wait(self, data: dict[str, Any]) -> None:
         if data["kind"] == "undo_window":
-            self.line("  It goes out in a few seconds; Ctrl-C takes it back.")
+            self.line("  Steward sends it in a few seconds. Press Ctrl-C to cancel.")
 
     # Text
 
@@ -148,7 +148,7 @@ class Screen:
             self._open = part
         elif self._parts[part].began_anew:
             self.rest()
-            self.line("The model begins anew.")
+            self.line("The model starts again.")
             self._open = part
         self._write(sys.stdout, plain(fresh))
 
