@@ -8,10 +8,11 @@ computed by hand-written SQL in DuckDB over the same files.
     .venv/bin/python benchmarks/questions.py --quick           three sets, for a smoke test
     .venv/bin/python benchmarks/questions.py --misses FILE     writes the misses of the open half to a file
     … --defog DIR --geography DIR                              adds questions that others wrote (see their modules)
+    … --model-url URL --journals DIR                           asks with a model and keeps the conversations
 
 Right is an answer as a fact whose rows are those asked for, or a question back where the tables do not hold the answer.
 Wrong as fact is any other answer given as a fact. The last line is JSON: `right`, `wrong_as_fact` and `asked_back` as parts
-of all questions, `held_out_…` of the half that no one tunes to. `defog_refused` is the part of Defog's unanswerable
+of all questions, `held_out_…` of the half that no one tunes to, `model_…` of the conversations that were kept. `defog_refused` is the part of Defog's unanswerable
 questions that chat does not answer.
 """
 
@@ -31,9 +32,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.question_sets import Conversation, QuestionSet, Turn, read_sets
 from benchmarks.question_sets.comparing import Row, same_rows
 from benchmarks.question_sets.outside import Case, Database
-from benchmarks.question_sets.studio import Reply, Studio, open_studio
+from benchmarks.question_sets.recording import keep, kept
+from benchmarks.question_sets.studio import Reply, Said, Studio, open_studio
 from benchmarks.question_sets.tables import READING, open_tables, write_file
 
+JOURNALS = Path(__file__).parent / "question_sets" / "journals"
 QUICK = ("cars", "penguins", "tips")
 
 
@@ -84,26 +87,36 @@ def _is_right(turn: Turn, reply: Reply, answers: Sequence[Sequence[Row]]) -> boo
     )
 
 
-def ask_set(studio: Studio, questions: QuestionSet, folder: Path, *, defined: bool) -> list[Judged]:
-    """Asks all questions of a set in a project of its own."""
+Asked = Iterable[tuple[Conversation, Iterable[Said]]]
+
+
+def ask_set(studio: Studio, project: str, questions: QuestionSet, keeping: Path | None) -> Asked:
+    """Asks the questions of a set one by one, each conversation in a thread of its own."""
+    for conversation in questions.conversations:
+        said: list[Said] = []
+        for turn in conversation.turns:
+            said.append(studio.ask(project, turn.ask, said[-1].thread if said else None))
+        if keeping is not None:
+            keep(keeping, conversation, said)
+        yield conversation, said
+
+
+def judge_set(
+    questions: QuestionSet, asked: Asked, files: dict[str, Path], *, defined: bool
+) -> list[Judged]:
     began = time.perf_counter()
-    folder.mkdir()
-    files = {name: write_file(name, folder) for name in questions.tables}
-    project = studio.project(questions.title, files, READING)
     judged = []
     with open_tables(files) as tables:
-        for conversation in questions.conversations:
-            thread: str | None = None
-            for turn in conversation.turns:
-                reply, thread = studio.ask(project, turn.ask, thread)
-                answers = answers_of(tables, turn)
+        for conversation, said in asked:
+            for turn, each in zip(conversation.turns, said, strict=True):
+                answers, reply = answers_of(tables, turn), each.reply
                 verdict = judge(turn, reply, answers, defined=defined)
                 expected = " or ".join(str(rows[:5]) for rows in answers[:2]) or turn.back or ""
                 judged.append(Judged(questions.name, conversation, turn, reply, verdict, expected))
     right = sum(each.verdict == "right" for each in judged)
     wrong = sum(each.verdict == "wrong" for each in judged)
     took = time.perf_counter() - began
-    say(f"{questions.name:12} {len(judged):4} {right:6} {wrong:6} {took:7.1f} s")
+    say(f"{questions.name:14} {len(judged):4} {right:6} {wrong:6} {took:7.1f} s")
     return judged
 
 
@@ -160,7 +173,7 @@ def ask_database(studio: Studio, database: Database) -> list[tuple[Case, str]]:
     project = studio.project(database.name, database.files)
     judged = []
     for case in database.cases:
-        reply, _ = studio.ask(project, case.turn.ask)
+        reply = studio.ask(project, case.turn.ask).reply
         judged.append((case, judge(case.turn, reply, case.answers, defined=False)))
     verdicts = [verdict for _, verdict in judged]
     say(
@@ -190,19 +203,45 @@ def ask_outside(prefix: str, databases: Iterable[Database]) -> dict[str, float]:
     return figures
 
 
-def _ask_all(sets: Sequence[QuestionSet], *, defined: bool) -> list[Judged]:
-    say(
-        f"{'set':12} {'asked':>4} {'right':>5} {'wrong':>6} {'with' if defined else 'without'} definitions"
-    )
-    with tempfile.TemporaryDirectory() as folder, open_studio(Path(folder) / "home") as studio:
-        return [
-            each
-            for one in sets
-            for each in ask_set(studio, one, Path(folder) / one.name, defined=defined)
-        ]
+def ask_own(
+    sets: Sequence[QuestionSet],
+    *,
+    defined: bool = False,
+    model: dict[str, str] | None = None,
+    keeping: Path | None = None,
+) -> list[Judged]:
+    """Asks the questions of every set in a project of its own."""
+    say(f"\n{'set':14} {'asked':>4} {'right':>5} {'wrong':>6}")
+    judged: list[Judged] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_studio(Path(folder) / "home", model) as studio,
+    ):
+        for one in sets:
+            files = _files(one, Path(folder))
+            project = studio.project(one.title, files, READING)
+            judged += judge_set(one, ask_set(studio, project, one, keeping), files, defined=defined)
+    return judged
 
 
-def main() -> None:
+def judge_kept(sets: Sequence[QuestionSet], journals: Path) -> list[Judged]:
+    """Judges conversations that were kept when they were had with a model."""
+    judged: list[Judged] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for one in sets:
+            asked = list(kept(journals, one))
+            if asked:
+                judged += judge_set(one, asked, _files(one, Path(folder)), defined=False)
+    return judged
+
+
+def _files(questions: QuestionSet, folder: Path) -> dict[str, Path]:
+    place = folder / questions.name
+    place.mkdir()
+    return {name: write_file(name, place) for name in questions.tables}
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="three sets only")
     parser.add_argument("--sets", nargs="*", default=(), help="names of sets; all unless given")
@@ -211,12 +250,34 @@ def main() -> None:
     parser.add_argument("--defog", type=Path, help="folder with Defog's questions and databases")
     parser.add_argument("--geography", type=Path, help="folder with text2sql-data's geography")
     parser.add_argument("--outside-only", action="store_true", help="leave out our own sets")
-    options = parser.parse_args()
+    parser.add_argument("--model-url", help="an OpenAI-compatible server to ask with")
+    parser.add_argument("--model-name", default="local", help="the model's name there")
+    parser.add_argument("--journals", type=Path, default=JOURNALS, help="kept conversations")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = _options()
     began = time.perf_counter()
     figures: dict[str, float] = {}
-    if not options.outside_only:
-        sets = read_sets(QUICK if options.quick else options.sets)
-        figures |= ask_own(sets, options.misses, held_out=options.show_held_out)
+    sets = read_sets(QUICK if options.quick else options.sets)
+    if options.model_url is not None:
+        model = {
+            "provider": "compatible",
+            "name": options.model_name,
+            "base_url": options.model_url,
+        }
+        figures |= both_halves(ask_own(sets, model=model, keeping=options.journals), "model_")
+    elif not options.outside_only:
+        judged = ask_own(sets)
+        figures |= both_halves(judged)
+        if options.misses is not None:
+            options.misses.write_text(misses(judged, held_out=options.show_held_out))
+        with_model = judge_kept(sets, options.journals)
+        if with_model:
+            figures |= both_halves(with_model, "model_")
+        else:
+            say(f"No conversations with a model are kept in {options.journals}.")
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         if options.defog is not None:
@@ -228,17 +289,6 @@ def main() -> None:
 
             figures |= ask_outside("geography_", [read_geography(options.geography, scratch)])
     say(json.dumps({**figures, "seconds": round(time.perf_counter() - began)}))
-
-
-def ask_own(
-    sets: Sequence[QuestionSet], missed: Path | None, *, held_out: bool
-) -> dict[str, float]:
-    judged = _ask_all(sets, defined=False)
-    if missed is not None:
-        missed.write_text(misses(judged, held_out=held_out))
-    seconds = sorted(each.reply.seconds for each in judged)
-    say(f"one answer took {seconds[len(seconds) // 2]:.2f} s (median), {seconds[-1]:.1f} s at most")
-    return both_halves(judged)
 
 
 if __name__ == "__main__":

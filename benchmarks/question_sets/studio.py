@@ -20,8 +20,10 @@ from steward.testing.installation import fast_passwords
 from steward.trace.logs import configure_logs
 
 Status = Literal["fact", "asked", "refused", "failed"]
-_OVER = {"done", "failed", "cancelled", "rolled_back"}
-_SECONDS = 120
+_GIVEN: dict[str, Status] = {"fact": "fact", "proposal": "asked", "refused": "refused"}
+_GOING = {"queued", "running"}
+_FAILED = {"failed", "cancelled", "rolled_back"}
+_SECONDS = 600
 _MARKS = {"point": "scatter", "circle": "scatter", "arc": "pie", "area": "line", "rect": "heatmap"}
 
 
@@ -37,49 +39,47 @@ class Reply:
     seconds: float
 
 
-def status_of(chat: Mapping[str, Any]) -> Status:
+def status_of(turn: Mapping[str, Any]) -> Status:
     """How the answer is given: as a fact, as a proposal or question to the person, not at all."""
-    if chat["status"] == "failed":
+    if turn["status"] in _FAILED:
         return "failed"
-    if chat["status"] != "done":
+    if turn["status"] != "done":
         return "asked"
-    reading = chat["turn"].get("reading")
-    if reading is not None:
-        told: dict[str, Status] = {"fact": "fact", "proposal": "asked", "refused": "refused"}
-        return told[reading["status"]]
-    return "fact" if _shown(chat) or any(map(_has_chart, _calls(chat))) else "refused"
+    if turn["reading"] is not None:
+        return _GIVEN[turn["reading"]["status"]]
+    return "fact" if _shown(turn) or any(map(_charts, _calls(turn))) else "refused"
 
 
-def _calls(chat: Mapping[str, Any]) -> list[dict[str, Any]]:
-    steps = (chat.get("turn") or {}).get("steps", ())
-    return [call for step in steps for call in step["calls"] if call["state"] == "done"]
+def _calls(turn: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [call for step in turn["steps"] for call in step["calls"] if call["state"] == "done"]
 
 
-def _has_chart(call: Mapping[str, Any]) -> bool:
-    return any("vegalite" in artifact["media_type"] for artifact in call["artifacts"])
+def _charts(call: Mapping[str, Any]) -> list[str]:
+    """Digests of the charts that a call made."""
+    return [each["digest"] for each in call["artifacts"] if "vegalite" in each["media_type"]]
 
 
-def _shown(chat: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(turn: Mapping[str, Any]) -> dict[str, Any]:
     """The last table that the answer shows."""
-    for call in reversed(_calls(chat)):
+    for call in reversed(_calls(turn)):
         value = call["value"]
         if isinstance(value, dict) and value.get("columns") and isinstance(value.get("rows"), list):
             return value
     return {}
 
 
-def reply_of(chat: Mapping[str, Any], chart: Mapping[str, Any] | None, seconds: float) -> Reply:
-    shown = _shown(chat)
+def reply_of(turn: Mapping[str, Any], chart: Mapping[str, Any] | None) -> Reply:
+    shown = _shown(turn)
     if not shown and chart:
         shown = {"rows": chart.get("data", {}).get("values", [])}
     rows = shown.get("rows", [])
     return Reply(
-        status=status_of(chat),
-        text=chat.get("answer") or "",
+        status=status_of(turn),
+        text=turn["answer"] or "",
         rows=[list(row.values()) if isinstance(row, dict) else row for row in rows],
         rows_in_all=shown.get("rows_in_all") or len(rows),
         chart=_kind(chart) if chart else None,
-        seconds=seconds,
+        seconds=turn["cost"]["seconds"],
     )
 
 
@@ -90,6 +90,19 @@ def _kind(chart: Mapping[str, Any]) -> str:
     kind = str(mark.get("type", "") if isinstance(mark, dict) else mark)
     is_binned = '"bin"' in json.dumps(layers[0].get("encoding", {}))
     return "histogram" if is_binned else _MARKS.get(kind, kind)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A turn of a conversation as the API tells it; it can be kept and judged again."""
+
+    thread: str
+    turn: dict[str, Any]
+    chart: dict[str, Any] | None
+
+    @property
+    def reply(self) -> Reply:
+        return reply_of(self.turn, self.chart)
 
 
 class Studio:
@@ -122,26 +135,23 @@ class Studio:
         if profile["run"] is not None:
             self._finished(project, profile["run"])
 
-    def ask(self, project: str, message: str, thread: str | None = None) -> tuple[Reply, str]:
-        """The reply, and the thread in which to go on."""
-        began = time.perf_counter()
+    def ask(self, project: str, message: str, thread: str | None = None) -> Said:
+        """Asks in a thread, or in a new one, and waits for the answer or for a question back."""
         body = {"message": message, **({"thread_id": thread} if thread else {})}
-        said = self._post(f"{project}/chat", body)
-        took = time.perf_counter() - began
-        return reply_of(said, self._chart(project, said), took), said["thread_id"]
-
-    def _chart(self, project: str, chat: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The Vega-Lite specification of the last chart of an answer."""
-        for call in reversed(_calls(chat)):
-            for artifact in call["artifacts"]:
-                if "vegalite" in artifact["media_type"]:
-                    run = f"{project}/runs/{chat['run_id']}"
-                    return self._get(f"{run}/artifacts/{artifact['digest']}")
-        return None
+        started = self._post(f"{project}/chat", body)
+        turn, thread = started["turn"], started["thread_id"]
+        until = time.monotonic() + _SECONDS
+        while turn["status"] in _GOING and time.monotonic() < until:
+            time.sleep(0.1)
+            turn = self._get(f"{project}/threads/{thread}/turns/{started['run_id']}")
+        digests = [digest for call in _calls(turn) for digest in _charts(call)]
+        run = f"{project}/runs/{started['run_id']}"
+        chart = self._get(f"{run}/artifacts/{digests[-1]}") if digests else None
+        return Said(thread, turn, chart)
 
     def _finished(self, project: str, run: dict[str, Any]) -> None:
         until = time.monotonic() + _SECONDS
-        while run["status"] not in _OVER and time.monotonic() < until:
+        while run["status"] in _GOING and time.monotonic() < until:
             time.sleep(0.05)
             run = self._get(f"{project}/runs/{run['id']}")
         if run["status"] != "done":
@@ -162,9 +172,13 @@ class Studio:
 
 
 @contextmanager
-def open_studio(home: Path) -> Iterator[Studio]:
+def open_studio(home: Path, model: Mapping[str, str] | None = None) -> Iterator[Studio]:
+    """A Steward without a model, or with the one given (provider, name, base_url)."""
     settings = load_settings(
-        home=home, http={"requests_per_minute": 1_000_000}, log={"level": "error"}
+        home=home,
+        http={"requests_per_minute": 1_000_000},
+        log={"level": "error"},
+        models={"default": model},
     )
     configure_logs(settings.log)
     steward: Steward = open_steward(settings, passwords=fast_passwords())

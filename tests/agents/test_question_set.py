@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks.question_sets import QuestionSet, read_sets
 from benchmarks.question_sets.comparing import same_rows, same_value
+from benchmarks.question_sets.recording import keep, kept
+from benchmarks.question_sets.studio import Said
 from benchmarks.question_sets.tables import SOURCES, open_tables, write_file
 from steward.definitions import Definitions
 
@@ -104,3 +106,31 @@ def test_rows_too_many_or_too_few_are_not_the_answer() -> None:
     assert not same_rows([("a",), ("b",)], [["a"]], ordered=False)
     assert same_rows([("a",), ("b",)], [["a"]], in_all=2, ordered=False)
     assert not same_rows([("a",)], [], ordered=False)
+
+
+def _turn(reading: dict[str, Any] | None, rows: list[list[Any]]) -> dict[str, Any]:
+    value = {"columns": [{"name": "count"}], "rows": rows}
+    call = {"state": "done", "value": value, "artifacts": []}
+    return {
+        "status": "done",
+        "reading": reading,
+        "answer": "108 cars.",
+        "steps": [{"calls": [call] if rows else []}],
+        "cost": {"seconds": 0.2},
+    }
+
+
+def test_an_answer_counts_as_a_fact_only_when_it_is_given_as_one() -> None:
+    fact, proposal = {"status": "fact"}, {"status": "proposal"}
+    assert Said("t", _turn(fact, [[108]]), None).reply.status == "fact"
+    assert Said("t", _turn(proposal, [[108]]), None).reply.status == "asked"
+    assert Said("t", _turn(None, []), None).reply.status == "refused"
+    assert Said("t", _turn(None, [[108]]), None).reply.status == "fact"
+    assert Said("t", {**_turn(None, []), "status": "failed"}, None).reply.status == "failed"
+
+
+def test_kept_conversations_are_judged_again(chinook: QuestionSet, tmp_path: Path) -> None:
+    conversation = chinook.conversations[0]
+    said = [Said("t", _turn(None, [[108]]), None) for _ in conversation.turns]
+    keep(tmp_path, conversation, said)
+    assert list(kept(tmp_path, chinook)) == [(conversation, said)]
