@@ -14,9 +14,11 @@ from fastapi.routing import APIRoute
 
 from steward.api.context import address_of, context_of, steward_of
 from steward.api.seeing import Seeing
+from steward.core.demand import DEMAND
 from steward.core.errors import Bug, Denied, NotFound, Unauthenticated
 from steward.core.ids import is_id
 from steward.core.settings import HttpSettings
+from steward.core.shares import Share
 from steward.identity import Access, Principal, Role, Via
 from steward.trace import add_to_context
 
@@ -70,6 +72,7 @@ class InProject(Guard):
         if not (self.runner and access.role is Role.runner):
             access.require(self.role)
         _refuse_hidden(request, access, asked=self.asked)
+        DEMAND.asked(Share(access.scope.project_id, access.user_id))
         return access
 
     def as_dict(self) -> dict[str, Any]:

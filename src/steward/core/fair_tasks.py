@@ -1,7 +1,7 @@
 """Turns within one event loop: the tasks of one person, however many, do not hold up those of another.
 
 A loop runs what is ready in the order in which it became so: a task behind sixty others waits for all of them at each of
-its awaits. Here tasks of several people run one step at a time by turns. While only one person has tasks, they run as
+its awaits. Here tasks of several people run one step at a time by turns, and who has much under way goes slower. While only one person has tasks, they run as
 they always do.
 """
 
@@ -9,21 +9,26 @@ import asyncio
 import contextvars
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+from steward.core.demand import DEMAND, LOOK_AGAIN, Demand, Pace
 from steward.core.shares import SYSTEM, FairQueue, Share, current_share
 
 T = TypeVar("T")
+_EVERY_SECONDS: Final = 0.005
+"""For steps of a person who has much under way, while somebody with little is active."""
 
 
 class FairTurns:
     """Makes an event loop's tasks take turns; of the shares that are current where the tasks are made."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, demand: Demand = DEMAND) -> None:
         self._loop = loop
         self._tasks: Counter[Share] = Counter()
         self._waiting: FairQueue[asyncio.Future[None]] = FairQueue(slots=1)
         self._pumping = False
+        self._demand = demand
+        self._pace = Pace(_EVERY_SECONDS)
         loop.set_task_factory(self._made)
 
     def _made(
@@ -40,15 +45,18 @@ class FairTurns:
 
     def begin(self, share: Share) -> None:
         self._tasks[share] += 1
+        self._demand.begin(share)
 
     def end(self, share: Share) -> None:
         self._tasks[share] -= 1
         if not self._tasks[share]:
             del self._tasks[share]
+        self._demand.end(share)
 
     def turn(self, share: Share) -> "asyncio.Future[None] | None":
-        """Done when the share may run one step; None when nobody else could want to."""
-        if len(self._tasks) == 1 and not self._pumping:
+        """Done when the share may run one step; None when it may at once."""
+        alone = len(self._tasks) == 1 and not self._pumping
+        if alone and self._demand.may_go(share, self._pace):
             return None
         turn = self._loop.create_future()
         self._waiting.put(share, turn)
@@ -68,9 +76,16 @@ class FairTurns:
             return
         share, turn = taken
         self._waiting.done(share)
-        if not turn.done():
-            turn.set_result(None)
+        self._let_go(share, turn)
         self._loop.call_soon(self._pump)
+
+    def _let_go(self, share: Share, turn: "asyncio.Future[None]") -> None:
+        if turn.done():
+            return
+        if self._demand.may_go(share, self._pace):
+            turn.set_result(None)
+        else:
+            self._loop.call_later(LOOK_AGAIN, self._let_go, share, turn)
 
 
 class _Steps(Coroutine[Any, Any, T]):

@@ -2,11 +2,13 @@
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
+from steward.core.demand import DEMAND, LOOK_AGAIN, Demand, Pace
 from steward.core.shares import FairQueue, Share, current_share, running_alone
 
 P = ParamSpec("P")
@@ -14,6 +16,7 @@ T = TypeVar("T")
 
 
 _SWITCH_SECONDS: Final = 0.0005
+_EVERY_SECONDS: Final = 0.02
 
 
 def share_processor() -> None:
@@ -27,18 +30,29 @@ class FairThreads(ThreadPoolExecutor):
     A call counts against the share that is current where it is submitted. An event loop takes it as its default pool.
     """
 
-    def __init__(self, slots: int, reserve: int, thread_name_prefix: str = "") -> None:
+    def __init__(
+        self,
+        slots: int,
+        reserve: int,
+        thread_name_prefix: str = "",
+        every: float = _EVERY_SECONDS,
+        demand: Demand = DEMAND,
+    ) -> None:
+        """While somebody with little under way is active, a person with much starts one call `every` so many seconds."""
         super().__init__(slots + reserve, thread_name_prefix=thread_name_prefix)
+        self._pace = Pace(every)
+        self._demand = demand
         self._queue: FairQueue[_Call] = FairQueue(slots, reserve)
         self._queueing = threading.Lock()
         self._closed = False
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        call = _Call(partial(fn, *args, **kwargs))
+        call = _Call(current_share(), partial(fn, *args, **kwargs))
         with self._queueing:
             if self._closed:
                 raise RuntimeError("This pool of threads was closed; nothing new can start in it.")
-            self._queue.put(current_share(), call)
+            self._queue.put(call.share, call)
+            self._demand.begin(call.share)
         self._start()
         return call.future
 
@@ -49,6 +63,7 @@ class FairThreads(ThreadPoolExecutor):
             left = self._queue.drain()
         for call in left:
             call.future.cancel()
+            self._demand.end(call.share)
         super().shutdown(wait, cancel_futures=cancel_futures)
 
     def _start(self) -> None:
@@ -62,16 +77,20 @@ class FairThreads(ThreadPoolExecutor):
 
     def _run(self, share: Share, call: "_Call", *, alone: bool) -> None:
         try:
+            while not self._demand.may_go(share, self._pace) and not self._closed:
+                time.sleep(LOOK_AGAIN)
             with running_alone(alone):
                 call.run()
         finally:
             with self._queueing:
                 self._queue.done(share)
+            self._demand.end(share)
             self._start()
 
 
 class _Call:
-    def __init__(self, work: Callable[[], Any]) -> None:
+    def __init__(self, share: Share, work: Callable[[], Any]) -> None:
+        self.share = share
         self._work = work
         self.future: Future[Any] = Future()
 

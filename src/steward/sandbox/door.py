@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from typing import Final
 
 from steward.core.errors import Misconfigured
 from steward.core.fair_threads import FairThreads
@@ -9,6 +10,9 @@ from steward.sandbox.contract import Envelope, Request, Response, Tier
 from steward.sandbox.providers import Provider
 from steward.sandbox.providers.unconfined import Unconfined
 from steward.sandbox.walls import Walls
+
+_EVERY_SECONDS: Final = 0.5
+"""Each execution starts a process, which shares the cores with those of others."""
 
 
 class Sandbox:
@@ -24,7 +28,7 @@ class Sandbox:
     def __init__(self, provider: Provider, *, minimum: Tier = "lsm", concurrency: int = 4) -> None:
         self._provider = provider
         self._minimum: Tier = minimum
-        self._threads = FairThreads(concurrency, concurrency, "sandbox")
+        self._threads = FairThreads(concurrency, concurrency, "sandbox", _EVERY_SECONDS)
 
     async def walls(self) -> Walls:
         """What stands on this machine, proven now or before; starts the provider."""

@@ -1,0 +1,138 @@
+"""Demand: who has much under way goes slower while somebody with little is active, and never stops."""
+
+import asyncio
+import threading
+
+import pytest
+
+from steward.core.demand import Demand, Pace
+from steward.core.fair_tasks import FairTurns
+from steward.core.fair_threads import FairThreads
+from steward.core.shares import SYSTEM, Share, sharing
+
+ANN, BOB = Share("one", "ann"), Share("one", "bob")
+MUCH = 30
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 100.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def demand(clock: Clock) -> Demand:
+    """Ann has much under way, Bob has just asked for something."""
+    made = Demand(clock)
+    for _ in range(MUCH):
+        made.begin(ANN)
+    made.begin(BOB)
+    made.asked(BOB)
+    return made
+
+
+def test_who_has_much_goes_at_a_pace_while_somebody_with_little_is_active(
+    demand: Demand, clock: Clock
+) -> None:
+    pace = Pace(0.1)
+    assert [demand.may_go(ANN, pace) for _ in range(3)] == [True, False, False]
+    clock.time += 0.11
+    assert [demand.may_go(ANN, pace) for _ in range(2)] == [True, False]
+
+
+def test_who_has_little_never_waits(demand: Demand) -> None:
+    pace = Pace(0.1)
+    assert all(demand.may_go(BOB, pace) for _ in range(10))
+
+
+def test_stewards_own_work_never_waits(demand: Demand) -> None:
+    pace = Pace(0.1)
+    demand.begin(SYSTEM)
+    assert all(demand.may_go(SYSTEM, pace) for _ in range(10))
+
+
+def test_nobody_waits_for_a_person_who_does_nothing_at_the_moment(
+    demand: Demand, clock: Clock
+) -> None:
+    pace = Pace(0.1)
+    clock.time += 5
+    assert all(demand.may_go(ANN, pace) for _ in range(10))
+
+
+def test_what_somebody_has_done_just_now_counts_as_activity(demand: Demand, clock: Clock) -> None:
+    clock.time += 5
+    pace = Pace(0.1)
+    demand.may_go(BOB, pace)
+    assert [demand.may_go(ANN, pace) for _ in range(2)] == [True, False]
+
+
+def test_people_with_about_as_much_do_not_wait_for_each_other(demand: Demand) -> None:
+    for _ in range(MUCH // 2):
+        demand.begin(BOB)
+    pace = Pace(0.1)
+    assert all(demand.may_go(ANN, pace) for _ in range(10))
+
+
+def test_who_has_ended_most_of_it_goes_as_fast_as_others(demand: Demand) -> None:
+    for _ in range(MUCH - 2):
+        demand.end(ANN)
+    pace = Pace(0.1)
+    assert all(demand.may_go(ANN, pace) for _ in range(10))
+
+
+def test_a_pool_of_threads_holds_calls_back_until_it_is_their_turn(
+    demand: Demand, clock: Clock
+) -> None:
+    # So that the clock alone says when Ann's second call may start.
+    threads = FairThreads(2, 2, every=10.0, demand=demand)
+    started = threading.Semaphore(0)
+    with sharing(ANN):
+        first = threads.submit(started.release)
+        first.result(10)
+        second = threads.submit(started.release)
+    with sharing(BOB):
+        assert threads.submit(lambda: "bob's").result(10) == "bob's"
+    assert not second.done()
+    clock.time += 60
+    second.result(10)
+    threads.shutdown()
+
+
+def test_a_pool_that_closes_does_not_wait_for_calls_that_are_held_back(demand: Demand) -> None:
+    threads = FairThreads(2, 2, every=1000.0, demand=demand)
+    with sharing(ANN):
+        threads.submit(int).result(10)
+        held = threads.submit(int)
+    threads.shutdown()
+    assert held.done()
+
+
+def test_tasks_step_at_a_pace_while_somebody_with_little_is_active(
+    demand: Demand, clock: Clock
+) -> None:
+    steps: list[str] = []
+
+    async def stepping(name: str) -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+            steps.append(name)
+
+    async def main() -> None:
+        FairTurns(asyncio.get_running_loop(), demand)
+        with sharing(ANN):
+            ann = asyncio.create_task(stepping("ann"))
+        with sharing(BOB):
+            await asyncio.create_task(stepping("bob"))
+        assert steps.count("ann") <= 1
+        clock.time += 60
+        await ann
+
+    asyncio.run(main())
+    assert steps.count("ann") == steps.count("bob") == 5
