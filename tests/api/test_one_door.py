@@ -18,10 +18,11 @@ from steward.testing import Installation
 from steward.tools.load_from_server import server_name
 from tests.api.routes import METHODS, openapi_document
 
-PARTS = frozenset({"changes", "history", "uploads", "servers", "resolve"})
+PARTS = frozenset({"changes", "definitions", "history", "uploads", "servers", "resolve"})
 WRITES_NOTHING = frozenset(
     {
         "post /changes/preview",
+        "post /definitions/preview",
         "post /uploads",
         "patch /uploads/{upload_id}",
         "delete /uploads/{upload_id}",
@@ -49,6 +50,7 @@ class Write:
     path: Callable[["Scene"], dict[str, str]] = lambda _: {}
     reaches_out: bool = False
     """Whether it needs a server that is not there."""
+    headers: Callable[["Scene"], dict[str, str]] = lambda _: {}
 
 
 @dataclass
@@ -64,13 +66,18 @@ class Scene:
     def base(self) -> str:
         return f"/api/v1/projects/{self.installation.scope.project_id}"
 
+    @property
+    def revision(self) -> int:
+        return self.installation.steward.definitions.current(self.installation.scope).revision
+
     def state(self) -> Any:
-        """All that a write could change: branches, snapshots and where they point."""
+        """All that a write could change: branches, snapshots and where they point, and the definitions."""
         access = self.installation.owner.access
         place = self.installation.steward.workbench.datasets.workspace(access.scope, access.user_id)
         return (
             sorted((branch.name, branch.head) for branch in place.branches()),
             sorted((tag.name, tag.commit) for tag in place.tags()),
+            self.revision,
         )
 
 
@@ -78,7 +85,27 @@ def _trim(_scene: Scene) -> dict[str, Any]:
     return {"operation": "trim", "datasets": ["people"], "arguments": {"columns": ["name"]}}
 
 
+def _definition(path: str, body: dict[str, Any]) -> Write:
+    """A change of definitions; each makes a revision of its own."""
+    value = {"role": "dimension", "state": "confirmed"}
+    changes = [{"entry": "/tables/people/columns/city", "value": value}]
+    return Write(
+        f"post /definitions/{path}",
+        lambda _: body,
+        "change_definitions",
+        lambda _: {"changes": changes},
+        headers=lambda scene: {"If-Match": f'"{scene.revision}"'},
+    )
+
+
 WRITES = (
+    _definition(
+        "changes",
+        {"changes": [{"entry": "/tables/people/columns/city", "value": {"role": "text"}}]},
+    ),
+    _definition("confirm", {"entries": ["/tables/people/columns/name"]}),
+    _definition("reject", {"entries": ["/tables/people/columns/name"]}),
+    _definition("restore", {"revision": 0}),
     Write(
         "post /changes",
         _trim,
@@ -173,6 +200,12 @@ def scene(installation: Installation) -> Scene:
         body = {"operation": operation, "datasets": ["people"], "arguments": arguments}
         owner.client.post(f"{scene.base}/changes", json=body).raise_for_status()
     owner.client.post(f"{scene.base}/undo", json={}).raise_for_status()
+    said = owner.client.post(
+        f"{scene.base}/definitions/confirm",
+        json={"entries": ["/tables/people"]},
+        headers={"If-Match": '"0"'},
+    )
+    said.raise_for_status()
     return scene
 
 
@@ -249,7 +282,9 @@ def _called(scene: Scene, client: TestClient, write: Write) -> str:
     """What became of a request: done, or why not; long work is a run that a worker drives."""
     method, _, path = write.route.partition(" ")
     address = scene.base + path.format(**write.path(scene))
-    answer = client.request(method.upper(), address, json=write.body(scene))
+    answer = client.request(
+        method.upper(), address, json=write.body(scene), headers=write.headers(scene)
+    )
     if answer.status_code in {403, 409}:
         return str(answer.json()["code"])
     assert answer.is_success, (write.route, answer.text)

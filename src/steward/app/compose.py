@@ -23,6 +23,7 @@ from steward.connections import Desk, Http, Mailer
 from steward.core import Clock, Ids, Settings, SystemClock
 from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
+from steward.definitions import DefinitionStore
 from steward.evaluation.kept import Reports
 from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
@@ -71,6 +72,7 @@ class Steward:
     secrets: SecretStore
     identity: Identity
     workbench: Workbench
+    definitions: DefinitionStore
     connections: Desk
     runs: Runs
     governing: Governing
@@ -131,6 +133,7 @@ def open_steward(
         settings.home.resolve() / "work",
         hashing_key=lambda scope: _hashing_key(secrets, scope),
     )
+    definitions = DefinitionStore(database, workbench, events, clock)
     identity = Identity(database, clock, ids, events, settings.identity, passwords)
     scrubbing = Scrubbing(secrets, clock)
     runs = Runs(
@@ -151,6 +154,7 @@ def open_steward(
         "secrets": secrets,
         "blobs": blobs,
         "clock": clock,
+        "definitions": definitions,
         "runs": runs,
         "sandbox": sandbox,
         "http": Http(allow_private=settings.network.allow_private),
@@ -229,6 +233,7 @@ def open_steward(
         playbooks.library, playbooks.needs, identity.notifications
     )
     services["playbooks"] = playbooks
+    services["work_on_data"] = playbooks.work_on_data
     threads = Threads(
         database,
         runs,
@@ -264,6 +269,7 @@ def open_steward(
         secrets=secrets,
         identity=identity,
         workbench=workbench,
+        definitions=definitions,
         connections=connections,
         runs=runs,
         governing=governing,

@@ -10,6 +10,15 @@ from steward.definitions.document import (
     Segment,
     TableDefinition,
 )
+from steward.definitions.entries import (
+    EntryChange,
+    apply_changes,
+    diff_definitions,
+    from_entries,
+    planned_changes,
+    pointer,
+    to_entries,
+)
 from steward.definitions.facts import (
     ColumnFacts,
     DatasetFacts,
@@ -21,8 +30,10 @@ from steward.definitions.facts import (
     with_profile,
 )
 from steward.definitions.formulas import Formula, columns_in, parse_condition, parse_formula
-from steward.definitions.merging import effective, merge_definitions
+from steward.definitions.merging import effective, merge_definitions, missing_entries
 from steward.definitions.proposing import propose_definitions
+from steward.definitions.store import DefinitionsRevision, DefinitionStore
+from steward.definitions.uses import Use, Work, find_uses
 
 __all__ = [
     "ColumnDefinition",
@@ -30,22 +41,35 @@ __all__ = [
     "ConfirmedQuestion",
     "DatasetFacts",
     "DefaultFilter",
+    "DefinitionStore",
     "Definitions",
+    "DefinitionsRevision",
+    "EntryChange",
     "Formula",
     "Metric",
     "Relation",
     "Relationship",
     "Segment",
     "TableDefinition",
+    "Use",
+    "Work",
+    "apply_changes",
     "columns_in",
+    "diff_definitions",
     "effective",
     "facts_from",
+    "find_uses",
+    "from_entries",
     "kind_of",
     "merge_definitions",
+    "missing_entries",
     "parse_condition",
     "parse_formula",
     "plain_facts",
+    "planned_changes",
+    "pointer",
     "propose_definitions",
     "relations_from",
+    "to_entries",
     "with_profile",
 ]

@@ -11,6 +11,7 @@ from steward.definitions.document import (
     Relationship,
     TableDefinition,
 )
+from steward.definitions.entries import pointer, relationship_name
 
 _Named = TypeVar("_Named", ColumnDefinition, Metric)
 _Listed = TypeVar("_Listed", Relationship, ConfirmedQuestion)
@@ -115,3 +116,30 @@ def _merge_listed(
 
 def _ends(each: Relationship) -> Hashable:
     return (each.from_table, tuple(each.from_columns), each.to_table, tuple(each.to_columns))
+
+
+def missing_entries(stored: Definitions, proposed: Definitions) -> list[str]:
+    """Stored entries about tables or columns that the data does not have; every existing column is proposed for."""
+    gone: list[str] = []
+    for name, table in stored.tables.items():
+        existing = proposed.tables.get(name)
+        if existing is None:
+            gone.append(pointer("tables", name))
+            continue
+        gone += [
+            pointer("tables", name, "columns", column)
+            for column in table.columns
+            if column not in existing.columns
+        ]
+    gone += [
+        pointer("metrics", name)
+        for name, metric in stored.metrics.items()
+        if metric.over not in proposed.tables
+    ]
+    gone += [
+        pointer("relationships", relationship_name(each))
+        for each in stored.relationships
+        if not _has(proposed.tables, each.from_table, each.from_columns)
+        or not _has(proposed.tables, each.to_table, each.to_columns)
+    ]
+    return gone

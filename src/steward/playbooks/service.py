@@ -10,8 +10,9 @@ from steward.broker.tool import Outcome, Preview, ToolContext
 from steward.core.clock import Clock
 from steward.core.errors import Problem
 from steward.core.ids import Ids
+from steward.definitions import Work
 from steward.flows.launch import Launcher
-from steward.identity import Access
+from steward.identity import Access, Principal, Via
 from steward.identity.members import Members
 from steward.playbooks.blueprint import Blueprints
 from steward.playbooks.building import Building, chosen, yaml_of
@@ -78,6 +79,18 @@ class Playbooks:
 
     def draft(self, context: ToolContext, form: Json, understood: Json) -> Outcome:
         return self.building.draft(context, chosen(form, understood))
+
+    def work_on_data(self, scope: Scope, user_id: str) -> list[Work]:
+        """The steps of every playbook that the person may see, to find what uses a definition."""
+        viewer = self.people.author(scope, user_id)
+        access = Access(Principal(user_id, "", "", Via.session), scope, viewer.role)
+        found = []
+        for card in self.library.listed(access, limit=1_000):
+            playbook = self.library.revision(access, card.id).playbook
+            steps = playbook.steps or (playbook.graph or {}).get("nodes") or []
+            needs = [each.model_dump(mode="json") for each in playbook.data]
+            found.append(Work(card.slug, card.title, (*steps, *needs)))
+        return found
 
     async def preview(self, context: ToolContext, playbook: str, inputs: Json) -> Preview:
         return await self.running.preview(context, playbook, inputs)

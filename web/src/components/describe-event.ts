@@ -52,6 +52,7 @@ const SENTENCES: Record<string, Words> = {
   'skill.disabled': (data) => `Skill${named(data)} switched off`,
   'skill.deleted': (data) => `Skill${named(data)} deleted`,
   'skill.restored': (data) => `Skill${named(data)} restored`,
+  'definitions.changed': () => 'Definitions changed',
   'evaluation.kept': () => 'Report of an evaluation kept',
   'evaluation.deleted': () => 'Report of an evaluation deleted',
   'evaluation.restored': () => 'Report of an evaluation restored',
