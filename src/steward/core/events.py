@@ -14,6 +14,7 @@ _WORDS: Final = {
         "proposal_brought_back tool_risk_set tool_roles_confirmed tool_withdrawn tools_accepted tools_changed"
     ),
     "data": "committed",
+    "definitions": "changed",
     "evaluation": "kept deleted restored",
     "invitation": "created accepted revoked",
     "member": "changed removed",

@@ -18,7 +18,8 @@ Role = Literal["identifier", "dimension", "measure", "time", "text"]
 `dimension`: rows are grouped or filtered by it. `measure`: a quantity. `time`: when something happened; whole numbers are times,
 too, where the unit is `year`. A dimension with the unit `month`, `weekday` or `hour` is that part of a date.
 `text`: free words; rows are searched by it, not grouped."""
-Function = Literal["sum", "avg", "min", "max", "median", "count", "count_distinct"]
+# In the order of readings: Python takes equal choices in another order for the same type.
+Function = Literal["count", "count_distinct", "sum", "avg", "min", "max", "median"]
 Additive = Literal["always", "not over time", "never"]
 """Whether adding values up means something: an amount; a stock such as a population or a balance; a price, a rate, an age."""
 State = Literal["proposed", "confirmed", "rejected"]

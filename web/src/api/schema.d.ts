@@ -1177,6 +1177,186 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/definitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Definitions
+         * @description What words mean: stored definitions and proposals made from the data of a branch.
+         */
+        get: operations["get_definitions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/definitions/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change Definitions
+         * @description Sets or removes entries as one revision, which can be undone.
+         */
+        post: operations["change_definitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/definitions/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm Definitions
+         * @description Confirms entries as they are: what is confirmed wins over every later proposal.
+         */
+        post: operations["confirm_definitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/definitions/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Diff Definition Revisions
+         * @description What differs between two revisions, entry by entry.
+         */
+        get: operations["diff_definition_revisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/definitions/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Definition Revisions
+         * @description Revisions, newest first.
+         */
+        get: operations["list_definition_revisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/definitions/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Definitions
+         * @description What would change, and which playbooks and questions use it. Nothing is written.
+         */
+        post: operations["preview_definitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/definitions/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject Definitions
+         * @description Rejects entries: questions are not read by them, and they are not proposed again.
+         */
+        post: operations["reject_definitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/definitions/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Definitions
+         * @description Makes an earlier revision current again, as a new one.
+         */
+        post: operations["restore_definitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/definitions/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Definition Uses
+         * @description The playbooks, confirmed questions and other definitions that use what an entry defines.
+         */
+        get: operations["list_definition_uses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/diff": {
         parameters: {
             query?: never;
@@ -4537,6 +4717,24 @@ export interface components {
             /** Tool */
             tool: string;
         };
+        /** ChangesIn */
+        ChangesIn: {
+            /** Changes */
+            changes: components["schemas"]["SetEntryIn"][];
+            /**
+             * Message
+             * @description Why they change.
+             * @default
+             */
+            message?: string;
+        };
+        /** ChangesPreview */
+        ChangesPreview: {
+            /** Changes */
+            changes: components["schemas"]["DefinitionChangeOut"][];
+            /** Used By */
+            used_by: components["schemas"]["UseOut"][];
+        };
         /** ChartIn */
         ChartIn: {
             /** Chart */
@@ -4761,6 +4959,72 @@ export interface components {
             /** Name */
             name: string;
         };
+        /** ColumnDefinition */
+        ColumnDefinition: {
+            /**
+             * Additive
+             * @default always
+             * @enum {string}
+             */
+            additive?: "always" | "not over time" | "never";
+            /**
+             * By
+             * @description The person who confirmed or wrote it.
+             */
+            by?: string | null;
+            /**
+             * Label
+             * @description The name that people read, where the column's own is no word.
+             * @default
+             */
+            label?: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "identifier" | "dimension" | "measure" | "time" | "text";
+            /**
+             * State
+             * @default proposed
+             * @enum {string}
+             */
+            state?: "proposed" | "confirmed" | "rejected";
+            /**
+             * Synonyms
+             * @default []
+             */
+            synonyms?: string[];
+            /**
+             * Total
+             * @description How a measure is summarised where a question names no function.
+             */
+            total?: ("count" | "count_distinct" | "sum" | "avg" | "min" | "max" | "median") | null;
+            /**
+             * Unit
+             * @description Such as EUR, km, %.
+             * @default
+             */
+            unit?: string;
+            /**
+             * Values
+             * @description Other words for values of the column: {Germany: [DE, Deutschland]}.
+             * @default {}
+             */
+            values?: {
+                [key: string]: string[];
+            };
+            /**
+             * Why
+             * @description The evidence it was proposed on, or the reason a person gave.
+             * @default
+             */
+            why?: string;
+            /**
+             * Zone
+             * @description IANA time zone of a time column.
+             */
+            zone?: string | null;
+        };
         /**
          * ColumnOptions
          * @description How one column is read; unset: as found.
@@ -4835,6 +5099,38 @@ export interface components {
             run_id: string | null;
             /** Undoes */
             undoes: string | null;
+        };
+        /**
+         * ConfirmedQuestion
+         * @description A question with the reading that a person confirmed; an example for rules and models.
+         */
+        ConfirmedQuestion: {
+            /** Ask */
+            ask: string;
+            /**
+             * By
+             * @description The person who confirmed or wrote it.
+             */
+            by?: string | null;
+            /**
+             * Reading
+             * @description The reading (agents/asking/reading.py) as a document.
+             */
+            reading: {
+                [key: string]: unknown;
+            };
+            /**
+             * State
+             * @default proposed
+             * @enum {string}
+             */
+            state?: "proposed" | "confirmed" | "rejected";
+            /**
+             * Why
+             * @description The evidence it was proposed on, or the reason a person gave.
+             * @default
+             */
+            why?: string;
         };
         /** ConnectionIn */
         ConnectionIn: {
@@ -4961,6 +5257,19 @@ export interface components {
             /** Version */
             version: string;
         };
+        /** DecideIn */
+        DecideIn: {
+            /**
+             * Entries
+             * @description Which ones; null means all that are only proposed.
+             */
+            entries?: string[] | null;
+            /**
+             * Message
+             * @default
+             */
+            message?: string;
+        };
         /** DecisionIn */
         DecisionIn: {
             /** Approve */
@@ -5002,6 +5311,143 @@ export interface components {
             reason: string;
             /** Rules */
             rules: components["schemas"]["RuleOut"][];
+        };
+        /**
+         * DefaultFilter
+         * @description Rows that a question is about unless it says otherwise; every answer tells it.
+         */
+        DefaultFilter: {
+            /**
+             * By
+             * @description The person who confirmed or wrote it.
+             */
+            by?: string | null;
+            /**
+             * Say
+             * @description How an answer names it, such as `without cancelled lines`.
+             */
+            say: string;
+            /**
+             * State
+             * @default proposed
+             * @enum {string}
+             */
+            state?: "proposed" | "confirmed" | "rejected";
+            /**
+             * Where
+             * @description A condition over the table's columns, such as `cancelled = false`.
+             */
+            where: string;
+            /**
+             * Why
+             * @description The evidence it was proposed on, or the reason a person gave.
+             * @default
+             */
+            why?: string;
+        };
+        /** DefinitionChangeOut */
+        DefinitionChangeOut: {
+            /** After */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /** Before */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** Entry */
+            entry: string;
+        };
+        /**
+         * Definitions
+         * @description Everything that words mean in a project.
+         */
+        Definitions: {
+            /**
+             * Format
+             * @default 1
+             * @constant
+             */
+            format?: 1;
+            /**
+             * Metrics
+             * @default {}
+             */
+            metrics?: {
+                [key: string]: components["schemas"]["Metric"];
+            };
+            /**
+             * Questions
+             * @default []
+             */
+            questions?: components["schemas"]["ConfirmedQuestion"][];
+            /**
+             * Relationships
+             * @default []
+             */
+            relationships?: components["schemas"]["Relationship"][];
+            /**
+             * Tables
+             * @default {}
+             */
+            tables?: {
+                [key: string]: components["schemas"]["TableDefinition"];
+            };
+        };
+        /** DefinitionsChanged */
+        DefinitionsChanged: {
+            /** Changed */
+            changed: number;
+            /** Revision */
+            revision: number;
+            /**
+             * Run Id
+             * @description The run that changed them; undoing it takes the change back.
+             */
+            run_id: string;
+        };
+        /** DefinitionsOut */
+        DefinitionsOut: {
+            /** @description Everything stored, rejected entries too, and proposals for the rest. */
+            definitions: components["schemas"]["Definitions"];
+            /**
+             * Missing
+             * @description Entries that name tables or columns the data does not have.
+             */
+            missing: string[];
+            /**
+             * Revision
+             * @description 0 where nobody has confirmed or changed anything yet.
+             */
+            revision: number;
+        };
+        /** DefinitionsRestoreIn */
+        DefinitionsRestoreIn: {
+            /**
+             * Message
+             * @default
+             */
+            message?: string;
+            /** Revision */
+            revision: number;
+        };
+        /** DefinitionsRevisionOut */
+        DefinitionsRevisionOut: {
+            /** Author */
+            author: string | null;
+            /** Author Name */
+            author_name: string | null;
+            /**
+             * Changes
+             * @description Entries that differ from the revision before.
+             */
+            changes: number;
+            /** Created At */
+            created_at: string | null;
+            /** Message */
+            message: string;
+            /** Revision */
+            revision: number;
         };
         /** DelegateIn */
         DelegateIn: {
@@ -5946,6 +6392,51 @@ export interface components {
             thread_id: string | null;
         };
         /**
+         * Metric
+         * @description A figure with a name, computed from aggregates: sum(unit_price * quantity), sum(late) / count(*).
+         */
+        Metric: {
+            /**
+             * By
+             * @description The person who confirmed or wrote it.
+             */
+            by?: string | null;
+            /** Formula */
+            formula: string;
+            /**
+             * Over
+             * @description The table whose rows it is computed over.
+             */
+            over: string;
+            /**
+             * State
+             * @default proposed
+             * @enum {string}
+             */
+            state?: "proposed" | "confirmed" | "rejected";
+            /**
+             * Synonyms
+             * @default []
+             */
+            synonyms?: string[];
+            /**
+             * Time
+             * @description The time column it runs along, where it is not the table's default.
+             */
+            time?: string | null;
+            /**
+             * Unit
+             * @default
+             */
+            unit?: string;
+            /**
+             * Why
+             * @description The evidence it was proposed on, or the reason a person gave.
+             * @default
+             */
+            why?: string;
+        };
+        /**
          * Missed
          * @description What to do about moments at which no worker ran.
          * @enum {string}
@@ -6328,6 +6819,13 @@ export interface components {
         Page_DatasetOut_: {
             /** Items */
             items: components["schemas"]["DatasetOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[DefinitionsRevisionOut] */
+        Page_DefinitionsRevisionOut_: {
+            /** Items */
+            items: components["schemas"]["DefinitionsRevisionOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7308,6 +7806,49 @@ export interface components {
              */
             branch?: string;
         };
+        /**
+         * Relationship
+         * @description Rows of one table point at rows of another; queries join along it.
+         */
+        Relationship: {
+            /**
+             * By
+             * @description The person who confirmed or wrote it.
+             */
+            by?: string | null;
+            /**
+             * Cardinality
+             * @default many_to_one
+             * @enum {string}
+             */
+            cardinality?: "many_to_one" | "one_to_one";
+            /** From Columns */
+            from_columns: string[];
+            /** From Table */
+            from_table: string;
+            /**
+             * Role
+             * @description What the other row is to this one, where several exist: origin, destination.
+             * @default
+             */
+            role?: string;
+            /**
+             * State
+             * @default proposed
+             * @enum {string}
+             */
+            state?: "proposed" | "confirmed" | "rejected";
+            /** To Columns */
+            to_columns: string[];
+            /** To Table */
+            to_table: string;
+            /**
+             * Why
+             * @description The evidence it was proposed on, or the reason a person gave.
+             * @default
+             */
+            why?: string;
+        };
         /** ReplayOut */
         ReplayOut: {
             /** Divergences */
@@ -7850,6 +8391,36 @@ export interface components {
             value: string;
         };
         /**
+         * Segment
+         * @description A word for some of a table's rows: unpaid, active, large.
+         */
+        Segment: {
+            /**
+             * By
+             * @description The person who confirmed or wrote it.
+             */
+            by?: string | null;
+            /**
+             * State
+             * @default proposed
+             * @enum {string}
+             */
+            state?: "proposed" | "confirmed" | "rejected";
+            /**
+             * Synonyms
+             * @default []
+             */
+            synonyms?: string[];
+            /** Where */
+            where: string;
+            /**
+             * Why
+             * @description The evidence it was proposed on, or the reason a person gave.
+             * @default
+             */
+            why?: string;
+        };
+        /**
          * ServerIn
          * @description Where the data is: a connection URL, or the name of a secret that holds one.
          */
@@ -7961,6 +8532,21 @@ export interface components {
             /** Projects */
             projects: components["schemas"]["ProjectRef"][];
             user: components["schemas"]["UserOut"];
+        };
+        /** SetEntryIn */
+        SetEntryIn: {
+            /**
+             * Entry
+             * @description Its pointer, such as /metrics/revenue or /tables/orders/columns/amount.
+             */
+            entry: string;
+            /**
+             * Value
+             * @description The whole entry; null removes it.
+             */
+            value?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** SettingsIn */
         SettingsIn: {
@@ -8395,6 +8981,68 @@ export interface components {
         SwitchIn: {
             /** Enabled */
             enabled: boolean;
+        };
+        /** TableDefinition */
+        TableDefinition: {
+            /**
+             * By
+             * @description The person who confirmed or wrote it.
+             */
+            by?: string | null;
+            /**
+             * Columns
+             * @default {}
+             */
+            columns?: {
+                [key: string]: components["schemas"]["ColumnDefinition"];
+            };
+            /**
+             * Default Filters
+             * @default []
+             */
+            default_filters?: components["schemas"]["DefaultFilter"][];
+            /** Default Time */
+            default_time?: string | null;
+            /**
+             * Key
+             * @default []
+             */
+            key?: string[];
+            /**
+             * Name Column
+             * @description The column that people know a row by, such as a customer's name.
+             */
+            name_column?: string | null;
+            /**
+             * Row
+             * @description What one row is, in the singular: invoice, flight, penguin.
+             * @default
+             */
+            row?: string;
+            /**
+             * Segments
+             * @default {}
+             */
+            segments?: {
+                [key: string]: components["schemas"]["Segment"];
+            };
+            /**
+             * State
+             * @default proposed
+             * @enum {string}
+             */
+            state?: "proposed" | "confirmed" | "rejected";
+            /**
+             * Synonyms
+             * @default []
+             */
+            synonyms?: string[];
+            /**
+             * Why
+             * @description The evidence it was proposed on, or the reason a person gave.
+             * @default
+             */
+            why?: string;
         };
         /** TestOut */
         TestOut: {
@@ -8860,6 +9508,18 @@ export interface components {
              * Format: date-time
              */
             touched: string;
+        };
+        /** UseOut */
+        UseOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "playbook" | "question" | "metric" | "segment" | "default filter" | "relationship";
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
         };
         /** UserOut */
         UserOut: {
@@ -15421,6 +16081,985 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InsightOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_definitions: {
+        parameters: {
+            query?: {
+                branch?: string;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_definitions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the revision that was read, as in `"3"`. */
+                "if-match"?: string | null;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangesIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionsChanged"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The document changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    confirm_definitions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the revision that was read, as in `"3"`. */
+                "if-match"?: string | null;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecideIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionsChanged"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The document changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diff_definition_revisions: {
+        parameters: {
+            query: {
+                left: number;
+                right: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionChangeOut"][];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_definition_revisions: {
+        parameters: {
+            query?: {
+                before?: number | null;
+                /** @description Items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DefinitionsRevisionOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_definitions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangesIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangesPreview"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reject_definitions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the revision that was read, as in `"3"`. */
+                "if-match"?: string | null;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecideIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionsChanged"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The document changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_definitions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the revision that was read, as in `"3"`. */
+                "if-match"?: string | null;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DefinitionsRestoreIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionsChanged"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The document changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_definition_uses: {
+        parameters: {
+            query: {
+                entry: string;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UseOut"][];
                 };
             };
             /** @description Not signed in. */

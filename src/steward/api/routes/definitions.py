@@ -56,12 +56,12 @@ class DecideIn(Input):
     message: str = Field("", max_length=400)
 
 
-class RestoreIn(Input):
+class DefinitionsRestoreIn(Input):
     revision: int = Field(ge=0, le=2**31 - 1)
     message: str = Field("", max_length=400)
 
 
-class EntryChangeOut(Output):
+class DefinitionChangeOut(Output):
     entry: str
     before: dict[str, Any] | None
     after: dict[str, Any] | None
@@ -74,7 +74,7 @@ class UseOut(Output):
 
 
 class ChangesPreview(Output):
-    changes: list[EntryChangeOut]
+    changes: list[DefinitionChangeOut]
     used_by: list[UseOut]
 
 
@@ -120,7 +120,7 @@ def preview_definitions(request: Request, access: AsViewer, body: ChangesIn) -> 
     steward.definitions.check(access.scope, access.user_id, changes)
     uses = [use for each in changes for use in _uses(steward, access, each.entry)]
     return ChangesPreview(
-        changes=[EntryChangeOut.model_validate(each) for each in changes],
+        changes=[DefinitionChangeOut.model_validate(each) for each in changes],
         used_by=list({(use.kind, use.name): use for use in uses}.values()),
     )
 
@@ -152,7 +152,7 @@ async def reject_definitions(
 
 @router.post("/restore", status_code=status.HTTP_201_CREATED)
 async def restore_definitions(
-    request: Request, access: AsEditor, body: RestoreIn, if_match: IfMatch = None
+    request: Request, access: AsEditor, body: DefinitionsRestoreIn, if_match: IfMatch = None
 ) -> DefinitionsChanged:
     """Makes an earlier revision current again, as a new one."""
     store, expected = steward_of(request).definitions, revision_from(if_match)
@@ -196,12 +196,12 @@ def list_definition_revisions(
 @router.get("/diff")
 def diff_definition_revisions(
     request: Request, access: AsViewer, left: RevisionNumber, right: RevisionNumber
-) -> list[EntryChangeOut]:
+) -> list[DefinitionChangeOut]:
     """What differs between two revisions, entry by entry."""
     store = steward_of(request).definitions
     before, after = store.at(access.scope, left), store.at(access.scope, right)
     found = diff_definitions(before.definitions, after.definitions)
-    return [EntryChangeOut.model_validate(each) for each in found]
+    return [DefinitionChangeOut.model_validate(each) for each in found]
 
 
 @router.get("/uses")

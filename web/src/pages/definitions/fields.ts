@@ -1,0 +1,188 @@
+/** The fields of each kind of entry, as the dialog asks for them. */
+import type { EntryKind } from './entries';
+
+export interface EntryField {
+  name: string;
+  label: string;
+  help?: string;
+  /** `words` is a list written with commas; `code` is a formula or condition. */
+  kind: 'text' | 'words' | 'choice' | 'code';
+  choices?: readonly (readonly [value: string, label: string])[];
+  /** Whether the field makes sense, given the values of the others. */
+  when?: (values: Record<string, string>) => boolean;
+  required?: boolean;
+}
+
+export const ROLES = [
+  ['identifier', 'Identifier'],
+  ['dimension', 'Dimension'],
+  ['measure', 'Measure'],
+  ['time', 'Time'],
+  ['text', 'Text'],
+] as const;
+
+export const TOTALS = [
+  ['', 'Not set'],
+  ['sum', 'Sum'],
+  ['avg', 'Average'],
+  ['median', 'Median'],
+  ['min', 'Smallest'],
+  ['max', 'Largest'],
+  ['count', 'Count'],
+  ['count_distinct', 'Count of different values'],
+] as const;
+
+const ADDITIVE = [
+  ['always', 'Always: an amount, a count'],
+  ['not over time', 'Not over time: a stock, a population'],
+  ['never', 'Never: a price, a rate, an age'],
+] as const;
+
+const SYNONYMS: EntryField = {
+  name: 'synonyms',
+  label: 'Other words for it',
+  help: 'Separate them with commas.',
+  kind: 'words',
+};
+const UNIT: EntryField = {
+  name: 'unit',
+  label: 'Unit',
+  help: 'Such as EUR, km or %.',
+  kind: 'text',
+};
+const isMeasure = (values: Record<string, string>) => values.role === 'measure';
+const isTime = (values: Record<string, string>) => values.role === 'time';
+
+export const FIELDS: Record<EntryKind, readonly EntryField[]> = {
+  table: [
+    {
+      name: 'row',
+      label: 'What one row is',
+      help: 'In the singular, such as invoice.',
+      kind: 'text',
+    },
+    SYNONYMS,
+    { name: 'key', label: 'Key columns', help: 'Separate them with commas.', kind: 'words' },
+    {
+      name: 'name_column',
+      label: 'Name column',
+      help: 'The column that people know a row by.',
+      kind: 'text',
+    },
+    {
+      name: 'default_time',
+      label: 'Time column',
+      help: 'Used where a question names none.',
+      kind: 'text',
+    },
+  ],
+  column: [
+    { name: 'role', label: 'Role', kind: 'choice', choices: ROLES },
+    { name: 'label', label: 'Name to show', kind: 'text' },
+    SYNONYMS,
+    { name: 'total', label: 'Summarised by', kind: 'choice', choices: TOTALS, when: isMeasure },
+    { name: 'additive', label: 'Adds up', kind: 'choice', choices: ADDITIVE, when: isMeasure },
+    UNIT,
+    {
+      name: 'zone',
+      label: 'Time zone',
+      help: 'Such as Europe/Vienna.',
+      kind: 'text',
+      when: isTime,
+    },
+  ],
+  metric: [
+    {
+      name: 'formula',
+      label: 'Formula',
+      help: 'Such as sum(unit_price * quantity) or sum(late) / count(*).',
+      kind: 'code',
+      required: true,
+    },
+    { name: 'over', label: 'Table', kind: 'text', required: true },
+    UNIT,
+    SYNONYMS,
+    { name: 'time', label: 'Time column', help: 'Where it is not the table’s own.', kind: 'text' },
+  ],
+  relationship: [
+    { name: 'from_table', label: 'From table', kind: 'text', required: true },
+    { name: 'from_columns', label: 'From columns', kind: 'words', required: true },
+    { name: 'to_table', label: 'To table', kind: 'text', required: true },
+    { name: 'to_columns', label: 'To columns', kind: 'words', required: true },
+    {
+      name: 'cardinality',
+      label: 'Rows',
+      kind: 'choice',
+      choices: [
+        ['many_to_one', 'Many rows point at one'],
+        ['one_to_one', 'Each row points at its own'],
+      ],
+    },
+    {
+      name: 'role',
+      label: 'What the other row is',
+      help: 'Where several exist: origin, destination.',
+      kind: 'text',
+    },
+  ],
+  segment: [
+    {
+      name: 'where',
+      label: 'Condition',
+      help: "Such as state in ('open', 'overdue').",
+      kind: 'code',
+      required: true,
+    },
+    SYNONYMS,
+  ],
+  'default filter': [
+    {
+      name: 'where',
+      label: 'Condition',
+      help: 'Such as cancelled = false.',
+      kind: 'code',
+      required: true,
+    },
+    {
+      name: 'say',
+      label: 'How answers name it',
+      help: 'Such as without cancelled lines.',
+      kind: 'text',
+      required: true,
+    },
+  ],
+  question: [{ name: 'ask', label: 'Question', kind: 'text', required: true }],
+};
+
+/** The values of a form from an entry. */
+export function toForm(kind: EntryKind, value: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    FIELDS[kind].map(({ name, kind: type, choices }) => {
+      const given = value[name];
+      if (type === 'words') return [name, Array.isArray(given) ? given.join(', ') : ''];
+      return [name, typeof given === 'string' ? given : (choices?.[0]?.[0] ?? '')];
+    }),
+  );
+}
+
+/** The entry that a form says, on top of what the form does not ask for. */
+export function fromForm(
+  kind: EntryKind,
+  values: Record<string, string>,
+  before: Record<string, unknown>,
+): Record<string, unknown> {
+  const said: Record<string, unknown> = {};
+  for (const { name, kind: type, when } of FIELDS[kind]) {
+    const text = (values[name] ?? '').trim();
+    // What is undefined is left out of the request.
+    if (text === '' || (when && !when(values))) said[name] = undefined;
+    else if (type === 'words') {
+      said[name] = text
+        .split(',')
+        .map((word) => word.trim())
+        .filter(Boolean);
+    } else said[name] = text;
+  }
+  if (kind === 'column' && values.role !== 'measure') said.additive = 'never';
+  return { ...before, ...said, by: undefined, state: 'confirmed' };
+}
