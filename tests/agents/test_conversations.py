@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from steward.agents.asking.languages import languages
 from steward.agents.context import _acted, _changes
 from steward.agents.plan import Plan, Planned
 from steward.agents.planning.task import Acted, Exchange, Last, Task
 from steward.agents.rules.asking import Ask
 from steward.agents.rules.deciding import RulePlanner
 from steward.agents.rules.frames import refreshed
-from steward.agents.asking.languages import languages
 from steward.agents.suggest import next_messages
 from steward.definitions import plain_facts
 from steward.evaluation import load_suites

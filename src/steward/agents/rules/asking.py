@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
+from steward.agents.asking.languages import language_of
 from steward.agents.checking import Catalogue
 from steward.agents.planning.task import Task
 from steward.agents.planning.words import stem
-from steward.agents.asking.languages import language_of
 from steward.agents.rules.seen import with_seen
 from steward.agents.rules.vocabulary import SAME
 from steward.definitions import DatasetFacts
