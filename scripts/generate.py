@@ -1,8 +1,9 @@
-"""Writes the files that are made from the code: OpenAPI document, settings and command references."""
+"""Writes the files that are made from the code: OpenAPI document, references, graphs for the canvas's tests."""
 
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,11 @@ from typer.main import get_command
 from steward.api import create_routes
 from steward.cli.main import app
 from steward.core.settings import settings_reference
+from steward.flows import load_yaml
+from steward.flows.drawing import drawing, node_types
+from steward.playbooks import TELLING, as_yaml, read
+from steward.playbooks.blueprint import read_blueprint
+from steward.playbooks.compiling import compiled
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -46,10 +52,36 @@ def command_reference() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def flow_vectors() -> str:
+    """The graph of every blueprint and example as the server compiles it, for the tests of the web app's canvas."""
+    texts = [
+        (each.stem, as_yaml(read_blueprint(each.read_text()).playbook), True)
+        for each in sorted((ROOT / "src/steward/playbooks/blueprints").glob("*.yaml"))
+    ]
+    texts += [
+        (each.stem, each.read_text(), False)
+        for each in sorted((ROOT / "examples/flows").glob("*.yaml"))
+    ]
+    found = []
+    for name, text, is_playbook in texts:
+        flow = compiled(read(text)[0]) if is_playbook else load_yaml(text)
+        nodes, edges = drawing(flow)
+        found.append(
+            {"name": name, "text": text, "nodes": nodes, "edges": [asdict(each) for each in edges]}
+        )
+    types = [
+        {name: getattr(each, name) for name in ("type", "exits", "graphs", "flows", "expressions")}
+        for each in node_types()
+    ]
+    vectors = {"types": types, "telling": TELLING, "flows": found}
+    return json.dumps(vectors, indent=1, ensure_ascii=False) + "\n"
+
+
 def generated() -> dict[Path, str]:
     document = json.dumps(create_routes().openapi(), indent=2, sort_keys=True, ensure_ascii=False)
     return {
         ROOT / "web/openapi.json": document + "\n",
+        ROOT / "web/tests/flows/vectors.json": flow_vectors(),
         ROOT / "docs/reference/settings.md": settings_reference(),
         ROOT / "docs/reference/commands.md": command_reference(),
     }

@@ -259,3 +259,48 @@ def test_a_blueprint_becomes_a_draft_in_one_call(people: tuple[Desk, Desk, Desk]
     assert one["state"] == "draft"
     assert engineer.call("POST", "/blueprints/nothing/fork").status_code == 404
     assert controller.call("POST", "/blueprints/profile-and-report/fork").status_code == 403
+
+
+def test_comments_and_layout_are_kept_beside_the_document(people: tuple[Desk, Desk, Desk]) -> None:
+    engineer, _, _ = people
+    text = (
+        ASKING.replace("budget:", "# At most two dollars.\nbudget:") + "owner: nobody@example.org\n"
+    )
+    refused = engineer.call("POST", "/playbooks", {"yaml": text})
+    assert refused.status_code == 422
+    mine = text.replace("owner: nobody@example.org\n", "")
+    made = engineer.ok("POST", "/playbooks", {"yaml": mine, "layout": {"ask": {"x": 1, "y": 2}}})
+    place = f"/playbooks/{made['id']}"
+    found = engineer.ok("GET", place)
+    assert found["source"] == mine
+    assert found["layout"] == {"ask": {"x": 1, "y": 2}}
+    moved = {"yaml": mine.replace("two", "2"), "layout": {"ask": {"x": 5, "y": 2}}}
+    saved = engineer.ok("PUT", place, moved, engineer.etag(made["id"]))
+    assert (saved["head"], saved["version"]) == (1, made["version"] + 1)
+    again = engineer.ok("GET", place)
+    assert again["layout"] == {"ask": {"x": 5, "y": 2}}
+    assert "# At most 2 dollars." in again["source"]
+    # A revision by other means keeps the layout.
+    document = again["document"] | {"goal": "Another."}
+    engineer.ok("PUT", place, {"document": document}, engineer.etag(made["id"]))
+    newest = engineer.ok("GET", place)
+    assert (newest["head"], newest["layout"]) == (2, {"ask": {"x": 5, "y": 2}})
+    assert newest["source"].startswith("format: 1")
+    # Who may see it is not a part of what was written, so that an old text shares nothing.
+    shared = newest["source"] + f"# The end.\nowner: {newest['document']['owner']}\n# Really.\n"
+    engineer.ok("PUT", place, {"yaml": shared}, engineer.etag(made["id"]))
+    kept = engineer.ok("GET", place)["source"]
+    assert kept == newest["source"] + "# The end.\n# Really.\n"
+
+
+def test_the_palette_describes_every_type_of_node(people: tuple[Desk, Desk, Desk]) -> None:
+    engineer, _, _ = people
+    palette = engineer.ok("GET", "/flows/palette")
+    nodes = {each["type"]: each for each in palette["nodes"]}
+    assert nodes["branch"]["exits"] == ["/cases/*/port", "else"]
+    assert nodes["map"]["graphs"] == ["/body"]
+    assert nodes["map"]["expressions"] == ["/over"]
+    assert "body" not in nodes["map"]["settings"]["properties"]
+    assert all(each["description"] and each["starters"] for each in palette["nodes"])
+    assert {each["type"] for each in palette["triggers"]} >= {"cron", "manual"}
+    assert palette["telling"]["message"] == "approval"

@@ -1,11 +1,12 @@
 """Playbooks as the routes about them answer: cards, texts to read in, and how a path names one."""
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Path, Request, Response
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from steward.api.context import steward_of
 from steward.api.documents import Input, Output, set_etag
@@ -20,6 +21,7 @@ PlaybookId = Annotated[
         examples=["monthly-costs"],
     ),
 ]
+LARGEST_LAYOUT: Final = 400_000
 StateName = Literal["draft", "active", "archived"]
 
 
@@ -52,6 +54,18 @@ class SourceIn(Input):
     yaml: str | None = Field(None, max_length=1_000_000, description="The document as YAML.")
     document: dict[str, Any] | None = Field(None, description="The same as JSON.")
     message: str = Field("", max_length=400, description="What is new, for the list of versions.")
+
+    layout: dict[str, Any] | None = Field(
+        None,
+        description="Where an editor draws the nodes; unset: as before. It never makes a revision.",
+    )
+
+    @field_validator("layout")
+    @classmethod
+    def _small(cls, layout: dict[str, Any] | None) -> dict[str, Any] | None:
+        if layout is not None and len(json.dumps(layout)) > LARGEST_LAYOUT:
+            raise ValueError(f"a layout has at most {LARGEST_LAYOUT:,} characters as JSON")
+        return layout
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "SourceIn":

@@ -6,7 +6,7 @@ A node type is one file in `flows/nodes/` with a subclass of Node that is added 
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
@@ -146,6 +146,14 @@ class Document(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+@dataclass(frozen=True)
+class Starter:
+    """A new node as the palette of an editor adds it."""
+
+    title: str
+    fields: Mapping[str, Json] = field(default_factory=dict)
+
+
 class Goto(Document):
     goto: Id
 
@@ -176,14 +184,28 @@ class Node(Document):
 
     parts: ClassVar[tuple[str, ...]] = ()
     """Names that expressions inside its bodies may use besides `inputs`, `nodes` and `run`."""
+    exits: ClassVar[tuple[str, ...]] = ()
+    """The ways out, when there are several: names, or pointers to the fields that hold them (`/cases/*/port`)."""
+    graphs: ClassVar[tuple[str, ...]] = ()
+    """Pointers to the graphs inside it; `*` stands for every key (`/branches/*`)."""
+    flows: ClassVar[tuple[str, ...]] = ()
+    """Pointers to whole flows inside it, whose nodes have ids of their own."""
+    group: ClassVar[str] = "Other"
+    """Where the palette of an editor lists it."""
+    starters: ClassVar[tuple[Starter, ...]] = ()
+    """What the palette offers of this type; without any, a node with no fields filled in."""
 
     def ports(self) -> tuple[str, ...]:
         """The ways out, when there are several."""
-        return ()
+        found: list[str] = []
+        for name in self.exits:
+            found += [str(value) for _, value in _found(self, name)] if name[0] == "/" else [name]
+        return tuple(found)
 
     def bodies(self) -> Iterator[tuple[str, "Body"]]:
         """Graphs inside the node, each with its JSON pointer within the node."""
-        return iter(())
+        for pointer in self.graphs:
+            yield from _found(self, pointer)
 
     def tool_call(self) -> "ToolCall | None":
         """The tool it calls and with what, for whoever checks that."""
@@ -204,6 +226,27 @@ class Node(Document):
     @abstractmethod
     async def run(self, at: Place) -> Valued:
         """Does what the node is for; everything that could come out differently goes through `at`."""
+
+
+def _found(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
+    """The values at a pointer, in which `*` stands for every key or index, each with its own pointer."""
+    places = [("", value)]
+    for name in pointer.split("/")[1:]:
+        places = [
+            (f"{at}/{escaped(str(key))}", inner)
+            for at, around in places
+            for key, inner in _members(around, name)
+        ]
+    yield from places
+
+
+def _members(value: Any, name: str) -> Iterator[tuple[str | int, Any]]:
+    if name != "*":
+        yield name, getattr(value, name)
+    elif isinstance(value, Mapping):
+        yield from value.items()
+    else:
+        yield from enumerate(value)
 
 
 def _reads(document: BaseModel, pointer: str) -> Iterator[tuple[str, Reads, Json]]:

@@ -2,6 +2,7 @@
 
 from steward.playbooks.blueprint import Blueprint, Blueprints, Broken, Sample
 from steward.playbooks.cards import Card, Revision, State
+from steward.playbooks.compiling import TELLING
 from steward.playbooks.documents import as_json, as_yaml, read
 from steward.playbooks.exchange import Change, Imported
 from steward.playbooks.model import Allowed, Playbook, playbook_schema
@@ -10,6 +11,7 @@ from steward.playbooks.service import Playbooks
 from steward.playbooks.trigger import TRIGGERS, Armed, Arming, Trigger
 
 __all__ = [
+    "TELLING",
     "TRIGGERS",
     "Allowed",
     "Armed",

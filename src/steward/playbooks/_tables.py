@@ -52,6 +52,10 @@ revisions = Table(
     Column("hash", String(64), nullable=False),
     # YAML, because it keeps the order of what people wrote.
     Column("text", Text, nullable=False),
+    # The same as people wrote it, comments included; unset: as the text is.
+    Column("source", Text),
+    # Where an editor draws the nodes: beside the text, because it changes nothing about what runs.
+    Column("layout", Json),
     Column("message", String(400), nullable=False),
     Column("author", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),

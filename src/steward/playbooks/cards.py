@@ -70,6 +70,13 @@ class Revision:
     message: str
     author: str
     created_at: datetime
+    source: str | None = None
+    layout: Mapping[str, Any] | None = None
+
+    @property
+    def written(self) -> str:
+        """As people wrote it, comments and order kept."""
+        return self.text if self.source is None else self.source
 
     @property
     def playbook(self) -> Playbook:

@@ -13,7 +13,7 @@ from steward.playbooks.standing_in import standing_in
 
 _OUTPUT: Final = "result"
 _GRAPH: Final = frozenset({"nodes", "outputs", "layout"})
-_TELLING: Final = {
+TELLING: Final = {
     "tool": "tool",
     "question": "question",
     "message": "approval",
@@ -140,7 +140,7 @@ def _from_steps(playbook: Playbook) -> dict[str, Any]:
     nodes: list[dict[str, Any]] = []
     before: str | None = None
     for index, step in enumerate(playbook.steps or ()):
-        told = next((kind for word, kind in _TELLING.items() if word in step), None)
+        told = next((kind for word, kind in TELLING.items() if word in step), None)
         kind = step.get("type", told)
         if kind is None:
             known = ", ".join(name for name, _ in NODES)

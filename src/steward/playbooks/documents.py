@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from steward.core.documents import Lined, dump_yaml, read_lined, require_shallow
+from steward.core.documents import Lined, dump_yaml, parse_yaml, read_lined, require_shallow
 from steward.core.errors import Invalid, Problem, TooLarge
 from steward.playbooks.model import ORDER, Playbook
 from steward.playbooks.trigger import TRIGGERS
@@ -93,6 +93,38 @@ def as_json(playbook: Playbook) -> dict[str, Any]:
 
 def as_yaml(playbook: Playbook) -> str:
     return dump_yaml(as_json(playbook))
+
+
+_PEOPLE: Final = ("owner", "allowed")
+
+
+def without_people(playbook: Playbook) -> Playbook:
+    """What a revision holds: who may see a playbook belongs to the playbook itself."""
+    return playbook.model_copy(update=dict.fromkeys(_PEOPLE))
+
+
+def source_of(text: str, playbook: Playbook) -> str | None:
+    """The text as it was written, without who may see it; None where only the document itself can be kept."""
+    whole = parse_yaml(text)
+    parts = None if whole is None or whole.flow else whole.mapping()
+    if parts is None:
+        return None
+    lines = text.splitlines(keepends=True)
+    starts = sorted(part.key_line - 1 for part in parts.values())
+    for name in _PEOPLE:
+        if name in parts:
+            start = parts[name].key_line - 1
+            end = next((each for each in starts if each > start), len(lines))
+            # Comments before the next field are about that field.
+            while end > start + 1 and lines[end - 1].lstrip()[:1] in {"", "#"}:
+                end -= 1
+            lines[start:end] = [""] * (end - start)
+    kept = "".join(lines).rstrip("\n") + "\n"
+    try:
+        same = as_json(read(kept)[0]) == as_json(without_people(playbook))
+    except Invalid:
+        same = False
+    return kept if same else None
 
 
 def _pointer(error: ErrorDetails) -> str:

@@ -24,7 +24,7 @@ from steward.playbooks.cards import (
     row_of,
 )
 from steward.playbooks.changes import changes_between
-from steward.playbooks.documents import as_yaml, read, refusal
+from steward.playbooks.documents import as_yaml, read, refusal, source_of, without_people
 from steward.playbooks.model import Allowed, Playbook
 from steward.playbooks.people import People, Viewer, visible
 from steward.store import Database, EventLog, Scope, Transaction
@@ -32,6 +32,8 @@ from steward.store import Database, EventLog, Scope, Transaction
 UNDO_WINDOW: Final = timedelta(days=30)
 _COLUMNS: Final = tables.playbooks.c
 _REVISIONS: Final = tables.revisions.c
+_NOTHING: Final[Mapping[str, Any]] = {}
+Layout = Mapping[str, Any]
 Check = Callable[[Access, Playbook], Iterator[Problem]]
 
 
@@ -159,18 +161,31 @@ class Library:
             raise refusal(f"The playbook {playbook.id!r} is not valid", problems, document)
         return playbook, document
 
-    def create(self, access: Access, source: str | Mapping[str, Any], *, message: str = "") -> Card:
+    def create(
+        self,
+        access: Access,
+        source: str | Mapping[str, Any],
+        *,
+        message: str = "",
+        layout: Layout | None = None,
+    ) -> Card:
         """A new draft of the caller's."""
         access.require(Role.editor)
         playbook, _ = self.checked(access, source)
+        drawn = _drawn(source, playbook, layout)
         try:
             with self._database.write(access.scope) as tx:
-                return self.create_within(tx, access, playbook, message or "Created")
+                return self.create_within(tx, access, playbook, message or "Created", drawn)
         except IntegrityError:
             raise taken(playbook.id) from None
 
     def create_within(
-        self, tx: Transaction, access: Access, playbook: Playbook, message: str
+        self,
+        tx: Transaction,
+        access: Access,
+        playbook: Playbook,
+        message: str,
+        drawn: Mapping[str, Any] = _NOTHING,
     ) -> Card:
         """The same for a playbook that was checked, in a transaction of the caller's."""
         owner, allowed, _ = self._people.resolve(access, playbook.owner, playbook.allowed)
@@ -190,7 +205,7 @@ class Library:
             "version": 0,
         }
         tx.execute(sa.insert(tables.playbooks).values(**row))
-        self._append(tx, access, str(row["id"]), playbook, message)
+        self._append(tx, access, str(row["id"]), playbook, message, drawn)
         self._events.append(tx, "playbook.created", str(row["id"]), {"by": access.user_id})
         return card_of_row(row_of(tx, str(row["id"])))
 
@@ -202,17 +217,19 @@ class Library:
         source: str | Mapping[str, Any],
         *,
         message: str = "",
+        layout: Layout | None = None,
     ) -> Card:
-        """A new revision; the deployed one stays what it is. Nothing changes when nothing differs."""
+        """A new revision; the deployed one stays what it is. Comments and layout alone make none."""
         access.require(Role.editor)
         card = self.get(access, named)
         playbook, document = self.checked(access, source)
         if playbook.id != card.slug:
             said = f"the id of a playbook stays {card.slug!r}; make another playbook instead"
             raise refusal("The playbook is not valid", [Problem("/id", said)], document)
+        drawn = _drawn(source, playbook, layout)
         with self._database.write(access.scope) as tx:
             return self.save_within(
-                tx, access, card.id, playbook, message or "Changed", version=version
+                tx, access, card.id, playbook, message or "Changed", drawn, version=version
             )
 
     def save_within(
@@ -222,6 +239,7 @@ class Library:
         playbook_id: str,
         playbook: Playbook,
         message: str,
+        drawn: Mapping[str, Any] = _NOTHING,
         *,
         version: int | None = None,
     ) -> Card:
@@ -232,7 +250,7 @@ class Library:
             raise Conflict("An archived playbook is not changed; bring it back first.")
         if owner is not None or allowed is not None:
             self._share(tx, row, owner or row.owner, row.allowed if allowed is None else allowed)
-        self._append(tx, access, playbook_id, playbook, message)
+        self._append(tx, access, playbook_id, playbook, message, drawn)
         return card_of_row(row_of(tx, playbook_id))
 
     def named_so(self, tx: Transaction, access: Access, slug: str) -> Card | None:
@@ -317,20 +335,30 @@ class Library:
         return slug
 
     def _append(
-        self, tx: Transaction, access: Access, playbook_id: str, playbook: Playbook, message: str
+        self,
+        tx: Transaction,
+        access: Access,
+        playbook_id: str,
+        playbook: Playbook,
+        message: str,
+        drawn: Mapping[str, Any],
     ) -> None:
-        text = as_yaml(playbook.model_copy(update={"owner": None, "allowed": None}))
+        text = as_yaml(without_people(playbook))
         digest = sha256(text.encode()).hexdigest()
         row = row_of(tx, playbook_id)
-        if row.head and numbered(tx, playbook_id, row.head).hash == digest:
+        newest = numbered(tx, playbook_id, row.head) if row.head else None
+        if newest is not None and newest.hash == digest:
+            self._redraw(tx, access, newest, drawn)
             return
         number = row.head + 1
+        kept = {"layout": newest.layout} if newest is not None else {}
         tx.execute(
             sa.insert(tables.revisions).values(
                 playbook_id=playbook_id,
                 number=number,
                 hash=digest,
                 text=text,
+                **{**kept, **drawn},
                 message=message[:400],
                 author=access.user_id,
                 created_at=self._clock.now(),
@@ -340,6 +368,20 @@ class Library:
         self._events.append(
             tx, "playbook.saved", playbook_id, {"revision": number, "by": access.user_id}
         )
+
+    def _redraw(
+        self, tx: Transaction, access: Access, newest: sa.Row[Any], drawn: Mapping[str, Any]
+    ) -> None:
+        """Comments and layout of a revision change in place: what it means stays the same."""
+        if all(getattr(newest, name) == value for name, value in drawn.items()):
+            return
+        tx.execute(
+            sa.update(tables.revisions)
+            .where(_REVISIONS.playbook_id == newest.playbook_id, _REVISIONS.number == newest.number)
+            .values(**drawn)
+        )
+        self._change(tx, newest.playbook_id)
+        self._events.append(tx, "playbook.redrawn", newest.playbook_id, {"by": access.user_id})
 
     def _share(
         self, tx: Transaction, row: sa.Row[Any], owner: str, allowed: Mapping[str, Any]
@@ -376,6 +418,17 @@ def taken(slug: str) -> Conflict:
     return Conflict(
         f"The id {slug[:60]!r} is taken in this project; choose another one.", code="id-taken"
     )
+
+
+def _drawn(
+    source: str | Mapping[str, Any], playbook: Playbook, layout: Layout | None
+) -> dict[str, Any]:
+    """What is kept beside the document: the text as it was written, and the layout where one is given."""
+    written = source_of(source, playbook) if isinstance(source, str) else None
+    if layout is not None:
+        return {"source": written, "layout": dict(layout)}
+    # A file in the one order of documents, such as an export, takes no comments away.
+    return {} if written in {None, as_yaml(without_people(playbook))} else {"source": written}
 
 
 def _described(playbook: Playbook) -> dict[str, str]:

@@ -6,7 +6,7 @@ A trigger type is one file in `playbooks/triggers/` with a subclass of Trigger t
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -44,6 +44,11 @@ class Armed:
 
 class Trigger(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: ClassVar[str] = ""
+    """What an editor calls it; nothing: its type."""
+    starter: ClassVar[Mapping[str, Any]] = {}
+    """Fields of a new one, as an editor adds it."""
 
     type: str
     name: Name = "start"

@@ -1576,6 +1576,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/flows/palette": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Flow Palette
+         * @description What flows are drawn from besides tools: the types of nodes and triggers, with their settings.
+         */
+        get: operations["read_flow_palette"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/flows/schema": {
         parameters: {
             query?: never;
@@ -5951,6 +5971,20 @@ export interface components {
                 [key: string]: unknown;
             } | string;
         };
+        /** FlowPalette */
+        FlowPalette: {
+            /** Nodes */
+            nodes: components["schemas"]["NodeTypeOut"][];
+            /**
+             * Telling
+             * @description Fields that tell the type of a step that does not say it.
+             */
+            telling: {
+                [key: string]: string;
+            };
+            /** Triggers */
+            triggers: components["schemas"]["TriggerTypeOut"][];
+        };
         /** FlowProblem */
         FlowProblem: {
             /** Message */
@@ -6659,6 +6693,44 @@ export interface components {
              */
             token: string;
         };
+        /** NodeTypeOut */
+        NodeTypeOut: {
+            /** Description */
+            description: string;
+            /**
+             * Exits
+             * @description Ways out, when there are several: names, or pointers to fields that hold them.
+             */
+            exits: string[];
+            /**
+             * Expressions
+             * @description Pointers to the fields whose whole text is an expression.
+             */
+            expressions: string[];
+            /**
+             * Flows
+             * @description Pointers to whole flows inside it, with ids of their own.
+             */
+            flows: string[];
+            /**
+             * Graphs
+             * @description Pointers to the graphs inside it.
+             */
+            graphs: string[];
+            /** Group */
+            group: string;
+            /**
+             * Settings
+             * @description JSON Schema of its fields, without graphs inside it.
+             */
+            settings: {
+                [key: string]: unknown;
+            };
+            /** Starters */
+            starters: components["schemas"]["StarterOut"][];
+            /** Type */
+            type: string;
+        };
         /** NotificationOut */
         NotificationOut: {
             /** Body */
@@ -7219,6 +7291,13 @@ export interface components {
             inputs: {
                 [key: string]: unknown;
             };
+            /**
+             * Layout
+             * @description Where an editor draws its nodes.
+             */
+            layout: {
+                [key: string]: unknown;
+            };
             /** May Edit */
             may_edit: boolean;
             /** May Run */
@@ -7234,6 +7313,11 @@ export interface components {
             previous: number | null;
             /** Slug */
             slug: string;
+            /**
+             * Source
+             * @description The newest revision as people wrote it, comments and order kept; without who may see it.
+             */
+            source: string;
             /**
              * State
              * @enum {string}
@@ -8848,6 +8932,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
+             * Layout
+             * @description Where an editor draws the nodes; unset: as before. It never makes a revision.
+             */
+            layout?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * Message
              * @description What is new, for the list of versions.
              * @default
@@ -8918,6 +9009,15 @@ export interface components {
              * @description A single tool instead of a flow.
              */
             tool?: string | null;
+        };
+        /** StarterOut */
+        StarterOut: {
+            /** Fields */
+            fields: {
+                [key: string]: unknown;
+            };
+            /** Title */
+            title: string;
         };
         /**
          * State
@@ -9272,6 +9372,23 @@ export interface components {
             name: string;
             /** Next At */
             next_at: string | null;
+            /** Type */
+            type: string;
+        };
+        /** TriggerTypeOut */
+        TriggerTypeOut: {
+            /** Description */
+            description: string;
+            /** Settings */
+            settings: {
+                [key: string]: unknown;
+            };
+            /** Starter */
+            starter: {
+                [key: string]: unknown;
+            };
+            /** Title */
+            title: string;
             /** Type */
             type: string;
         };
@@ -18204,6 +18321,82 @@ export interface operations {
             };
             /** @description Larger than allowed. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_flow_palette: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlowPalette"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

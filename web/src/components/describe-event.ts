@@ -78,6 +78,7 @@ const SENTENCES: Record<string, Words> = {
     `The server of${named(data)} changed accepted tools${listed(data.tools)}`,
   'playbook.created': () => 'Playbook written',
   'playbook.saved': (data) => `Playbook saved as revision ${String(data.revision)}`,
+  'playbook.redrawn': () => 'Comments or layout of a playbook changed',
   'playbook.shared': () => 'Playbook shared with other people than before',
   'playbook.deployed': (data) => `Revision ${String(data.revision)} of a playbook deployed`,
   'playbook.changed': (data) =>

@@ -24,6 +24,8 @@ const detail = {
   ...card,
   document: { budget: { usd: 1 } },
   yaml: 'format: 1\nid: costs\n',
+  source: 'format: 1\nid: costs\n',
+  layout: {},
   inputs: { type: 'object', properties: {} },
   may_edit: true,
   may_run: true,

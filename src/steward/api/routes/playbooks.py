@@ -37,6 +37,10 @@ router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"]
 class PlaybookDetail(PlaybookOut):
     document: dict[str, Any] = Field(description="The newest revision.")
     yaml: str = Field(description="The same as it is exported.")
+    source: str = Field(
+        description="The newest revision as people wrote it, comments and order kept; without who may see it."
+    )
+    layout: dict[str, Any] = Field(description="Where an editor draws its nodes.")
     inputs: dict[str, Any] = Field(
         description="JSON Schema of what the deployed revision is given."
     )
@@ -84,7 +88,9 @@ def create_playbook(
     request: Request, access: AsEditor, body: SourceIn, response: Response
 ) -> PlaybookOut:
     """A new draft of the caller's."""
-    made = playbooks_of(request).library.create(access, body.source, message=body.message)
+    made = playbooks_of(request).library.create(
+        access, body.source, message=body.message, layout=body.layout
+    )
     return changed(response, made)
 
 
@@ -112,19 +118,22 @@ def read_playbook(
 ) -> PlaybookDetail:
     library = playbooks_of(request).library
     card = library.get(access, playbook_id)
-    newest = library.revision_of(access.scope, card, card.head).playbook
-    running = newest
+    head = library.revision_of(access.scope, card, card.head)
+    running = newest = head.playbook
     if card.deployed is not None:
         running = library.revision_of(access.scope, card, card.deployed).playbook
     whole = library.with_people(access, card, newest)
     if access.role is Role.runner:
         # What runs is theirs to read; what is being written, and for whom, is not.
         whole = running.model_copy(update={"owner": None, "allowed": None})
+    is_shown = access.role is not Role.runner
     set_etag(response, card.version)
     return PlaybookDetail(
         **card_for(access, card).model_dump(),
         document=as_json(whole),
         yaml=as_yaml(whole),
+        source=head.written if is_shown else as_yaml(whole),
+        layout=dict(head.layout or {}) if is_shown else {},
         inputs=running.inputs,
         may_edit=access.role >= Role.editor and card.state is not State.archived,
         may_run=_may_run(access, card),
@@ -148,7 +157,9 @@ def save_playbook(
     """A new revision; what is deployed stays as it is until somebody deploys this one."""
     version = revision_from(if_match)
     library = playbooks_of(request).library
-    saved = library.save(access, playbook_id, version, body.source, message=body.message)
+    saved = library.save(
+        access, playbook_id, version, body.source, message=body.message, layout=body.layout
+    )
     return changed(response, saved)
 
 

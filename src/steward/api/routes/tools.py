@@ -1,5 +1,6 @@
 """Tools and flows: what can be called, and whether a flow holds together; schedules that start flows."""
 
+import sys
 from datetime import datetime
 from typing import Any, Literal
 
@@ -25,9 +26,11 @@ from steward.api.types import ScheduleId
 from steward.broker.grants import Grant
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid
+from steward.flows.drawing import node_types
 from steward.flows.launch import Start
 from steward.flows.model import dump_flow, dump_yaml, flow_schema, load_flow, load_yaml
 from steward.flows.validate import validate
+from steward.playbooks import TELLING, TRIGGERS
 from steward.runs import Missed, Schedule
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["tools"])
@@ -51,6 +54,48 @@ class FlowIn(Input):
 class FlowProblem(Output):
     pointer: str
     message: str
+
+
+class StarterOut(Output):
+    title: str
+    fields: dict[str, Any]
+
+
+class NodeTypeOut(Output):
+    type: str
+    description: str
+    group: str
+    starters: list[StarterOut]
+    settings: dict[str, Any] = Field(
+        validation_alias="schema",
+        description="JSON Schema of its fields, without graphs inside it.",
+    )
+    exits: list[str] = Field(
+        description="Ways out, when there are several: names, or pointers to fields that hold them."
+    )
+    graphs: list[str] = Field(description="Pointers to the graphs inside it.")
+    flows: list[str] = Field(
+        description="Pointers to whole flows inside it, with ids of their own."
+    )
+    expressions: list[str] = Field(
+        description="Pointers to the fields whose whole text is an expression."
+    )
+
+
+class TriggerTypeOut(Output):
+    type: str
+    title: str
+    description: str
+    starter: dict[str, Any]
+    settings: dict[str, Any]
+
+
+class FlowPalette(Output):
+    nodes: list[NodeTypeOut]
+    triggers: list[TriggerTypeOut]
+    telling: dict[str, str] = Field(
+        description="Fields that tell the type of a step that does not say it."
+    )
 
 
 class CheckedFlow(Output):
@@ -128,6 +173,23 @@ def list_tools(request: Request, access: AsViewer) -> Page[ToolOut]:
 def read_flow_schema(_request: Request, _access: AsViewer) -> dict[str, Any]:
     """The JSON Schema of flows."""
     return flow_schema()
+
+
+@router.get("/flows/palette")
+def read_flow_palette(_request: Request, _access: AsViewer) -> FlowPalette:
+    """What flows are drawn from besides tools: the types of nodes and triggers, with their settings."""
+    nodes = [NodeTypeOut.model_validate(each) for each in node_types()]
+    triggers = [
+        TriggerTypeOut(
+            type=name,
+            title=kind.title or name,
+            description=(sys.modules[kind.__module__].__doc__ or "").strip(),
+            starter=dict(kind.starter),
+            settings=kind.model_json_schema(),
+        )
+        for name, kind in TRIGGERS
+    ]
+    return FlowPalette(nodes=nodes, triggers=triggers, telling=TELLING)
 
 
 @router.post("/flows/check")

@@ -1,7 +1,7 @@
 """Hands a task to an agent; which agents there are is not the flow's business."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from steward.flows.node import (
     JsonSchema,
     Node,
     Place,
+    Starter,
     Template,
     Templates,
     TextTemplate,
@@ -46,6 +47,11 @@ class AgentNode(Node):
     )
     max_steps: int = Field(30, ge=1, le=1_000)
     output: JsonSchema | None = Field(None, description="JSON Schema that its answer must fulfil.")
+
+    group: ClassVar = "Agents"
+    starters: ClassVar = (
+        Starter("Ask an agent", {"instructions": "Say in two sentences what matters here."}),
+    )
 
     def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:  # noqa: ARG002
         return self.output

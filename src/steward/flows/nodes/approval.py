@@ -1,7 +1,7 @@
 """A gate: somebody approves an exact payload, or refuses it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from steward.flows.node import (
     JsonSchema,
     Node,
     Place,
+    Starter,
     Template,
     TextTemplate,
     Valued,
@@ -46,12 +47,15 @@ class ApprovalNode(Node):
         None, description="JSON Schema of a payload changed before approving; unset: as it is."
     )
 
+    exits: ClassVar = ("approved", "rejected")
+    group: ClassVar = "People"
+    starters: ClassVar = (
+        Starter("Ask for approval", {"message": "Do you approve this?", "expires_in": "2d"}),
+    )
+
     def schemas(self) -> Iterator[tuple[str, JsonSchema]]:
         if self.edit is not None:
             yield "/edit", self.edit
-
-    def ports(self) -> tuple[str, ...]:
-        return ("approved", "rejected")
 
     def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:  # noqa: ARG002
         return {

@@ -1,7 +1,7 @@
 """Goes one of several ways: the first condition that holds, or `else`."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from steward.flows.node import (
     Labels,
     Node,
     Place,
+    Starter,
     Valued,
     joined,
 )
@@ -30,8 +31,11 @@ class BranchNode(Node):
     type: Literal["branch"]
     cases: list[Case] = Field(min_length=1, max_length=50)
 
-    def ports(self) -> tuple[str, ...]:
-        return (*(case.port for case in self.cases), "else")
+    exits: ClassVar = ("/cases/*/port", "else")
+    group: ClassVar = "Logic"
+    starters: ClassVar = (
+        Starter("Choose a way", {"cases": [{"port": "yes", "when": "inputs.choice == 'yes'"}]}),
+    )
 
     def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:  # noqa: ARG002
         return {

@@ -4,11 +4,11 @@ Expressions have no place in the code itself, where a value could turn into code
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.flows.node import NODES, JsonSchema, Node, Place, Templates, ToolCall, Valued
+from steward.flows.node import NODES, JsonSchema, Node, Place, Starter, Templates, ToolCall, Valued
 from steward.runs import Json
 
 _TOOLS: Final = {"sql": ("query", "sql"), "python": ("execute_python", "code")}
@@ -20,6 +20,12 @@ class CodeNode(Node):
     language: Literal["sql", "python"]
     code: str = Field(min_length=1, max_length=100_000)
     parameters: Templates = Field({}, description="Values the code uses, by name.")
+
+    group: ClassVar = "Code"
+    starters: ClassVar = (
+        Starter("SQL", {"language": "sql", "code": "SELECT 1 AS one"}),
+        Starter("Python", {"language": "python", "code": "print(1)"}),
+    )
 
     def tool_call(self) -> ToolCall | None:
         pointers = {_TOOLS[self.language][1]: "/code", "parameters": "/parameters"}

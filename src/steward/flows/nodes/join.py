@@ -1,15 +1,18 @@
 """Brings branches together again: waits for all its needs; the output has a field for each one that was taken."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import ClassVar, Literal
 
-from steward.flows.node import NODES, JsonSchema, Node, Place, Valued, joined
+from steward.flows.node import NODES, JsonSchema, Node, Place, Starter, Valued, joined
 
 
 @NODES.register("join")
 class JoinNode(Node):
     type: Literal["join"]
     start: Literal["all", "any"] = "any"
+
+    group: ClassVar = "Logic"
+    starters: ClassVar = (Starter("Bring ways together"),)
 
     def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:  # noqa: ARG002
         return {

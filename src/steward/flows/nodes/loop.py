@@ -1,11 +1,10 @@
 """Repeats a graph until a condition holds, at most so many times: the only cycle there is."""
 
-from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.flows.node import NODES, Body, Node, Place, Reads, Template, Valued, joined
+from steward.flows.node import NODES, Body, Node, Place, Reads, Starter, Template, Valued, joined
 from steward.runs import StepFailed
 
 
@@ -22,10 +21,12 @@ class LoopNode(Node):
         "fail", description="What happens when the condition never held."
     )
 
-    parts: ClassVar[tuple[str, ...]] = ("last", "index")
-
-    def bodies(self) -> Iterator[tuple[str, Body]]:
-        yield "/body", self.body
+    parts: ClassVar = ("last", "index")
+    graphs: ClassVar = ("/body",)
+    group: ClassVar = "Logic"
+    starters: ClassVar = (
+        Starter("Repeat until", {"until": "index >= 2", "at_most": 10, "body": {"nodes": []}}),
+    )
 
     async def run(self, at: Place) -> Valued:
         last = at.filled(self.first)

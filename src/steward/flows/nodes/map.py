@@ -1,13 +1,13 @@
 """Does the same for every item of a list, several at a time; the output is the list of results, in order."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from steward.core.errors import StewardError
-from steward.flows.node import NODES, Body, Expr, Node, Place, Valued, joined
+from steward.flows.node import NODES, Body, Expr, Node, Place, Starter, Valued, joined
 from steward.flows.nodes.tool import ToolNode
 from steward.runs import StepFailed
 
@@ -36,10 +36,10 @@ class MapNode(Node):
             raise ValueError("approve_together needs a body of a single tool node")
         return self
 
-    parts: ClassVar[tuple[str, ...]] = ("item", "index")
-
-    def bodies(self) -> Iterator[tuple[str, Body]]:
-        yield "/body", self.body
+    parts: ClassVar = ("item", "index")
+    graphs: ClassVar = ("/body",)
+    group: ClassVar = "Logic"
+    starters: ClassVar = (Starter("For each item", {"over": "[1, 2, 3]", "body": {"nodes": []}}),)
 
     def output_schema(self, tool_outputs: Any) -> dict[str, Any] | None:  # noqa: ARG002
         return {"type": "array"}

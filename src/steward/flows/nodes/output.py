@@ -1,8 +1,8 @@
 """What the flow, or the graph inside a node, gives back."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-from steward.flows.node import NODES, Id, Node, Place, Template, Valued
+from steward.flows.node import NODES, Id, Node, Place, Starter, Template, Valued
 
 
 @NODES.register("output")
@@ -12,6 +12,9 @@ class OutputNode(Node):
     type: Literal["output"]
     name: Id | None = None
     value: Template
+
+    group: ClassVar = "Flows"
+    starters: ClassVar = (Starter("Result", {"value": ""}),)
 
     async def run(self, at: Place) -> Valued:
         return at.filled(self.value)

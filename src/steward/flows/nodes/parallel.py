@@ -1,11 +1,11 @@
 """Several named graphs at the same time; the output has one field for each."""
 
-from collections.abc import Coroutine, Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Coroutine, Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.flows.node import NODES, Body, Id, JsonSchema, Node, Place, Valued, joined
+from steward.flows.node import NODES, Body, Id, JsonSchema, Node, Place, Starter, Valued, joined
 
 
 @NODES.register("parallel")
@@ -13,9 +13,13 @@ class ParallelNode(Node):
     type: Literal["parallel"]
     branches: dict[Id, Body] = Field(min_length=1, max_length=50)
 
-    def bodies(self) -> Iterator[tuple[str, Body]]:
-        for name, body in self.branches.items():
-            yield f"/branches/{name}", body
+    graphs: ClassVar = ("/branches/*",)
+    group: ClassVar = "Logic"
+    starters: ClassVar = (
+        Starter(
+            "At the same time", {"branches": {"first": {"nodes": []}, "second": {"nodes": []}}}
+        ),
+    )
 
     def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:  # noqa: ARG002
         return {

@@ -1,7 +1,7 @@
 """Asks a person: a form made from a JSON Schema; the run waits without holding anything."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from steward.flows.node import (
     JsonSchema,
     Node,
     Place,
+    Starter,
     TextTemplate,
     Valued,
     seconds_of,
@@ -34,6 +35,9 @@ class QuestionNode(Node):
         "fail", description="What happens when nobody answers in time."
     )
     default: Any = None
+
+    group: ClassVar = "People"
+    starters: ClassVar = (Starter("Ask a question", {"question": "What should happen next?"}),)
 
     def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:  # noqa: ARG002
         return self.form

@@ -1,12 +1,12 @@
 """Runs another flow, written here or named; within this run, or as a run of its own under it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from steward.core.errors import Invalid
-from steward.flows.node import NODES, JsonSchema, Node, Place, Templates, Valued
+from steward.flows.node import NODES, JsonSchema, Node, Place, Starter, Templates, Valued
 
 if TYPE_CHECKING:
     from steward.flows.model import Flow
@@ -25,6 +25,10 @@ class SubflowNode(Node):
     run_as: Literal["part", "child"] = Field(
         "part", description="`child` makes a run of its own, with its own journal."
     )
+
+    flows: ClassVar = ("/flow",)
+    group: ClassVar = "Flows"
+    starters: ClassVar = (Starter("Run another flow", {"ref": ""}),)
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "SubflowNode":

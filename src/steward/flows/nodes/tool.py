@@ -1,12 +1,12 @@
 """Calls a tool, through the broker."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from steward.flows.expressions import escaped
-from steward.flows.node import NODES, JsonSchema, Node, Place, Templates, ToolCall, Valued
+from steward.flows.node import NODES, JsonSchema, Node, Place, Starter, Templates, ToolCall, Valued
 
 
 @NODES.register("tool")
@@ -14,6 +14,9 @@ class ToolNode(Node):
     type: Literal["tool"]
     tool: str = Field(min_length=1, max_length=100)
     arguments: Templates = Field(default={})
+
+    group: ClassVar = "Tools"
+    starters: ClassVar = (Starter("Call a tool", {"tool": "", "arguments": {}}),)
 
     def tool_call(self) -> ToolCall | None:
         pointers = {name: f"/arguments/{escaped(name)}" for name in self.arguments}

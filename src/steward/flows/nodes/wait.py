@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
@@ -12,6 +12,7 @@ from steward.flows.node import (
     JsonSchema,
     Node,
     Place,
+    Starter,
     TextTemplate,
     Valued,
     seconds_of,
@@ -24,6 +25,9 @@ class WaitNode(Node):
     type: Literal["wait"]
     duration: Duration | None = None
     until: TextTemplate | None = None
+
+    group: ClassVar = "Logic"
+    starters: ClassVar = (Starter("Wait", {"duration": "1h"}),)
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "WaitNode":

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,9 @@ from steward.runs.schedules import next_moment
 
 @TRIGGERS.register("cron")
 class CronTrigger(Trigger):
+    title: ClassVar = "On a schedule"
+    starter: ClassVar = {"cron": "0 8 * * 1-5", "time_zone": "UTC"}
+
     type: Literal["cron"]
     name: Name = "schedule"
     cron: str = Field(max_length=200, description="Minute, hour, day, month, weekday.")

@@ -14,7 +14,7 @@ export default function TextTab({ playbook }: { playbook: PlaybookDetail }) {
   const save = useSavePlaybook(project.id);
   const [draft, setDraft] = useDraft(playbook.id);
   const [message, setMessage] = useState('');
-  const yaml = draft ?? playbook.yaml;
+  const yaml = draft ?? playbook.source;
   const check = usePlaybookCheck(yaml);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
