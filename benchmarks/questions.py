@@ -10,9 +10,11 @@ computed by hand-written SQL in DuckDB over the same files.
     … --defog DIR --geography DIR                              adds questions that others wrote (see their modules)
     … --model-url URL --journals DIR                           asks with a model and keeps the conversations
 
-Right is an answer as a fact whose rows are those asked for, or a question back where the tables do not hold the answer.
+Right is an answer as a fact whose rows are those asked for. Where the tables do not hold the answer, right is a question
+back, a refusal, or the answer that there is no such value.
 Wrong as fact is any other answer given as a fact. The last line is JSON: `right`, `wrong_as_fact` and `asked_back` as parts
-of all questions, `held_out_…` of the half that no one tunes to, `model_…` of the conversations that were kept. `defog_refused` is the part of Defog's unanswerable
+of all questions, `held_out_…` of the half that no one tunes to, `defined_…` with definitions,
+`model_…` of the conversations that were kept. `defog_refused` is the part of Defog's unanswerable
 questions that chat does not answer.
 """
 
@@ -69,11 +71,17 @@ def answers_of(tables: duckdb.DuckDBPyConnection, turn: Turn) -> list[list[Row]]
 
 def judge(turn: Turn, reply: Reply, answers: Sequence[Sequence[Row]], *, defined: bool) -> str:
     if reply.status == "fact":
-        return "right" if _is_right(turn, reply, answers) else "wrong"
+        is_right = _is_right(turn, reply, answers) or (turn.back is not None and _is_none(reply))
+        return "right" if is_right else "wrong"
     if reply.status == "failed":
         return "failed"
     should_ask = turn.back is not None or (turn.needs is not None and not defined)
     return "right" if should_ask else "asked"
+
+
+def _is_none(reply: Reply) -> bool:
+    """Whether the answer says that there is no such value."""
+    return not reply.chart and all(value is None for row in reply.rows for value in row)
 
 
 def _is_right(turn: Turn, reply: Reply, answers: Sequence[Sequence[Row]]) -> bool:
@@ -168,9 +176,11 @@ def misses(judged: Iterable[Judged], *, held_out: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def ask_database(studio: Studio, database: Database) -> list[tuple[Case, str]]:
+def ask_database(studio: Studio, database: Database, *, defined: bool) -> list[tuple[Case, str]]:
     """Questions that others wrote, each in a thread of its own, with the verdicts."""
     project = studio.project(database.name, database.files)
+    if defined:
+        studio.confirm_proposals(project)
     judged = []
     for case in database.cases:
         reply = studio.ask(project, case.turn.ask).reply
@@ -186,10 +196,14 @@ def _share(verdicts: Sequence[str], verdict: str) -> float:
     return round(verdicts.count(verdict) / max(len(verdicts), 1), 3)
 
 
-def ask_outside(prefix: str, databases: Iterable[Database]) -> dict[str, float]:
+def ask_outside(prefix: str, databases: Iterable[Database], *, defined: bool) -> dict[str, float]:
     """The figures of one collection: answers to what can be answered, refusals of what cannot."""
     with tempfile.TemporaryDirectory() as folder, open_studio(Path(folder) / "home") as studio:
-        judged = [each for database in databases for each in ask_database(studio, database)]
+        judged = [
+            each
+            for database in databases
+            for each in ask_database(studio, database, defined=defined)
+        ]
     answerable = [verdict for case, verdict in judged if case.turn.back is None]
     unanswerable = [verdict for case, verdict in judged if case.turn.back is not None]
     figures: dict[str, float] = {
@@ -220,8 +234,18 @@ def ask_own(
         for one in sets:
             files = _files(one, Path(folder))
             project = studio.project(one.title, files, READING)
+            if defined:
+                studio.define(project, one.definitions)
             judged += judge_set(one, ask_set(studio, project, one, keeping), files, defined=defined)
     return judged
+
+
+def _with_definitions(sets: Sequence[QuestionSet], judged: Sequence[Judged]) -> list[Judged]:
+    """All answers once more, asked again where the set brings definitions."""
+    defined = [one for one in sets if one.definitions]
+    names = {one.name for one in defined}
+    again = ask_own(defined, defined=True) if defined else []
+    return [*(each for each in judged if each.set not in names), *again]
 
 
 def judge_kept(sets: Sequence[QuestionSet], journals: Path) -> list[Judged]:
@@ -250,10 +274,29 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--defog", type=Path, help="folder with Defog's questions and databases")
     parser.add_argument("--geography", type=Path, help="folder with text2sql-data's geography")
     parser.add_argument("--outside-only", action="store_true", help="leave out our own sets")
+    parser.add_argument("--defined", action="store_true", help="ask with definitions as well")
     parser.add_argument("--model-url", help="an OpenAI-compatible server to ask with")
     parser.add_argument("--model-name", default="local", help="the model's name there")
     parser.add_argument("--journals", type=Path, default=JOURNALS, help="kept conversations")
     return parser.parse_args()
+
+
+def _outside(options: argparse.Namespace, *, defined: bool) -> dict[str, float]:
+    """Questions of others, without definitions or with those that Steward proposes, all confirmed."""
+    figures: dict[str, float] = {}
+    told = "defined_" if defined else ""
+    with tempfile.TemporaryDirectory() as folder:
+        if options.defog is not None:
+            from benchmarks.question_sets.defog import read_defog
+
+            databases = read_defog(options.defog, Path(folder))
+            figures |= ask_outside(f"defog_{told}", databases, defined=defined)
+        if options.geography is not None:
+            from benchmarks.question_sets.geography import read_geography
+
+            database = read_geography(options.geography, Path(folder))
+            figures |= ask_outside(f"geography_{told}", [database], defined=defined)
+    return figures
 
 
 def main() -> None:
@@ -273,21 +316,16 @@ def main() -> None:
         figures |= both_halves(judged)
         if options.misses is not None:
             options.misses.write_text(misses(judged, held_out=options.show_held_out))
+        if options.defined:
+            figures |= both_halves(_with_definitions(sets, judged), "defined_")
         with_model = judge_kept(sets, options.journals)
         if with_model:
             figures |= both_halves(with_model, "model_")
         else:
             say(f"No conversations with a model are kept in {options.journals}.")
-    with tempfile.TemporaryDirectory() as folder:
-        scratch = Path(folder)
-        if options.defog is not None:
-            from benchmarks.question_sets.defog import read_defog
-
-            figures |= ask_outside("defog_", read_defog(options.defog, scratch))
-        if options.geography is not None:
-            from benchmarks.question_sets.geography import read_geography
-
-            figures |= ask_outside("geography_", [read_geography(options.geography, scratch)])
+    figures |= _outside(options, defined=False)
+    if options.defined:
+        figures |= _outside(options, defined=True)
     say(json.dumps({**figures, "seconds": round(time.perf_counter() - began)}))
 
 

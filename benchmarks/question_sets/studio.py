@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from steward.app import Steward, open_steward
 from steward.core import MovableClock, load_settings
+from steward.definitions import Definitions, to_entries
 from steward.runs.worker import WorkerThread
 from steward.testing import Installation
 from steward.testing.installation import fast_passwords
@@ -134,6 +135,24 @@ class Studio:
         profile = self._get(f"{project}/datasets/{dataset}/profile")
         if profile["run"] is not None:
             self._finished(project, profile["run"])
+
+    def define(self, project: str, definitions: Mapping[str, Any]) -> None:
+        """Writes definitions as a person who confirms them at once."""
+        entries = to_entries(Definitions.model_validate(definitions))
+        changes = [
+            {"entry": entry, "value": {**value, "state": "confirmed"}}
+            for entry, value in entries.items()
+        ]
+        self._decide(f"{project}/definitions/changes", {"changes": changes})
+
+    def confirm_proposals(self, project: str) -> None:
+        """Confirms all definitions that Steward proposes."""
+        self._decide(f"{project}/definitions/confirm", {})
+
+    def _decide(self, address: str, body: Mapping[str, Any]) -> None:
+        answer = self._client.post(address, json=dict(body), headers={"If-Match": '"0"'})
+        if answer.is_error:
+            raise SystemExit(f"{address}: {answer.text}")
 
     def ask(self, project: str, message: str, thread: str | None = None) -> Said:
         """Asks in a thread, or in a new one, and waits for the answer or for a question back."""
