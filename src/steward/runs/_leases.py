@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from steward.core.errors import Conflict, NotFound
 from steward.runs import _tables as tables
-from steward.runs._rows import COLUMNS, LIVE, Rows, run_of
-from steward.runs._turns import turns
+from steward.runs._rows import COLUMNS, Rows, run_of
+from steward.runs._turns import LATER, next_runs
 from steward.runs.entries import Entry
 from steward.runs.model import Run, Status
 from steward.runs.topics import run_topic
@@ -19,6 +19,28 @@ from steward.store.tables import Moment
 
 _ASIDE = timedelta(seconds=10)
 _ASIDE_HOLDER = "aside"
+_TAKE = (
+    sa.update(tables.runs)
+    .where(COLUMNS.id.in_(sa.bindparam("ids", expanding=True)))
+    .values(
+        epoch=COLUMNS.epoch + 1,
+        holder=sa.bindparam("by"),
+        lease_until=sa.bindparam("until", type_=Moment()),
+        wake_at=None,
+        status=Status.running.value,
+        reason=None,
+        started_at=sa.func.coalesce(COLUMNS.started_at, sa.bindparam("began", type_=Moment())),
+    )
+)
+_SUSPECT = (
+    sa.select(COLUMNS.id)
+    .where(
+        COLUMNS.lease_until >= sa.bindparam("at", type_=Moment()),
+        COLUMNS.holder == sa.bindparam("by"),
+        COLUMNS.lost >= sa.bindparam("losses"),
+    )
+    .limit(1)
+)
 
 
 class Leases(Rows):
@@ -50,17 +72,8 @@ class Leases(Rows):
     ) -> list[Run]:
         """The same in a shared transaction. With `newcomers`, only for people none of whose runs is being driven."""
         now = self._clock.now()
-        served = COLUMNS.queue.in_(list(queues))
-        # Two looks at two indexes: what is due and what was left stay few, however many runs there were.
-        due = sa.union(
-            sa.select(COLUMNS.id).where(served, COLUMNS.wake_at <= now - overdue),
-            # Not the plain column: an index on it would lead through every run there ever was.
-            sa.select(COLUMNS.id).where(
-                COLUMNS.lease_until < now, (COLUMNS.queue + "").in_(list(queues))
-            ),
-        )
-        wanted = sa.and_(COLUMNS.id.in_(due), _free(now))
-        return self._taken(tx, holder, wanted, limit, lease, newcomers=newcomers)
+        wanted = {"now": now, "due": now - overdue, "queues": list(queues), "most": limit}
+        return self._taken(tx, holder, wanted, lease, newcomers=newcomers)
 
     def claim_called(
         self,
@@ -71,65 +84,37 @@ class Leases(Rows):
         lease: timedelta,
     ) -> tuple[list[Run], frozenset[str]]:
         """Takes those of these runs that are due, and names those that are due once their holder is done."""
-        now = self._clock.now()
-        called = sa.and_(COLUMNS.id.in_(sorted(set(run_ids))), COLUMNS.queue.in_(list(queues)))
-        due = sa.or_(COLUMNS.wake_at <= now, COLUMNS.lease_until < now)
-        wanted = sa.and_(called, _free(now), due)
-        runs = self._taken(tx, holder, wanted, len(run_ids), lease)
-        later = tx.rows(
-            sa.select(COLUMNS.id).where(
-                called, COLUMNS.status.in_(LIVE), COLUMNS.wake_at.is_not(None)
-            )
-        )
+        called = {"ids": sorted(set(run_ids)), "queues": list(queues)}
+        wanted = {**called, "now": self._clock.now(), "most": len(run_ids)}
+        runs = self._taken(tx, holder, wanted, lease, called=True)
+        later = tx.rows(LATER, called)
         return runs, frozenset(row.id for row in later)
 
     def _taken(
         self,
         tx: Transaction,
         holder: str,
-        wanted: sa.ColumnElement[bool],
-        limit: int,
+        wanted: Mapping[str, Any],
         lease: timedelta,
         *,
+        called: bool = False,
         newcomers: bool = False,
     ) -> list[Run]:
-        now = self._clock.now()
-        if self._holds_suspect(tx, holder, now):
-            wanted = sa.and_(wanted, COLUMNS.lost == 0)
-        turn = turns(wanted, now)
-        statement = (
-            sa.select(tables.runs)
-            .join(turn, turn.c.id == COLUMNS.id)
-            .where(COLUMNS.status.in_(LIVE), wanted)
-            .order_by(
-                turn.c.project_turn,
-                turn.c.person_turn,
-                COLUMNS.priority.desc(),
-                COLUMNS.wake_at,
-                COLUMNS.id,
-            )
-            .limit(limit)
-            .with_for_update(skip_locked=True, of=tables.runs)
-        )
-        if newcomers:
-            statement = statement.where(turn.c.person_turn == 1)
-        rows = tx.rows(statement)
+        now: datetime = wanted["now"]
+        innocent = self._holds_suspect(tx, holder, now)
+        rows = tx.rows(next_runs(called=called, innocent=innocent, newcomers=newcomers), wanted)
         losses = self._losses(tx, holder, rows)
         rows = self._with_one_suspect(rows, losses)
         if not rows:
             return []
         tx.execute(
-            sa.update(tables.runs)
-            .where(COLUMNS.id.in_([row.id for row in rows]))
-            .values(
-                epoch=COLUMNS.epoch + 1,
-                holder=holder,
-                lease_until=now + lease,
-                wake_at=None,
-                status=Status.running.value,
-                reason=None,
-                started_at=sa.func.coalesce(COLUMNS.started_at, sa.literal(now, Moment())),
-            )
+            _TAKE,
+            {
+                "ids": [row.id for row in rows],
+                "by": holder,
+                "until": now + lease,
+                "began": now,
+            },
         )
         runs = [
             run_of(
@@ -151,10 +136,8 @@ class Leases(Rows):
         return runs
 
     def _holds_suspect(self, tx: Transaction, holder: str, now: datetime) -> bool:
-        held = sa.select(COLUMNS.id).where(
-            COLUMNS.lease_until >= now, COLUMNS.holder == holder, COLUMNS.lost >= self._suspect
-        )
-        return tx.first(held.limit(1)) is not None
+        suspect = {"at": now, "by": holder, "losses": self._suspect}
+        return tx.first(_SUSPECT, suspect) is not None
 
     def _losses(
         self, tx: Transaction, holder: str, rows: Sequence[sa.Row[Any]]
@@ -263,7 +246,3 @@ class _Losses:
     def one_more(self, head: int) -> "_Losses":
         """Counted anew where the run got further since the last time."""
         return _Losses(self.count + 1 if head == self.seq else 1, head)
-
-
-def _free(now: datetime) -> sa.ColumnElement[bool]:
-    return sa.or_(COLUMNS.lease_until.is_(None), COLUMNS.lease_until < now)
