@@ -8,7 +8,7 @@ from steward.agents.asking.answering import Result, answer_text, remarks
 from steward.agents.asking.reading import Asked, Reading, Unused
 from steward.agents.asking.wording import Words
 from steward.agents.figures import sourced
-from steward.agents.writing import Writing
+from steward.agents.writing import Amount, Writing
 from steward.definitions import Definitions
 
 DEFINITIONS = Definitions.model_validate(
@@ -253,10 +253,38 @@ def test_every_part_of_a_reading_is_a_chip() -> None:
 
 def test_groups_with_several_spellings_say_what_to_do() -> None:
     reading = Reading.model_validate(cars(groups=[{"by": {"column": "origin"}}]))
-    assert list(remarks(reading, {"origin": 3}, Words(DEFINITIONS))) == [
+    assert list(remarks(reading, None, {"origin": 3}, Words(DEFINITIONS))) == [
         (
             "3 values are another spelling of the same origin. "
             "Unify the spelling of origin before you compare groups."
         )
     ]
-    assert list(remarks(reading, {}, Words(DEFINITIONS))) == []
+    assert list(remarks(reading, None, {}, Words(DEFINITIONS))) == []
+    rows = Result([{"name": "origin"}, {"name": "count"}], [["USA", 3], ["usa ", 1], ["Japan", 2]])
+    assert list(remarks(reading, rows, {}, Words(DEFINITIONS))) == [
+        (
+            "1 value is another spelling of the same origin. "
+            "Unify the spelling of origin before you compare groups."
+        )
+    ]
+
+
+def test_amounts_of_several_currencies_say_what_to_do() -> None:
+    amounts = {"average_net": Amount("currency")}
+    net = {"function": "avg", "column": {"column": "net"}}
+    reading = Reading.model_validate({"table": "bills", "measures": [net]})
+    rows = Result([{"name": "average_net"}], [["5.00"]])
+    (told,) = remarks(reading, rows, {}, Words(None, Writing("en-GB", amounts)))
+    assert told.startswith("The amounts can be in several currencies. Add “by currency”")
+    only_euro = {**amounts, "average_net": Amount("currency", "EUR")}
+    assert not list(remarks(reading, rows, {}, Words(None, Writing("en-GB", only_euro))))
+
+
+def test_a_result_that_may_go_on_says_nothing_about_all_of_it() -> None:
+    many: list[list[Any]] = [[f"row {index}"] for index in range(100)]
+    assert say(cars(measures=[]), [TEXT], many) == "These are the first 100 cars."
+    groups: list[list[Any]] = [[f"origin {index}", index] for index in range(200)]
+    told = say(cars(groups=[{"by": {"column": "origin"}}]), [TEXT, BIGINT], groups)
+    assert told.startswith(
+        "These are the first 200 origins with the number of cars. There may be more"
+    )

@@ -175,7 +175,8 @@ def _answered(work: Work) -> str:
     reading = work.asked.reading
     if not text or reading is None or _asks_back(work):
         return text
-    return " ".join([text, *remarks(reading, work.spellings, work.words)])
+    found = remarks(reading, work.answered, work.spellings, work.words)
+    return " ".join([text, *found])
 
 
 def _asks_back(work: Work) -> bool:
@@ -307,4 +308,5 @@ def _read(work: Work) -> list[str]:
         if each is not None
         for period in each.periods
     ]
-    return [*lines, *periods, *work.asked.assumed, *work.asked.problems]
+    shown = f"{_MOST_ROWS:d} rows"
+    return [*lines, *periods, *work.asked.assumed, *work.asked.problems, shown]

@@ -378,7 +378,7 @@ def _turned(turn: _Turn, output: Json) -> Turned:
 
 def _suggested(turn: _Turn) -> Json:
     """What could be said next, from what was done and from the statistics of the datasets, whoever planned this."""
-    if turn.failure is not None:
+    if turn.failure is not None or (turn.asked is not None and turn.asked.status != "fact"):
         return []
     if turn.planned[-1].made_by != "model":
         return next_messages(turn.task, turn.catalogue, turn.plan)

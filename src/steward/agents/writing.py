@@ -55,6 +55,11 @@ class Writing:
         copy._marks, copy._dates = self._marks, self._dates
         return copy
 
+    def currency_column(self, name: str) -> str | None:
+        """The column that says the currency of each row, for a column of amounts in more than one, or in nobody knows which."""
+        amount = self._amounts.get(name)
+        return amount.column if amount is not None and amount.code is None else None
+
     def number(self, value: int | float) -> str:
         """A number by itself, exactly."""
         return locales.number(value, self._marks)

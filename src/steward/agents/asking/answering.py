@@ -12,6 +12,9 @@ from steward.agents.asking.reading import Asked, Reading
 from steward.agents.asking.wording import Words, joined, listed, plural, spaced
 
 _MOST_NAMED: Final = 3
+_MOST_ROWS: Final = 100
+"""Rows that a query returns where a reading says no number; as many may be the first of more."""
+_MOST_GROUPS: Final = 200
 _EMPTY: Final = "(empty)"
 
 
@@ -96,9 +99,18 @@ class _Sentences:
             return self._figures()
         if not self._records:
             return self._none()
+        if self._is_cut and not _ranked(reading):
+            return self._first_groups()
         if len(reading.groups) == 1 and reading.groups[0].unit is not None and not _ranked(reading):
             return self._over_time()
         return self._largest()
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether there may be more than what is here: then nothing is said about all of it."""
+        most = _MOST_GROUPS if self._reading.measures else _MOST_ROWS
+        unlimited = self._reading.limit is None
+        return self._result.is_cut or (unlimited and len(self._records) >= most)
 
     # What it is about
 
@@ -172,6 +184,14 @@ class _Sentences:
 
     # Groups
 
+    def _first_groups(self) -> str:
+        name = self._words.measure(self._reading.measures[0], self._table)
+        count = len(self._records)
+        return (
+            f"These are the first {count:d} {self._groups_noun()} with the {name}{self._of_what()}. "
+            "There may be more: add a ranking or a condition to see the ones that matter."
+        )
+
     def _none(self) -> str:
         return f"No {self._noun()}{self._scope()} were found."
 
@@ -243,11 +263,10 @@ class _Sentences:
             return ""
         if len(self._reading.groups) > 1:
             return f" The result has {count:d} rows."
-        at_least = "at least " if self._result.is_cut else ""
         limited = self._reading.limit is not None and count >= self._reading.limit
         if limited:
             return f" The result is limited to {count:d} {self._groups_noun()}."
-        return f" The result has {at_least}{count:d} {self._groups_noun()}."
+        return f" The result has {count:d} {self._groups_noun()}."
 
     def _label(self, index: int) -> str:
         cells = self._written[index][: len(self._reading.groups)]
@@ -264,7 +283,7 @@ class _Sentences:
             word = "highest" if order.descending else "lowest"
             are = "This is the" if count == 1 else f"These are the {count:d}"
             return f"{are} {self._noun(count)}{self._scope()} with the {word} {label}."
-        if self._result.is_cut or (reading.limit is not None and count >= reading.limit > 0):
+        if self._is_cut or (reading.limit is not None and count >= reading.limit):
             return f"These are the first {count:d} {self._noun(count)}{self._scope()}."
         return self._counted(count, f"{count:d}")
 
@@ -318,10 +337,13 @@ def number_in(value: Any) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def remarks(reading: Reading, spellings: Mapping[str, int], words: Words) -> Iterator[str]:
-    """What makes groups of a result less than they seem: values of a column that are spellings of others."""
-    for grouped in reading.groups:
-        count = spellings.get(grouped.by.column, 0)
+def remarks(
+    reading: Reading, result: Result | None, spellings: Mapping[str, int], words: Words
+) -> Iterator[str]:
+    """What makes figures less than they seem, and what to do: spellings of one thing, several currencies."""
+    for index, grouped in enumerate(reading.groups):
+        known = spellings.get(grouped.by.column, 0)
+        count = max(known, _spelled_twice(result, index) if reading.measures else 0)
         if count and grouped.unit is None:
             label = words.label(grouped.by, reading.table)
             are = "value is" if count == 1 else "values are"
@@ -329,3 +351,32 @@ def remarks(reading: Reading, spellings: Mapping[str, int], words: Words) -> Ite
                 f"{count:d} {are} another spelling of the same {label}. "
                 f"Unify the spelling of {label} before you compare groups."
             )
+    column = _mixed_currency(reading, result, words)
+    if column is not None:
+        yield (
+            f"The amounts can be in several currencies. Add “by {spaced(column)}”, or choose one currency, "
+            "before you use this figure."
+        )
+
+
+def _spelled_twice(result: Result | None, index: int) -> int:
+    """How many of the groups differ from another one by case and spaces only."""
+    if result is None:
+        return 0
+    labels = [str(row[index]) for row in result.records if index < len(row) and row[index]]
+    return len(set(labels)) - len({" ".join(each.casefold().split()) for each in labels})
+
+
+def _mixed_currency(reading: Reading, result: Result | None, words: Words) -> str | None:
+    """The column of currencies that amounts of several kinds were put together over."""
+    if result is None:
+        return None
+    for measured, place in zip(reading.measures, places_of(reading, result.names), strict=False):
+        column = words.writing.currency_column(result.names[place])
+        used = {
+            *(each.by.column for each in reading.groups),
+            *(each.column.column for each in reading.filters),
+        }
+        if column is not None and column not in used and not words.unit(measured, reading.table):
+            return column
+    return None

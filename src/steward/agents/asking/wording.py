@@ -299,7 +299,13 @@ class Words:
 
 
 def chart_name(shape: str) -> str:
-    return {"scatter": "scatter plot", "histogram": "histogram"}.get(shape, f"{shape} chart")
+    names = {
+        "scatter": "scatter plot",
+        "histogram": "histogram",
+        "box": "box plot",
+        "heatmap": "heat map",
+    }
+    return names.get(shape, f"{shape} chart")
 
 
 def spaced(name: str) -> str:
@@ -315,7 +321,7 @@ def spaced(name: str) -> str:
 def plural(noun: str) -> str:
     """The English plural of the last word; a word that ends in s is taken for one."""
     lower = noun.casefold()
-    if lower.endswith(("ss", "x", "ch", "sh")):
+    if lower.endswith(("ss", "us", "x", "ch", "sh")):
         return f"{noun}es"
     if lower.endswith("s") or not lower[-1:].isalpha():
         return noun
