@@ -17,8 +17,7 @@ from steward.api.types import BranchName
 from steward.app import Steward
 from steward.core.errors import Invalid
 from steward.core.mistakes import in_words, mistakes
-from steward.definitions import effective, facts_from, propose_definitions, relations_from
-from steward.definitions.document import Definitions
+from steward.definitions import facts_from
 from steward.identity import Access
 
 router = APIRouter(prefix="/projects/{project_id}/readings", tags=["chat"])
@@ -75,7 +74,8 @@ def list_reading_options(
     steward = steward_of(request)
     given = None if reading is None else _parsed(_READING, reading, "reading")
     of_column = None if column is None else _parsed(_COLUMN, column, "column")
-    words = Words(_definitions(steward, access, branch), Writing(_locale(steward, access)))
+    definitions = steward.definitions.effective(access.scope, access.user_id, branch)
+    words = Words(definitions, Writing(_locale(steward, access)))
     options = _options(steward, access, words, branch)
     found: list[Option] = []
     begin = offset_of(cursor)
@@ -111,12 +111,6 @@ def _options(steward: Steward, access: Access, words: Words, branch: str) -> Opt
         return workbench.datasets.values(access.scope, known.version, column, text, _MOST_VALUES)
 
     return Options(words, datasets, values, steward.clock.now().date())
-
-
-def _definitions(steward: Steward, access: Access, branch: str) -> Definitions:
-    datasets = facts_from(steward.workbench, access.scope, access.user_id, branch)
-    relations = relations_from(steward.workbench, access.scope, access.user_id, branch)
-    return effective(Definitions(), propose_definitions(datasets, relations))
 
 
 def _locale(steward: Steward, access: Access) -> str | None:

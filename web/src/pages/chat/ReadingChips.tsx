@@ -5,6 +5,7 @@ import type { Turn } from '@/api/chat-types';
 import type { Reading } from '@/api/readings';
 import { isFinal } from '@/api/runs';
 import { useMay } from '@/app/project';
+import { ConfirmReading } from './ConfirmReading';
 import classes from './reading.module.css';
 import { PlaceMenu } from './PlaceMenu';
 
@@ -53,6 +54,9 @@ export function ReadingChips({ turn, onReading }: Props) {
           />
         ))}
       {reading && mayChange && <Additions reading={reading} onReading={onReading} />}
+      {reading && mayChange && told.status === 'fact' && (
+        <ConfirmReading turn={turn} reading={reading} />
+      )}
       {words.length > 0 && (
         <Text span size="xs" className={classes.unused}>
           <CircleHelp size={13} aria-hidden />
