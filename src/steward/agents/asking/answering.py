@@ -15,6 +15,7 @@ _MOST_NAMED: Final = 3
 _MOST_ROWS: Final = 100
 """Rows that a query returns where a reading says no number; as many may be the first of more."""
 _MOST_GROUPS: Final = 200
+_NEARLY_ALL: Final = 0.8
 _EMPTY: Final = "(empty)"
 
 
@@ -360,11 +361,17 @@ def remarks(
 
 
 def _spelled_twice(result: Result | None, index: int) -> int:
-    """How many of the groups differ from another one by case and spaces only."""
+    """How many of the groups are another one in other words: by case and spaces, or names of one country."""
+    from steward.data.clean.countries import country_of
+
     if result is None:
         return 0
-    labels = [str(row[index]) for row in result.records if index < len(row) and row[index]]
-    return len(set(labels)) - len({" ".join(each.casefold().split()) for each in labels})
+    labels = {str(row[index]) for row in result.records if index < len(row) and row[index]}
+    named = {each: country_of(each) for each in labels}
+    codes = {each.alpha2 for each in named.values() if each is not None}
+    if codes and sum(each is not None for each in named.values()) >= _NEARLY_ALL * len(labels):
+        return sum(each is not None for each in named.values()) - len(codes)
+    return len(labels) - len({" ".join(each.casefold().split()) for each in labels})
 
 
 def _mixed_currency(reading: Reading, result: Result | None, words: Words) -> str | None:

@@ -12,7 +12,7 @@ import classes from './chat.module.css';
 import type { Shown } from './results';
 import { RowsTable } from './RowsTable';
 
-const FIRST = 12;
+const FIRST = 10;
 
 interface Props {
   turn: Turn;

@@ -81,7 +81,10 @@ export const TurnView = memo(function TurnView({ turn, isLast, actions, shownKey
     );
   // Once a question is answered, the answer comes first; work that changed something shows its plan.
   const isAnswered = isOver && turn.reading !== null && turn.status === 'done';
-  const onReading: OnReading = (...changed) => actions.onReading(turn, ...changed);
+  // Words that were not read mean what the person chooses now; a question that was read is another one afterwards.
+  const isRead = turn.reading?.status === 'fact';
+  const onReading: OnReading = (line, reading) =>
+    actions.onReading(turn, isRead ? line : turn.message, reading);
   return (
     <article className={classes.turn} id={`turn-${turn.run_id}`} aria-label={turn.message}>
       <PersonMessage turn={turn} actions={actions} />
