@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { BookCheck } from 'lucide-react';
 import type { Turn } from '@/api/chat-types';
-import { definitionsQuery, useDefinitionAction } from '@/api/definitions';
+import { definitionsQuery } from '@/api/definitions';
 import type { Reading } from '@/api/readings';
 import { projectPath, useMay, useProject } from '@/app/project';
-import { showFailure } from '@/components/undo';
+import { useChange } from '@/pages/definitions/use-definitions';
 
 const entryOf = (ask: string) => `/questions/${ask.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
@@ -15,7 +15,7 @@ export function ConfirmReading({ turn, reading }: { turn: Turn; reading: Reading
   const project = useProject();
   const mayConfirm = useMay('editor');
   const { data } = useQuery(definitionsQuery(project.id));
-  const act = useDefinitionAction(project.id);
+  const { change, isPending } = useChange(data?.revision ?? 0);
   const known = data?.definitions.questions?.find(
     ({ ask, state }) => ask === turn.message && state === 'confirmed',
   );
@@ -32,13 +32,8 @@ export function ConfirmReading({ turn, reading }: { turn: Turn; reading: Reading
   if (!mayConfirm || !data) return null;
   const confirm = () => {
     const value = { ask: turn.message, reading, state: 'confirmed' };
-    act.mutate(
-      {
-        action: { kind: 'set', changes: [{ entry: entryOf(turn.message), value }] },
-        revision: data.revision,
-      },
-      { onError: showFailure },
-    );
+    const changes = [{ entry: entryOf(turn.message), value }];
+    change({ kind: 'set', changes }, 'Reading confirmed');
   };
   return (
     <Tooltip label="Ask it again, and it is read the same way">
@@ -47,7 +42,7 @@ export function ConfirmReading({ turn, reading }: { turn: Turn; reading: Reading
         variant="subtle"
         color="gray"
         leftSection={<BookCheck size={12} aria-hidden />}
-        loading={act.isPending}
+        loading={isPending}
         onClick={confirm}
       >
         Confirm this reading
