@@ -183,12 +183,14 @@ def test_a_thousand_columns_are_proposed_for_and_merged_quickly() -> None:
         for i in range(1_000)
     )
     wide = {"wide": replace(LINES, name="wide", columns=columns)}
-    propose_definitions(wide, ())
 
-    started = time.perf_counter()
-    effective(Definitions(), propose_definitions(wide, ()))
+    def seconds() -> float:
+        # The time of this process alone: other tests run on the same machine.
+        started = time.process_time()
+        effective(Definitions(), propose_definitions(wide, ()))
+        return time.process_time() - started
 
-    assert time.perf_counter() - started < 0.05
+    assert min(seconds() for _ in range(5)) < 0.05
 
 
 def _stored(column: ColumnDefinition, name: str = "unit_price") -> Definitions:

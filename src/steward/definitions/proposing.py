@@ -37,7 +37,10 @@ _SENTENCE: Final = 60
 """Characters on average from which a text is read, not grouped by."""
 _FIXED_DIGITS: Final = 4
 _CODES: Final = frozenset(
-    {"uuid", "hash", "isin", "isbn", "ean", "bic", "iban", "postcode", "id", "reference"}
+    {
+        *("uuid", "hash", "isin", "isbn", "ean", "bic", "iban", "postcode", "id", "reference"),
+        *("email", "phone"),
+    }
 )
 _READ: Final = frozenset({"free_text", "url", "json", "path", "address"})
 

@@ -40,7 +40,7 @@ class Product:
 
 @dataclass(frozen=True)
 class _Table:
-    quantities: tuple[tuple[Quantity, frozenset[Words]], ...]
+    quantities: tuple[tuple[Quantity, frozenset[Words], frozenset[str]], ...]
     calendar: tuple[tuple[CalendarPart, frozenset[Words]], ...]
     units: dict[str, str]
     products: tuple[Product, ...]
@@ -56,7 +56,11 @@ def _declared() -> _Table:
 
     return _Table(
         tuple(
-            (Quantity(each["kind"], each.get("additive"), each.get("unit", "")), phrases(each))
+            (
+                Quantity(each["kind"], each.get("additive"), each.get("unit", "")),
+                phrases(each),
+                frozenset(each.get("first", ())),
+            )
             for each in found["quantities"]
         ),
         tuple(
@@ -80,10 +84,12 @@ def words(name: str) -> Words:
 @lru_cache(maxsize=16_384)
 def quantity_of(name: str) -> Quantity | None:
     """The first declared quantity that the name has a word of."""
-    said = frozenset(_phrases(words(name)))
-    return next(
-        (each for each, known in _declared().quantities if not known.isdisjoint(said)), None
-    )
+    split = words(name)
+    said, first = frozenset(_phrases(split)), split[0] if len(split) > 1 else ""
+    for quantity, known, beginnings in _declared().quantities:
+        if first in beginnings or not known.isdisjoint(said):
+            return quantity
+    return None
 
 
 @lru_cache(maxsize=16_384)
