@@ -100,6 +100,21 @@ def test_a_change_needs_the_revision_it_was_made_from(definitions: Definitions) 
     assert definitions.post("/confirm", {"entries": ["/metrics/lost"]}, 0).status_code == 404
 
 
+def test_definitions_leave_and_come_back_as_a_file(definitions: Definitions) -> None:
+    definitions.post("/confirm", {}, 0)
+    exported = definitions.get("/export", format="ossie")
+    assert exported["losses"]
+    definitions.post("/restore", {"revision": 0}, 1)
+
+    body = {"text": exported["text"]}
+    trial = definitions.post("/import", {**body, "trial": True}, 2).json()
+    assert (trial["revision"], len(trial["changes"])) == (2, 6)
+    done = definitions.post("/import", body, 2)
+    assert done.status_code == 201, done.text
+    assert done.json()["revision"] == 3
+    assert definitions.get("/diff", left=1, right=3) == []
+
+
 def test_undoing_the_run_of_a_change_takes_it_back(
     installation: Installation, definitions: Definitions
 ) -> None:

@@ -106,6 +106,7 @@ WRITES = (
     _definition("confirm", {"entries": ["/tables/people/columns/name"]}),
     _definition("reject", {"entries": ["/tables/people/columns/name"]}),
     _definition("restore", {"revision": 0}),
+    _definition("import", {"text": "format: 1\nentries: {/tables/people: {row: person}}"}),
     Write(
         "post /changes",
         _trim,

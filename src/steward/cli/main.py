@@ -10,6 +10,7 @@ from steward.cli import (
     chat,
     connections,
     data,
+    definitions,
     demo,
     doctor,
     models,
@@ -49,6 +50,7 @@ app.command("eval")(evaluations.run_suites)
 app.add_typer(users.app, name="user", help="People of this installation.")
 app.add_typer(tokens.app, name="token", help="Personal API tokens.")
 app.add_typer(data.app, name="data", help="Datasets: load, look, compare, undo, export.")
+app.add_typer(definitions.app, name="definitions", help="What words mean: show, confirm, set.")
 app.add_typer(connections.app, name="connections", help="Connections: find, add, test, remove.")
 app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, undo, export.")
 app.add_typer(playbooks.app, name="playbooks", help="Playbooks: look, run, deploy, import, export.")

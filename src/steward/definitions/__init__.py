@@ -13,6 +13,7 @@ from steward.definitions.document import (
 from steward.definitions.entries import (
     EntryChange,
     apply_changes,
+    confirmed_entry,
     diff_definitions,
     from_entries,
     planned_changes,
@@ -55,6 +56,7 @@ __all__ = [
     "Work",
     "apply_changes",
     "columns_in",
+    "confirmed_entry",
     "diff_definitions",
     "effective",
     "facts_from",

@@ -145,6 +145,11 @@ def checked_entry(name: str, value: Mapping[str, Any]) -> tuple[str, Entry]:
     )
 
 
+def confirmed_entry(value: Entry) -> Entry:
+    """The entry as somebody takes it in from a file: what they rejected stays so, the rest is confirmed."""
+    return {**value, "state": "rejected" if value.get("state") == "rejected" else "confirmed"}
+
+
 def diff_definitions(before: Definitions, after: Definitions) -> list[EntryChange]:
     """What differs, entry by entry, in the order of the later document."""
     old, new = to_entries(before), to_entries(after)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from steward.core.errors import Invalid, Problem
+from steward.core.errors import Invalid
 from steward.sandbox import query_plan as q
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ class ExpressionReader:
         return Invalid(
             f'The {self._what} "{self.text[:200]}" cannot be used: {reason}.',
             code=f"{self._what}-invalid",
-            problems=[Problem("", reason)],
         )
 
     def parsed(self) -> "exp.Expr":

@@ -13,11 +13,14 @@ from steward.app import Steward
 from steward.definitions import (
     Definitions,
     EntryChange,
+    confirmed_entry,
     diff_definitions,
     find_uses,
     missing_entries,
     planned_changes,
+    to_entries,
 )
+from steward.definitions.formats import Format, Imported, export_definitions, import_definitions
 from steward.flows.direct_calls import DirectCall
 from steward.identity import Access
 
@@ -82,6 +85,24 @@ class DefinitionsChanged(Output):
     revision: int
     changed: int
     run_id: str = Field(description="The run that changed them; undoing it takes the change back.")
+
+
+class ExportedOut(Output):
+    text: str = Field(description="The file, as YAML.")
+    losses: list[str] = Field(description="What the format cannot say.")
+
+
+class ImportIn(Input):
+    text: str = Field(min_length=2, max_length=5_000_000, description="The file's content.")
+    trial: bool = Field(False, description="Only tells what would change.")
+    message: str = Field("", max_length=400)
+
+
+class ImportedOut(Output):
+    format: str
+    changes: list[DefinitionChangeOut]
+    losses: list[str] = Field(description="What of the file definitions cannot say.")
+    revision: int
 
 
 class DefinitionsRevisionOut(Output):
@@ -210,6 +231,52 @@ def list_definition_uses(
 ) -> list[UseOut]:
     """The playbooks, confirmed questions and other definitions that use what an entry defines."""
     return _uses(steward_of(request), access, entry)
+
+
+@router.get("/export")
+def export_project_definitions(
+    request: Request,
+    access: AsViewer,
+    file_format: Annotated[Format, Query(alias="format")] = "steward",
+    confirmed: Annotated[bool, Query(description="Leaves out what is only proposed.")] = False,
+) -> ExportedOut:
+    """The definitions as a file of Steward, Apache Ossie 0.1.1 or dbt, and what that format cannot say."""
+    store = steward_of(request).definitions
+    chosen = (
+        store.current(access.scope).definitions
+        if confirmed
+        else store.effective(access.scope, access.user_id)
+    )
+    return ExportedOut.model_validate(export_definitions(chosen, file_format))
+
+
+@router.post("/import", status_code=status.HTTP_201_CREATED)
+async def import_project_definitions(
+    request: Request, access: AsEditor, body: ImportIn, if_match: IfMatch = None
+) -> ImportedOut:
+    """Takes in a file of Steward, Apache Ossie or dbt as one revision; entries that it does not name stay."""
+    expected = revision_from(if_match)
+    store = steward_of(request).definitions
+
+    def planned() -> tuple[Imported, list[EntryChange]]:
+        found = import_definitions(body.text)
+        wanted = [
+            (name, confirmed_entry(each)) for name, each in to_entries(found.definitions).items()
+        ]
+        return found, planned_changes(store.current(access.scope).definitions, wanted)
+
+    found, changes = await context_of(request).in_turn(access, planned)
+    revision = expected
+    if not body.trial:
+        wanted = [{"entry": each.entry, "value": each.after} for each in changes]
+        message = body.message or f"Imported from {found.format}"
+        revision = (await _change(request, access, wanted, message, expected)).revision
+    return ImportedOut(
+        format=found.format,
+        changes=[DefinitionChangeOut.model_validate(each) for each in changes],
+        losses=found.losses,
+        revision=revision,
+    )
 
 
 def _uses(steward: Steward, access: Access, entry: str) -> list[UseOut]:

@@ -3,6 +3,7 @@ import { Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { type GetInputPropsReturnType, useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { definitionUsesQuery, useDefinitionAction } from '@/api/definitions';
+import { fieldMessages } from '@/api/errors';
 import { useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
@@ -84,6 +85,7 @@ function EntryForm({ edited, revision, tables, onClose }: Props & { edited: Edit
           showDone(`${'entry' in edited ? edited.entry.name : name || kind} saved`);
           onClose();
         },
+        onError: (error) => form.setErrors(fieldMessages(error)),
       },
     );
   });
