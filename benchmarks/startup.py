@@ -34,7 +34,7 @@ uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off")).run(socke
 
 
 @contextmanager
-def steward_up(home: str) -> Iterator[tuple[str, float, psutil.Process]]:
+def steward_up(home: str, wanted: str = "url") -> Iterator[tuple[str, float, psutil.Process]]:
     """A started server: its address, the seconds until it answered, its process."""
     started = time.perf_counter()
     command = [str(STEWARD), "up", "--port", "0", "--json"]
@@ -45,9 +45,9 @@ def steward_up(home: str) -> Iterator[tuple[str, float, psutil.Process]]:
             text += line
             if line.rstrip() == "}":
                 break
-        address = json.loads(text)["url"]
-        _get(f"{address}/healthz")
-        yield address, time.perf_counter() - started, psutil.Process(process.pid)
+        told = json.loads(text)
+        _get(f"{told['url']}/healthz")
+        yield told[wanted], time.perf_counter() - started, psutil.Process(process.pid)
 
 
 @contextmanager

@@ -166,15 +166,20 @@ function usePlaybookChange<Given, Made>(
   });
 }
 
-export function useCreatePlaybook(projectId: string) {
-  return usePlaybookChange(projectId, (yaml: string) =>
-    bodyOf(
-      api.POST(LIST, {
-        params: { path: { project_id: projectId } },
-        body: { yaml, message: '' },
-      }),
-    ),
+/** Where an editor draws the nodes; null: as before. */
+export type KeptLayout = Record<string, unknown> | null;
+
+export function createPlaybook(projectId: string, yaml: string, layout: KeptLayout) {
+  return bodyOf(
+    api.POST(LIST, {
+      params: { path: { project_id: projectId } },
+      body: { yaml, message: '', layout },
+    }),
   );
+}
+
+export function useCreatePlaybook(projectId: string) {
+  return usePlaybookChange(projectId, (yaml: string) => createPlaybook(projectId, yaml, null));
 }
 
 export interface GivenFile {
@@ -214,6 +219,26 @@ export function useSavePlaybook(projectId: string) {
     projectId,
     ({ playbook, yaml, message }: { playbook: Playbook; yaml: string; message: string }) =>
       bodyOf(api.PUT(ONE, { params: matching(projectId, playbook), body: { yaml, message } })),
+  );
+}
+
+export interface Drawn {
+  /** Null for a flow that was never saved. */
+  playbook: Pick<Playbook, 'id' | 'version'> | null;
+  yaml: string;
+  layout: KeptLayout;
+}
+
+export function useSaveDrawing(projectId: string) {
+  return usePlaybookChange(projectId, ({ playbook, yaml, layout }: Drawn) =>
+    playbook === null
+      ? createPlaybook(projectId, yaml, layout)
+      : bodyOf(
+          api.PUT(ONE, {
+            params: matching(projectId, playbook),
+            body: { yaml, message: '', layout },
+          }),
+        ),
   );
 }
 

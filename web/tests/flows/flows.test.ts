@@ -24,6 +24,7 @@ import {
   nodesWithin,
 } from '@/flows/graph';
 import { record, redo, startHistory, undo } from '@/flows/history';
+import { mergeFlows } from '@/flows/merge';
 import vectors from './vectors.json';
 
 const language: Language = {
@@ -269,6 +270,51 @@ describe('random edits', () => {
         );
       }),
       { numRuns: 60, seed: 14 },
+    );
+  });
+});
+
+describe('two people', () => {
+  it('who change different nodes both keep their changes', () => {
+    const mine = setField(
+      removeNodes(STEPS, language, ['each']),
+      language,
+      'ask',
+      ['title'],
+      'Mine',
+    );
+    const theirs = setValue(
+      setField(STEPS, language, 'load', ['title'], 'Theirs'),
+      ['goal'],
+      'Both',
+    );
+    const { text, clashes } = mergeFlows(STEPS, mine, theirs, language);
+    expect(clashes).toEqual([]);
+    expect(drawn(text)).toEqual(drawn(mine));
+    expect(text).toContain('title: Mine');
+    expect(text).toContain('title: Theirs');
+    expect(text).toContain('goal: Both');
+    expect(text).toContain('# What it may use.');
+  });
+
+  it('who change the same node see both sides', () => {
+    const mine = setField(STEPS, language, 'ask', ['title'], 'Mine');
+    const theirs = setField(STEPS, language, 'ask', ['title'], 'Theirs');
+    const { text, clashes } = mergeFlows(STEPS, mine, theirs, language);
+    expect(text).toBe(theirs);
+    expect(clashes.map(({ what }) => what)).toEqual(['ask']);
+  });
+
+  it('lose nothing when one of them, or both alike, made random edits', () => {
+    fc.assert(
+      fc.property(fc.array(edits, { maxLength: 4 }), (gestures) => {
+        const changed = gestures.reduce((text, gesture) => gesture(text), STEPS);
+        const same = mergeFlows(STEPS, STEPS, changed, language);
+        expect(same).toEqual({ text: changed, clashes: [] });
+        const twice = mergeFlows(STEPS, changed, changed, language);
+        expect(twice).toEqual({ text: changed, clashes: [] });
+      }),
+      { numRuns: 25, seed: 14 },
     );
   });
 });

@@ -1,9 +1,10 @@
 /** The playbook as YAML: read by everybody who sees it, changed by editors, checked while they write. */
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import { ApiError } from '@/api/errors';
 import { type PlaybookDetail, useSavePlaybook } from '@/api/playbooks';
-import { useProject } from '@/app/project';
+import { projectPath, useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { showDone } from '@/components/undo';
 import { useDraft } from './drafts';
@@ -37,6 +38,9 @@ export default function TextTab({ playbook }: { playbook: PlaybookDetail }) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
+        <Anchor component={Link} to={projectPath(project.id, 'flows', playbook.id)} size="sm">
+          Open on the canvas
+        </Anchor>
         <PlaybookField
           value={yaml}
           onChange={setDraft}

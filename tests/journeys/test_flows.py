@@ -1,0 +1,87 @@
+"""The canvas in a real browser: a flow drawn from nothing without YAML, saved, run, changed by text and keyboard."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.journeys.conftest import Desk, Site
+from tests.journeys.test_data import SLOW, check_accessible
+from tests.journeys.test_first_steps import go, sign_in
+
+OpenDesk = Callable[..., Desk]
+
+
+def box(page: Page, title: str) -> Locator:
+    return page.locator(".react-flow__node").filter(has_text=title)
+
+
+def field(page: Page, label: str) -> Locator:
+    return page.get_by_role("textbox", name=re.compile(f"^{label}( \\*)?$"))
+
+
+def add(page: Page, words: str, title: str) -> None:
+    """Found in the palette and added after the step that is chosen."""
+    palette = page.get_by_role("region", name="Palette")
+    palette.get_by_label("Search what to add").fill(words)
+    palette.get_by_role("button", name=re.compile(f"^{title}")).first.click()
+
+
+def draw(page: Page) -> None:
+    go(page, "Flows")
+    page.get_by_role("link", name="New flow").first.click()
+    page.get_by_label("Name", exact=True).fill("Big customers to Slack")
+    add(page, "schedule", "On a schedule")
+    add(page, "sql", "SQL")
+    field(page, "Code").fill("SELECT count(*) AS customers FROM crm_customers")
+    add(page, "agent", "Ask an agent")
+    field(page, "Instructions").fill("Say what matters in ")
+    field(page, "Instructions").press_sequentially("${nodes.s")
+    page.get_by_role("option", name="nodes.sql.output").click()
+    expect(field(page, "Instructions")).to_have_value("Say what matters in ${nodes.sql.output}")
+    add(page, "approval", "Ask for approval")
+    add(page, "slack", "Write to Slack")
+    field(page, "Text").fill("${nodes.ask_an_agent.output}")
+
+
+def save(page: Page) -> None:
+    button = page.get_by_role("button", name="Save", exact=True)
+    expect(button).to_be_enabled(timeout=SLOW)
+    button.click()
+    expect(button).to_be_disabled(timeout=SLOW)
+
+
+def test_draw_save_run_and_change_a_flow(site: Site, open_desk: OpenDesk) -> None:
+    page = sign_in(open_desk(), site)
+    draw(page)
+    for title in ("cron", "SQL", "Ask an agent", "Ask for approval", "Write to Slack"):
+        expect(box(page, title)).to_have_count(1)
+    expect(page.locator(".react-flow__edge")).to_have_count(4)
+    check_accessible(page)
+    save(page)
+    expect(page).to_have_url(re.compile("/flows/pbk_"), timeout=SLOW)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(box(page, "SQL").get_by_text("Done")).to_be_visible(timeout=SLOW)
+    # A step with the arrow keys, and back: the keyboard has the same undo.
+    box(page, "SQL").focus()
+    page.keyboard.press("Enter")
+    place = box(page, "SQL").bounding_box()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_text("Not saved yet.")).to_be_visible()
+    page.keyboard.press("Control+z")
+    expect(page.get_by_text("Not saved yet.")).to_have_count(0)
+    assert box(page, "SQL").bounding_box() == place
+    # What is typed as text is drawn.
+    page.get_by_role("tab", name="YAML").click()
+    text = page.get_by_role("textbox", name=re.compile("^Playbook"))
+    text.fill(text.input_value().replace("title: SQL", "title: Count customers"))
+    expect(box(page, "Count customers")).to_be_visible()
+    page.get_by_text("Outline", exact=True).click()
+    outline = page.get_by_role("list", name="Steps of the flow")
+    outline.get_by_role("button", name=re.compile("^Ask an agent")).click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(outline.get_by_role("button", name=re.compile("^Ask an agent"))).to_have_count(0)
+    expect(outline.get_by_role("button", name=re.compile("^Ask for approval"))).to_contain_text(
+        "after sql"
+    )
+    check_accessible(page)

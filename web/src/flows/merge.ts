@@ -1,0 +1,99 @@
+/** Two people's changes to one flow, put together by node: what only one of them changed is taken from them. */
+import { readYaml, removeValue, setValue, type Value, valueAt } from './document';
+import { addNode, type Fields, graphOf, removeNodes, setField } from './edits';
+import { type FlowNode, graphsWithin, type Language, nodesWithin } from './graph';
+
+export interface Clash {
+  /** The node, or the field of the document, that both changed. */
+  what: string;
+  mine: Value;
+  theirs: Value;
+}
+
+export interface Merged {
+  /** Their text with my changes; where both changed the same, theirs. */
+  text: string;
+  clashes: Clash[];
+}
+
+const isEqual = (one: Value, other: Value) => JSON.stringify(one) === JSON.stringify(other);
+
+export function mergeFlows(base: string, mine: string, theirs: string, language: Language): Merged {
+  const clashes: Clash[] = [];
+  let text = mergeFields(base, mine, theirs, clashes);
+  const [before, own, other] = [base, mine, theirs].map((each) => ownNodes(each, language));
+  const keys = new Set([...(before?.keys() ?? []), ...(own?.keys() ?? [])]);
+  for (const key of keys) {
+    const [was, is, there] = [before?.get(key), own?.get(key), other?.get(key)];
+    const [old, ours, their] = [was, is, there].map((node) => node && fieldsOf(node));
+    if (isEqual(old, ours) || isEqual(ours, their)) continue;
+    if (!isEqual(old, their)) clashes.push({ what: key, mine: ours, theirs: their });
+    else if (is === undefined) text = removeNodes(text, language, [key]);
+    else if (was === undefined) text = added(text, mine, is, language);
+    else text = replaced(text, key, fieldsOf(was), fieldsOf(is), language);
+  }
+  return { text, clashes };
+}
+
+/** The nodes of all graphs by key, each without the graphs inside it, whose nodes are merged by themselves. */
+function ownNodes(text: string, language: Language): Map<string, FlowNode> {
+  const real = nodesWithin(graphOf(text, language)).filter(({ isImplied }) => !isImplied);
+  return new Map(real.map((node) => [node.key, node]));
+}
+
+function fieldsOf(node: FlowNode): Fields {
+  const inner = new Set(node.graphs.map(({ path }) => String(path[node.path.length])));
+  const own = Object.entries(node.fields).filter(([name]) => !inner.has(name));
+  return { ...Object.fromEntries(own), type: node.type, needs: [...node.needs] };
+}
+
+function mergeFields(base: string, mine: string, theirs: string, clashes: Clash[]): string {
+  const [before, own, other] = [base, mine, theirs].map((each) => readYaml(each).value);
+  const names = new Set([before, own, other].flatMap((each) => Object.keys(each ?? {})));
+  let text = theirs;
+  for (const name of names) {
+    if (['steps', 'graph', 'nodes'].includes(name)) continue;
+    const [was, is, there] = [before, own, other].map((each) => valueAt(each, [name]));
+    if (isEqual(was, is) || isEqual(is, there)) continue;
+    if (!isEqual(was, there)) clashes.push({ what: name, mine: is, theirs: there });
+    else text = is === undefined ? removeValue(text, [name]) : setValue(text, [name], is);
+  }
+  return text;
+}
+
+/** Adds a node that one side made, to the graph that it belongs to there. */
+function added(text: string, from: string, node: FlowNode, language: Language): string {
+  const source = graphsWithin(graphOf(from, language)).find(({ nodes }) =>
+    nodes.some(({ key }) => key === node.key),
+  );
+  const outer = node.key.includes('/') ? node.key.slice(0, node.key.lastIndexOf('/')) : null;
+  const root = graphOf(text, language);
+  const holder = nodesWithin(root).find(({ key }) => key === outer);
+  const graph = outer === null ? root : holder?.graphs.find(({ name }) => name === source?.name);
+  // Its holder is new as well, and brought it along.
+  if (!graph || graph.nodes.some(({ key }) => key === node.key)) return text;
+  const { id: _id, type: _type, needs: _needs, ...fields } = node.fields;
+  return addNode(text, language, {
+    graph: graph.path,
+    id: node.id,
+    type: node.type,
+    fields,
+    needs: node.needs,
+  });
+}
+
+function replaced(
+  text: string,
+  key: string,
+  before: Fields,
+  after: Fields,
+  language: Language,
+): string {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  let made = text;
+  for (const name of names) {
+    if (!isEqual(before[name], after[name]))
+      made = setField(made, language, key, [name], after[name]);
+  }
+  return made;
+}

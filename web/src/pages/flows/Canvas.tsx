@@ -1,0 +1,147 @@
+/** The drawing of a flow: dragged, connected and selected by mouse or keyboard. */
+import { useComputedColorScheme } from '@mantine/core';
+import {
+  applyNodeChanges,
+  Background,
+  type Connection as Drawn,
+  Controls,
+  type Edge,
+  MarkerType,
+  MiniMap,
+  type NodeChange,
+  ReactFlow,
+  useReactFlow,
+  useStore,
+} from '@xyflow/react';
+import '@xyflow/react/dist/style.css';
+import { type DragEvent, useEffect, useState } from 'react';
+import type { Connection } from '@/flows/edits';
+import type { Point } from '@/flows/layout';
+import type { Box } from './drawn';
+import { FlowBox } from './FlowBox';
+import classes from './flows.module.css';
+
+const NODE_TYPES = { box: FlowBox };
+const EDGE_OPTIONS = { markerEnd: { type: MarkerType.ArrowClosed } };
+const FIT = { maxZoom: 1, minZoom: 0.5, padding: 0.1 };
+export const ENTRY = 'application/x-steward-node';
+
+interface Props {
+  boxes: Box[];
+  lines: Edge[];
+  selected: readonly string[];
+  /** A node to bring into view, such as one that was just added. */
+  focus: string | null;
+  mayEdit: boolean;
+  onSelect: (keys: string[]) => void;
+  onMove: (places: Record<string, Point>) => void;
+  onConnect: (edge: Connection) => void;
+  onRemove: (keys: string[], edges: Connection[]) => void;
+  /** An entry of the palette is dropped at a place, in a graph inside a node or the outermost one. */
+  onDropEntry: (entry: string, at: Point, lane: string | null) => void;
+}
+
+export default function Canvas(props: Props) {
+  const { boxes, lines, selected, mayEdit, onMove } = props;
+  const scheme = useComputedColorScheme('light');
+  const { screenToFlowPosition } = useReactFlow();
+  useBroughtIntoView(props.focus);
+  const [shown, setShown] = useState({ boxes, selected, nodes: withSelection(boxes, selected) });
+  if (shown.boxes !== boxes || shown.selected !== selected) {
+    setShown({ boxes, selected, nodes: withSelection(boxes, selected) });
+  }
+  const change = (changes: NodeChange<Box>[]) => {
+    setShown((before) => ({ ...before, nodes: applyNodeChanges(changes, before.nodes) }));
+    const places: Record<string, Point> = {};
+    for (const each of changes) {
+      // The end of a drag, or a step with the arrow keys.
+      if (each.type === 'position' && each.dragging === false && each.position) {
+        places[each.id] = each.position;
+      }
+    }
+    if (Object.keys(places).length > 0) onMove(places);
+    const chosen = changes.filter((each) => each.type === 'select');
+    if (chosen.length > 0) {
+      const next = new Set(selected);
+      for (const { id, selected: isChosen } of chosen) {
+        if (isChosen) next.add(id);
+        else next.delete(id);
+      }
+      props.onSelect([...next]);
+    }
+  };
+  const drop = (event: DragEvent) => {
+    const entry = event.dataTransfer.getData(ENTRY);
+    if (entry === '') return;
+    event.preventDefault();
+    const under = document.elementFromPoint(event.clientX, event.clientY);
+    const lane = under?.closest('[data-lane]')?.getAttribute('data-lane') ?? null;
+    props.onDropEntry(entry, screenToFlowPosition({ x: event.clientX, y: event.clientY }), lane);
+  };
+  return (
+    <div className={classes.canvas} role="group" aria-label="Canvas">
+      <ReactFlow
+        nodes={shown.nodes}
+        edges={lines}
+        nodeTypes={NODE_TYPES}
+        defaultEdgeOptions={EDGE_OPTIONS}
+        colorMode={scheme}
+        minZoom={0.1}
+        fitView
+        fitViewOptions={FIT}
+        nodesDraggable={mayEdit}
+        nodesConnectable={mayEdit}
+        deleteKeyCode={mayEdit ? ['Delete', 'Backspace'] : null}
+        selectionKeyCode="Shift"
+        multiSelectionKeyCode={['Meta', 'Control']}
+        elevateNodesOnSelect={false}
+        proOptions={{ hideAttribution: true }}
+        onNodesChange={change}
+        onConnect={(drawn) => props.onConnect(connectionOf(drawn))}
+        onBeforeDelete={({ nodes, edges }) => {
+          const keys = nodes.map(({ id }) => id);
+          const loose = edges.filter((edge) => edge.selected === true).map(connectionOf);
+          if (keys.length + loose.length > 0) props.onRemove(keys, loose);
+          // The document decides what is drawn next.
+          return Promise.resolve(false);
+        }}
+        onDragOver={(event) => {
+          if (mayEdit && event.dataTransfer.types.includes(ENTRY)) event.preventDefault();
+        }}
+        onDrop={drop}
+      >
+        <Background gap={20} />
+        <Controls showInteractive={false} />
+        <MiniMap pannable zoomable ariaLabel="Overview" className={classes.overview ?? ''} />
+      </ReactFlow>
+    </div>
+  );
+}
+
+function useBroughtIntoView(key: string | null): void {
+  const { getInternalNode, getViewport, setCenter } = useReactFlow();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  useEffect(() => {
+    const node = key === null ? undefined : getInternalNode(key);
+    if (!node) return;
+    const { x, y } = node.internals.positionAbsolute;
+    const { width: wide = 0, height: high = 0 } = node;
+    const view = getViewport();
+    const [left, top] = [x * view.zoom + view.x, y * view.zoom + view.y];
+    const isSeen =
+      left >= 0 && top >= 0 && left + wide * view.zoom <= width && top + high * view.zoom <= height;
+    if (!isSeen) void setCenter(x + wide / 2, y + high / 2, { zoom: Math.max(view.zoom, 0.5) });
+    // Looking elsewhere afterwards is the person's choice.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [key]);
+}
+
+function withSelection(boxes: Box[], selected: readonly string[]): Box[] {
+  const chosen = new Set(selected);
+  return boxes.map((box) => ({ ...box, selected: chosen.has(box.id) }));
+}
+
+function connectionOf({ source, target, sourceHandle }: Drawn | Edge): Connection {
+  return { before: source, after: target, port: (sourceHandle ?? 'out:').slice('out:'.length) };
+}

@@ -1,0 +1,285 @@
+/** One flow on the canvas: drawn, checked while it changes, saved as a revision, run. */
+import { ActionIcon, Anchor, Button, Group, TextInput } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useBlocker, useNavigate } from '@tanstack/react-router';
+import { LayoutGrid, Play, Redo2, Save, Undo2 } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { ApiError } from '@/api/errors';
+import { flowPaletteQuery, languageOf } from '@/api/flows';
+import { type PlaybookDetail, playbookQuery, runPlaybook, useSaveDrawing } from '@/api/playbooks';
+import { isFinal, runQuery } from '@/api/runs';
+import { toolsQuery } from '@/api/tools';
+import { projectPath, useMay, useProject } from '@/app/project';
+import { ErrorState } from '@/components/ErrorState';
+import { FormError } from '@/components/FormError';
+import { LoadingLines } from '@/components/LoadingLines';
+import { Page } from '@/components/Page';
+import { showDone, showFailure } from '@/components/undo';
+import { usePathParam } from '@/components/use-path-param';
+import { useSearchParam } from '@/components/use-search-param';
+import { arrangeAside } from '@/flows/arrange-aside';
+import { setValue, valueAt } from '@/flows/document';
+import { edgesOf, graphsWithin } from '@/flows/graph';
+import { place, type Placed, type Point, readLayout } from '@/flows/layout';
+import { usePlaybookCheck } from '../playbooks/PlaybookField';
+import { Conflict } from './Conflict';
+import { StudioView } from './StudioView';
+import { type Drawing, type Studio, useStudio } from './use-studio';
+
+const NEW_FLOW = `format: 1
+id: new-flow
+name: New flow
+budget:
+  usd: 1
+  seconds: 3600
+graph:
+  nodes: []
+`;
+
+const RUN_PAUSE = 1_500;
+
+export default function CanvasPage() {
+  const project = useProject();
+  const playbookId = usePathParam('playbookId') ?? '';
+  const isNew = playbookId === 'new';
+  const playbook = useQuery({ ...playbookQuery(project.id, playbookId), enabled: !isNew });
+  const palette = useQuery(flowPaletteQuery(project.id));
+  const error = playbook.error ?? palette.error;
+  if (error) {
+    return (
+      <Page title="Flow" parent={{ label: 'Flows', to: projectPath(project.id, 'flows') }}>
+        <ErrorState error={error} retry={() => void playbook.refetch()} />
+      </Page>
+    );
+  }
+  if (!palette.data || (!isNew && !playbook.data)) return <LoadingLines />;
+  return <FlowStudio key={playbookId} playbook={playbook.data ?? null} palette={palette.data} />;
+}
+
+interface Props {
+  playbook: PlaybookDetail | null;
+  palette: Parameters<typeof languageOf>[0];
+}
+
+function FlowStudio({ playbook, palette }: Props) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const mayWrite = useMay('editor');
+  const mayEdit = playbook === null ? mayWrite : playbook.may_edit;
+  const language = useMemo(() => languageOf(palette), [palette]);
+  const start: Drawing = {
+    text: playbook?.source ?? NEW_FLOW,
+    layout: readLayout(playbook?.layout ?? {}),
+  };
+  const studio = useStudio(start, language);
+  const tools = useQuery(toolsQuery(project.id)).data;
+  const check = usePlaybookCheck(studio.text);
+  const [runId, setRunId] = useSearchParam('run');
+  const run = useQuery({
+    ...runQuery(project.id, runId ?? ''),
+    enabled: runId !== null,
+    refetchInterval: ({ state }) => (state.data && isFinal(state.data.status) ? false : RUN_PAUSE),
+  }).data;
+  const save = useSaveDrawing(project.id);
+  const begin = useMutation({
+    mutationFn: (id: string) => runPlaybook(project.id, id, {}),
+    onSuccess: ({ id }) => setRunId(id),
+    onError: showFailure,
+  });
+  useBlocker({
+    shouldBlockFn: ({ current, next }) =>
+      studio.isChanged &&
+      current.pathname !== next.pathname &&
+      !save.isPending &&
+      !globalThis.confirm('Leave without saving? The changes to this flow will be lost.'),
+    enableBeforeUnload: studio.isChanged,
+    disabled: !studio.isChanged,
+  });
+  // What the changes were made to: another version of it is somebody else's, and is not overwritten unseen.
+  const [base, setBase] = useState(playbook?.version ?? 0);
+  const store = (version = base) => {
+    const drawing = { text: studio.text, layout: studio.layout };
+    const saved = playbook === null ? null : { id: playbook.id, version };
+    save.mutate(
+      { playbook: saved, yaml: drawing.text, layout: { ...drawing.layout } },
+      {
+        onSuccess: (card) => {
+          studio.markSaved(drawing);
+          setBase(card.version);
+          showDone(playbook === null ? `${card.name} is a draft now` : `Saved ${card.name}`);
+          if (playbook === null) {
+            void navigate({ to: projectPath(project.id, 'flows', card.id), ignoreBlocker: true });
+          }
+        },
+      },
+    );
+  };
+  const name = valueAt(studio.document, ['name']);
+  const title = typeof name === 'string' && name !== '' ? name : (playbook?.name ?? 'New flow');
+  const isStale = save.error instanceof ApiError && save.error.status === 412;
+  const problems = check.check?.problems.length ?? 0;
+  const asksFor = (playbook?.inputs.required ?? []) as string[];
+  return (
+    <Page
+      title={title}
+      width="full"
+      parent={{ label: 'Flows', to: projectPath(project.id, 'flows') }}
+      actions={
+        <>
+          {mayEdit && <EditButtons studio={studio} />}
+          {runId !== null && (
+            <Anchor component={Link} to={projectPath(project.id, 'runs', runId)} size="sm">
+              Open the run
+            </Anchor>
+          )}
+          {playbook?.may_run && asksFor.length === 0 && (
+            <Button
+              variant="default"
+              leftSection={<Play size={14} aria-hidden />}
+              disabled={studio.isChanged}
+              loading={begin.isPending}
+              onClick={() => begin.mutate(playbook.id)}
+            >
+              Run
+            </Button>
+          )}
+          {playbook?.may_run && asksFor.length > 0 && (
+            <Button
+              component={Link}
+              to={projectPath(project.id, 'playbooks', playbook.id)}
+              variant="default"
+              leftSection={<Play size={14} aria-hidden />}
+            >
+              Run…
+            </Button>
+          )}
+          {mayEdit && (
+            <Button
+              leftSection={<Save size={14} aria-hidden />}
+              disabled={!studio.isChanged || check.isChecking || check.check?.valid !== true}
+              loading={save.isPending}
+              onClick={() => store()}
+            >
+              Save
+            </Button>
+          )}
+        </>
+      }
+    >
+      {mayEdit && playbook === null && <NameField studio={studio} />}
+      {isStale && (
+        <Conflict
+          studio={studio}
+          theirs={playbook?.source ?? ''}
+          onKeep={() => store(playbook?.version)}
+          onSettled={() => {
+            setBase(playbook?.version ?? 0);
+            save.reset();
+          }}
+        />
+      )}
+      {!isStale && <FormError error={save.error} />}
+      <Group gap="xs" mb="xs" role="status" fz="sm" c="dimmed">
+        {studio.isChanged ? 'Not saved yet.' : ''}{' '}
+        {problems > 0 && !check.isChecking
+          ? `${problems} ${problems === 1 ? 'problem' : 'problems'} to solve before it can be saved.`
+          : ''}
+      </Group>
+      <StudioView
+        studio={studio}
+        palette={palette}
+        tools={tools ?? []}
+        check={check}
+        run={run}
+        mayEdit={mayEdit}
+      />
+    </Page>
+  );
+}
+
+function EditButtons({ studio }: { studio: Studio }) {
+  const tidy = useMutation({
+    mutationFn: () => tidied(studio),
+    onSuccess: (places) =>
+      studio.change({
+        layout: { ...studio.layout, places: { ...studio.layout.places, ...places } },
+      }),
+    onError: showFailure,
+  });
+  return (
+    <Group gap={4}>
+      <ActionIcon
+        variant="default"
+        size="lg"
+        aria-label="Undo"
+        disabled={!studio.canUndo}
+        onClick={studio.undo}
+      >
+        <Undo2 size={16} aria-hidden />
+      </ActionIcon>
+      <ActionIcon
+        variant="default"
+        size="lg"
+        aria-label="Redo"
+        disabled={!studio.canRedo}
+        onClick={studio.redo}
+      >
+        <Redo2 size={16} aria-hidden />
+      </ActionIcon>
+      <Button
+        variant="default"
+        leftSection={<LayoutGrid size={14} aria-hidden />}
+        loading={tidy.isPending}
+        onClick={() => tidy.mutate()}
+      >
+        Tidy up
+      </Button>
+    </Group>
+  );
+}
+
+/** Places for the nodes of every graph, those inside nodes too. */
+async function tidied({ graph, layout }: Studio): Promise<Record<string, Point>> {
+  const sizes = new Map<string, Placed>();
+  const note = (items: readonly Placed[]) => {
+    for (const item of items) {
+      sizes.set(item.node.key, item);
+      for (const lane of item.lanes) note(lane.items);
+    }
+  };
+  note(place(graph, layout).items);
+  const found = await Promise.all(
+    graphsWithin(graph)
+      .map((inner) => ({
+        nodes: inner.nodes.flatMap(({ key }) => {
+          const item = sizes.get(key);
+          return item ? [{ key, size: item.size }] : [];
+        }),
+        edges: edgesOf(inner),
+      }))
+      .filter(({ nodes }) => nodes.length > 0)
+      .map(arrangeAside),
+  );
+  return Object.assign({}, ...found) as Record<string, Point>;
+}
+
+function NameField({ studio }: { studio: Studio }) {
+  const name = valueAt(studio.document, ['name']);
+  return (
+    <TextInput
+      label="Name"
+      maw="24rem"
+      mb="xs"
+      value={typeof name === 'string' ? name : ''}
+      maxLength={100}
+      onChange={({ currentTarget }) => {
+        const slug = currentTarget.value
+          .toLowerCase()
+          .replaceAll(/[^a-z0-9]+/g, '-')
+          .replaceAll(/^[^a-z]+|-+$/g, '');
+        const named = setValue(studio.text, ['name'], currentTarget.value);
+        studio.change({ text: setValue(named, ['id'], (slug || 'new-flow').slice(0, 60)) }, 'name');
+      }}
+    />
+  );
+}

@@ -1,0 +1,104 @@
+/** One node on the canvas: its title, what it is, its ports, and the graphs inside it. */
+import { Handle, type NodeProps, Position } from '@xyflow/react';
+import { ChevronDown, ChevronRight, Plus } from 'lucide-react';
+import { memo, use } from 'react';
+import { nodeTitle } from '@/flows/graph';
+import { StateChip } from '@/components/Chip';
+import { CanvasActions } from './canvas-actions';
+import type { Box } from './drawn';
+import classes from './flows.module.css';
+
+export const FlowBox = memo(function FlowBox({ id, data, selected }: NodeProps<Box>) {
+  const { node, trigger, lanes, isClosed, problems, state } = data;
+  const { nameOf } = use(CanvasActions);
+  const title = node ? nodeTitle(node) : (trigger?.name ?? '');
+  const ports = node === null || node.ports.length === 0 ? [''] : node.ports;
+  return (
+    <div
+      className={classes.box}
+      data-selected={selected}
+      data-wrong={problems > 0}
+      data-kind={node?.type ?? 'trigger'}
+      data-open={lanes.length > 0}
+    >
+      {node && <Handle type="target" id="in" position={Position.Left} />}
+      <div className={classes.boxHead}>
+        <span className={classes.boxTitle}>{title}</span>
+        <span className={classes.boxType}>
+          {node ? nameOf(node) : nameOf(trigger ?? { type: '' })}
+        </span>
+      </div>
+      <div className={classes.boxMarks}>
+        {state !== null && <StateChip state={state} />}
+        {problems > 0 && (
+          <span className={classes.wrong}>
+            {problems} {problems === 1 ? 'problem' : 'problems'}
+          </span>
+        )}
+        {node && node.graphs.length > 0 && <Unfold id={id} isClosed={isClosed} title={title} />}
+      </div>
+      {lanes.map((lane) => (
+        <Lane key={lane.path} lane={lane} title={title} />
+      ))}
+      {ports.map((port, index) => (
+        <Handle
+          key={port}
+          type="source"
+          id={`out:${port}`}
+          position={Position.Right}
+          style={{ top: 32 + index * 22 }}
+        />
+      ))}
+      {node && !node.isImplied && node.type !== 'output' && (
+        <Handle
+          type="source"
+          id="out:error"
+          position={Position.Bottom}
+          className={classes.errorPort ?? ''}
+          title="After an error"
+        />
+      )}
+    </div>
+  );
+});
+
+function Unfold({ id, isClosed, title }: { id: string; isClosed: boolean; title: string }) {
+  const { toggle } = use(CanvasActions);
+  const Icon = isClosed ? ChevronRight : ChevronDown;
+  return (
+    <button
+      type="button"
+      className={`nodrag ${classes.fold ?? ''}`}
+      aria-expanded={!isClosed}
+      aria-label={`Steps inside ${title}`}
+      onClick={() => toggle(id)}
+    >
+      <Icon size={14} aria-hidden />
+    </button>
+  );
+}
+
+function Lane({ lane, title }: { lane: Box['data']['lanes'][number]; title: string }) {
+  const { addInto } = use(CanvasActions);
+  const named = lane.name === '' ? title : `${title}, ${lane.name}`;
+  return (
+    <div
+      className={classes.lane}
+      data-lane={lane.path}
+      style={{ left: lane.at.x, top: lane.at.y, width: lane.width, height: lane.height }}
+    >
+      <span className={classes.laneName}>{lane.name}</span>
+      {addInto && (
+        <button
+          type="button"
+          className={`nodrag ${classes.laneAdd ?? ''}`}
+          aria-label={`Add a step inside ${named}`}
+          onClick={() => addInto(lane.path)}
+        >
+          <Plus size={13} aria-hidden />
+          {lane.isEmpty && 'Add a step'}
+        </button>
+      )}
+    </div>
+  );
+}

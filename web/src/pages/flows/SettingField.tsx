@@ -1,0 +1,187 @@
+/** One setting of a node by its JSON Schema: a picker, a number, a switch, rows of fields, or a text with values. */
+import { ActionIcon, Button, Group, Stack, Tooltip } from '@mantine/core';
+import { Braces, Plus, X } from 'lucide-react';
+import { useState } from 'react';
+import { toolArguments, type ToolField, toolFieldsOf, toolValues } from '@/components/tool-form';
+import { ToolForm } from '@/components/ToolForm';
+import { ValueText } from './ValueText';
+import classes from './flows.module.css';
+
+export interface Schema extends Record<string, unknown> {
+  $ref?: string;
+  $defs?: Record<string, Schema>;
+  type?: string;
+  anyOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+
+interface Props {
+  name: string;
+  schema: Schema;
+  /** Where `$ref` leads. */
+  definitions: Record<string, Schema>;
+  required: boolean;
+  value: unknown;
+  names: readonly string[];
+  /** Fields by pointer whose whole text is an expression. */
+  bare: ReadonlySet<string>;
+  pointer: string;
+  readOnly: boolean;
+  /** Undefined takes the field away. */
+  onChange: (value: unknown) => void;
+}
+
+export function SettingField(props: Props) {
+  const { name, definitions, required, value, pointer } = props;
+  const schema = resolved(props.schema, definitions);
+  const field = toolFieldsOf(
+    { properties: { [name]: schema }, required: required ? [name] : [] },
+    false,
+  )[0];
+  const [asText, setAsText] = useState(false);
+  if (!field) return null;
+  const rows = schema.type === 'array' ? resolved(schema.items ?? {}, definitions) : {};
+  if (rows.properties) return <RowsField {...props} row={rows} label={field.field.label} />;
+  const isText =
+    field.drawn === 'long' ||
+    (field.drawn === 'plain' && ['text', 'lines', 'column'].includes(field.field.kind));
+  const isTemplate = typeof value === 'string' && value.includes('${');
+  if (isText || isTemplate || asText) {
+    return (
+      <ValueText
+        label={field.field.label}
+        description={field.field.description}
+        required={required}
+        value={typeof value === 'string' ? value : ''}
+        names={props.names}
+        isBare={props.bare.has(pointer.replaceAll(/\/\d+\//g, '/*/'))}
+        isCode={name === 'code' || name === 'sql'}
+        readOnly={props.readOnly}
+        onChange={(text) => props.onChange(text === '' && !required ? undefined : text)}
+      />
+    );
+  }
+  return (
+    <Group align="flex-end" gap={4} wrap="nowrap">
+      <div style={{ flex: 1, minWidth: 0 }}>
+        <FormField field={field} value={value} onChange={props.onChange} />
+      </div>
+      <Tooltip label="Use a value of an earlier step">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={`Use a value of an earlier step for ${field.field.label}`}
+          disabled={props.readOnly}
+          onClick={() => setAsText(true)}
+        >
+          <Braces size={14} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+}
+
+interface FormProps {
+  field: ToolField;
+  value: unknown;
+  onChange: (value: unknown) => void;
+}
+
+/** Keeps what is typed until it is a value, such as JSON that is not complete yet. */
+function FormField({ field, value, onChange }: FormProps) {
+  const { name } = field.field;
+  const fresh = () => toolValues([field], value === undefined ? {} : { [name]: value });
+  const [shown, setShown] = useState({ value: JSON.stringify(value), values: fresh() });
+  const [problems, setProblems] = useState<Record<string, string>>({});
+  if (shown.value !== JSON.stringify(value)) {
+    setShown({ value: JSON.stringify(value), values: fresh() });
+  }
+  return (
+    <ToolForm
+      fields={[field]}
+      values={shown.values}
+      errors={problems}
+      onChange={(values) => {
+        const filled = toolArguments(
+          [{ ...field, field: { ...field.field, required: false } }],
+          values,
+        );
+        setProblems(filled.problems ?? {});
+        const next = filled.problems === null ? filled.arguments[name] : value;
+        setShown({ value: JSON.stringify(next), values });
+        if (filled.problems === null && JSON.stringify(next) !== JSON.stringify(value))
+          onChange(next);
+      }}
+    />
+  );
+}
+
+/** A list of objects: a frame of fields for each. */
+function RowsField(props: Props & { row: Schema; label: string }) {
+  const { value, row, label, pointer, onChange, readOnly } = props;
+  const rows = Array.isArray(value) ? (value as Record<string, unknown>[]) : [];
+  return (
+    <fieldset className={classes.rows}>
+      <legend>{label}</legend>
+      <Stack gap="sm">
+        {rows.map((each, index) => (
+          <Group key={index} align="flex-start" gap={4} wrap="nowrap">
+            <Stack gap="xs" flex={1}>
+              {Object.entries(row.properties ?? {}).map(([name, schema]) => (
+                <SettingField
+                  key={name}
+                  {...props}
+                  name={name}
+                  schema={schema}
+                  required={row.required?.includes(name) ?? false}
+                  value={each[name]}
+                  pointer={`${pointer}/${index}/${name}`}
+                  onChange={(next) => onChange(rows.with(index, without(each, name, next)))}
+                />
+              ))}
+            </Stack>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Remove ${label} ${index + 1}`}
+              disabled={readOnly || rows.length === 1}
+              onClick={() => onChange(rows.toSpliced(index, 1))}
+            >
+              <X size={14} aria-hidden />
+            </ActionIcon>
+          </Group>
+        ))}
+        {!readOnly && (
+          <Group>
+            <Button
+              variant="subtle"
+              size="compact-sm"
+              leftSection={<Plus size={13} aria-hidden />}
+              onClick={() => onChange([...rows, {}])}
+            >
+              Add to {label.toLowerCase()}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </fieldset>
+  );
+}
+
+function without(fields: Record<string, unknown>, name: string, value: unknown) {
+  const { [name]: _before, ...others } = fields;
+  return value === undefined ? others : { ...fields, [name]: value };
+}
+
+/** The schema with its reference followed, and without the choice of null. */
+function resolved(schema: Schema, definitions: Record<string, Schema>): Schema {
+  const [only, ...others] = (schema.anyOf ?? []).filter(({ type }) => type !== 'null');
+  const { anyOf: _choices, ...rest } = schema;
+  const picked = only && others.length === 0 ? { ...rest, ...only } : schema;
+  if (picked.$ref === undefined) return picked;
+  const found = definitions[picked.$ref.slice(picked.$ref.lastIndexOf('/') + 1)] ?? {};
+  const { $ref: _ref, ...own } = picked;
+  return { ...found, ...own };
+}

@@ -1,0 +1,348 @@
+/** The studio of one flow: palette, drawing or outline, settings or YAML; all of them change the same text. */
+import { SegmentedControl, Select, Tabs, Text } from '@mantine/core';
+import { ReactFlowProvider } from '@xyflow/react';
+import { type ClipboardEvent, type KeyboardEvent, useMemo, useRef, useState } from 'react';
+import { parse, stringify } from 'yaml';
+import type { FlowPalette } from '@/api/flows';
+import type { RunDetail, Tool } from '@/api/run-types';
+import { insertItem, type Path, valueAt } from '@/flows/document';
+import {
+  addNode,
+  type Connection,
+  connect,
+  copyNodes,
+  disconnect,
+  type Fields,
+  freeId,
+  pasteNodes,
+  removeNodes,
+} from '@/flows/edits';
+import { graphsWithin, nodeAtPointer, nodesWithin, nodeTitle } from '@/flows/graph';
+import { placeAfter, type Point } from '@/flows/layout';
+import { nodeState } from '../run/flow-graph';
+import { PlaybookField, type usePlaybookCheck } from '../playbooks/PlaybookField';
+import Canvas from './Canvas';
+import { type Actions, CanvasActions } from './canvas-actions';
+import { drawnBoxes, type Marks, peersOf, placeWithin, triggerKey, triggersOf } from './drawn';
+import { type Entry, paletteEntries } from './entries';
+import { NodeSettings } from './NodeSettings';
+import { Outline } from './Outline';
+import { PalettePanel } from './PalettePanel';
+import { removeTrigger, TriggerSettings } from './TriggerSettings';
+import type { Studio } from './use-studio';
+import classes from './flows.module.css';
+
+interface Props {
+  studio: Studio;
+  palette: FlowPalette;
+  tools: readonly Tool[];
+  check: ReturnType<typeof usePlaybookCheck>;
+  run: RunDetail | undefined;
+  mayEdit: boolean;
+}
+
+export function StudioView({ studio, palette, tools, check, run, mayEdit }: Props) {
+  const { text, layout, document, graph, language } = studio;
+  const [selected, setSelected] = useState<readonly string[]>([]);
+  const [into, setInto] = useState<string | null>(null);
+  const [focus, setFocus] = useState<string | null>(null);
+  const [view, setView] = useState('canvas');
+  const [side, setSide] = useState<string | null>('settings');
+  const field = useRef<HTMLInputElement>(null);
+  const entries = useMemo(() => paletteEntries(palette, tools), [palette, tools]);
+  const problems = check.check?.problems;
+  const marks = useMemo((): Marks => {
+    const found = new Map<string, string[]>();
+    for (const { pointer, message } of problems ?? []) {
+      const key = nodeAtPointer(graph, pointer)?.key;
+      if (key !== undefined) found.set(key, [...(found.get(key) ?? []), message]);
+    }
+    return { problems: found, stateOf: (key) => (run ? standing(run, key) : null) };
+  }, [problems, graph, run]);
+  const { boxes, lines, items } = useMemo(
+    () => drawnBoxes(graph, layout, triggersOf(document), marks),
+    [graph, layout, document, marks],
+  );
+  const select = (keys: readonly string[]) => {
+    setSelected(keys);
+    setInto(null);
+    if (keys.length > 0) setSide('settings');
+  };
+  const node = nodesWithin(graph).find(({ key }) => key === selected[0]);
+
+  const add = (entry: Entry, at: Point | null = null, lane: string | null = into) => {
+    if (entry.kind === 'trigger') return addTrigger(entry);
+    const chosen = lane === null ? node : undefined;
+    const target =
+      lane === null
+        ? (graphsWithin(graph).find(({ nodes }) => nodes.some(({ key }) => key === chosen?.key)) ??
+          graph)
+        : (graphsWithin(graph).find(({ path }) => JSON.stringify(path) === lane) ?? graph);
+    const last = target.nodes.findLast(({ isImplied, type }) => !isImplied && type !== 'output');
+    const before =
+      chosen && !chosen.isImplied ? chosen : target.isRow || lane !== null ? last : undefined;
+    const needs = before && at === null ? [[before.id, ...before.ports.slice(0, 1)].join('.')] : [];
+    const id = freeId(text, language, entry.title);
+    const made = addNode(text, language, {
+      ...{ graph: target.path, id, type: entry.type, needs },
+      fields: { title: entry.title, ...entry.fields },
+    });
+    const holder = nodesWithin(graph).find(({ graphs }) => graphs.includes(target));
+    const key = `${holder ? `${holder.key}/` : ''}${id}`;
+    const free = at ?? (before ? placeAfter(peersOf(items, before.key), before.key) : null);
+    const isPlaced = free !== null && holder === undefined;
+    const places = isPlaced ? { ...layout.places, [key]: free } : layout.places;
+    studio.change({ text: made, layout: { ...layout, places } });
+    setSelected([key]);
+    setFocus(key);
+    setInto(null);
+    setSide('settings');
+  };
+  const addTrigger = ({ type, fields }: Entry) => {
+    const all = valueAt(document, ['triggers']);
+    const count = Array.isArray(all) ? all.length : 0;
+    const names = triggersOf(document).map(({ name }) => name);
+    const name = names.includes(type) ? `${type}-${count + 1}` : type;
+    studio.change({ text: insertItem(text, ['triggers'], count, { type, name, ...fields }) });
+    select([triggerKey(count)]);
+  };
+  const remove = (keys: readonly string[], edges: readonly Connection[]) => {
+    const triggers = keys
+      .filter((key) => key.startsWith('trigger:'))
+      .map((key) => Number(key.slice(8)));
+    let made = edges.reduce((now, edge) => disconnect(now, language, edge), text);
+    made = removeNodes(made, language, keys);
+    for (const index of triggers.sort((a, b) => b - a)) made = removeTrigger(made, document, index);
+    studio.change({ text: made });
+    select([]);
+  };
+  const paste = (nodes: readonly Fields[]) => {
+    const around =
+      graphsWithin(graph).find(({ nodes: all }) => all.some(({ key }) => key === node?.key)) ??
+      graph;
+    const made = pasteNodes(text, language, around.path, nodes);
+    studio.change({ text: made.text });
+    const start = node?.key.includes('/') ? node.key.slice(0, node.key.lastIndexOf('/') + 1) : '';
+    select(made.ids.map((id) => `${start}${id}`));
+  };
+  const actions = useMemo(
+    (): Actions => ({
+      toggle: (key) => {
+        const isClosed = layout.closed.includes(key);
+        const closed = isClosed
+          ? layout.closed.filter((each) => each !== key)
+          : [...layout.closed, key];
+        studio.change({ layout: { ...layout, closed } });
+      },
+      addInto: mayEdit
+        ? (path) => {
+            setInto(path);
+            field.current?.focus();
+          }
+        : null,
+      nameOf: ({ type, fields }) => {
+        const tool = tools.find(({ name }) => name === fields?.tool);
+        if (type === 'tool' && tool) return tool.title;
+        const starters = palette.nodes.find((each) => each.type === type)?.starters;
+        const spoken = fields?.language;
+        const starter =
+          starters?.find(({ fields: own }) => own.language === spoken) ?? starters?.[0];
+        return starter?.title ?? palette.triggers.find((each) => each.type === type)?.title ?? type;
+      },
+    }),
+    // The studio's own functions change nothing about what they do.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [layout, mayEdit, tools, palette],
+  );
+  const keys = (event: KeyboardEvent) => {
+    const { target } = event;
+    if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) return;
+    if (!(event.ctrlKey || event.metaKey)) return;
+    const key = event.key.toLowerCase();
+    const isRedo = key === 'y' || (key === 'z' && event.shiftKey);
+    if (key !== 'z' && key !== 'y' && key !== 'a') return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (key === 'a') setSelected(boxes.map(({ id }) => id));
+    else if (mayEdit) (isRedo ? studio.redo : studio.undo)();
+  };
+  const isTyping = (event: ClipboardEvent) =>
+    event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+  const copied = (event: ClipboardEvent) => {
+    const nodes = copyNodes(text, language, selected);
+    if (isTyping(event) || nodes.length === 0) return;
+    event.preventDefault();
+    event.clipboardData.setData('text/plain', stringify(nodes));
+  };
+  const pasted = (event: ClipboardEvent) => {
+    if (isTyping(event) || !mayEdit) return;
+    const nodes = nodesIn(event.clipboardData.getData('text/plain'));
+    if (nodes.length === 0) return;
+    event.preventDefault();
+    paste(nodes);
+  };
+  const trigger = selected[0]?.startsWith('trigger:') ? Number(selected[0].slice(8)) : null;
+  const holder = nodesWithin(graph).find(({ graphs }) =>
+    graphs.some(({ path }) => JSON.stringify(path) === into),
+  );
+  const place = holder
+    ? `Adds a step inside ${nodeTitle(holder)}.`
+    : node && !node.isImplied
+      ? `Adds a step after ${nodeTitle(node)}.`
+      : 'Click to add, or drag it to its place.';
+  return (
+    // Shortcuts and the clipboard belong to everything in the studio.
+    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
+    <div className={classes.studio} onKeyDown={keys} onCopy={copied} onPaste={pasted}>
+      {mayEdit ? (
+        <PalettePanel entries={entries} place={place} field={field} onAdd={(entry) => add(entry)} />
+      ) : (
+        <div />
+      )}
+      <div className={classes.middle}>
+        <Finder
+          studio={studio}
+          view={view}
+          onView={setView}
+          onFound={(key) => {
+            select([key]);
+            setFocus(key);
+          }}
+        />
+        {view === 'canvas' ? (
+          <CanvasActions value={actions}>
+            <ReactFlowProvider>
+              <Canvas
+                boxes={boxes}
+                lines={lines}
+                selected={selected}
+                focus={focus}
+                mayEdit={mayEdit}
+                onSelect={select}
+                onMove={(moved) => {
+                  const places = { ...layout.places };
+                  for (const [key, at] of Object.entries(moved))
+                    places[key] = placeWithin(items, key, at);
+                  studio.change({ layout: { ...layout, places } });
+                }}
+                onConnect={(edge) => studio.change({ text: connect(text, language, edge) })}
+                onRemove={remove}
+                onDropEntry={(id, at, lane) => {
+                  const entry = entries.find((each) => each.id === id);
+                  if (entry) add(entry, at, lane);
+                }}
+              />
+            </ReactFlowProvider>
+          </CanvasActions>
+        ) : (
+          <div className={classes.outlineFrame}>
+            <Outline
+              {...{ graph, title: '', selected, marks, actions }}
+              onSelect={(key) => select([key])}
+            />
+          </div>
+        )}
+      </div>
+      <div className={classes.side}>
+        <Tabs value={side} onChange={setSide}>
+          <Tabs.List mb="sm">
+            <Tabs.Tab value="settings">Settings</Tabs.Tab>
+            <Tabs.Tab value="yaml">YAML</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="settings">
+            {node && (
+              <NodeSettings
+                key={node.key}
+                node={node}
+                type={palette.nodes.find(({ type }) => type === node.type)}
+                tools={tools}
+                studio={studio}
+                problems={marks.problems.get(node.key) ?? []}
+                readOnly={!mayEdit}
+                onSelect={select}
+                onCopy={() => paste(copyNodes(text, language, [node.key]))}
+              />
+            )}
+            {trigger !== null && (
+              <TriggerSettings
+                key={trigger}
+                index={trigger}
+                types={palette.triggers}
+                studio={studio}
+                readOnly={!mayEdit}
+                onRemoved={() => select([])}
+              />
+            )}
+            {!node && trigger === null && (
+              <Text size="sm" c="dimmed">
+                Choose a step to see its settings.
+              </Text>
+            )}
+          </Tabs.Panel>
+          <Tabs.Panel value="yaml">
+            <PlaybookField
+              value={text}
+              onChange={(next) => studio.change({ text: next }, 'yaml')}
+              check={check}
+              readOnly={!mayEdit}
+            />
+          </Tabs.Panel>
+        </Tabs>
+      </div>
+    </div>
+  );
+}
+
+/** A run tells of its outermost nodes; one inside another is told of while it waits for somebody. */
+function standing(run: RunDetail, key: string): string | null {
+  const state = nodeState(run, key);
+  return key.includes('/') && state !== 'held' ? null : state;
+}
+
+/** Nodes in a text from the clipboard: a list of them, a graph, or a whole flow. */
+function nodesIn(text: string): Fields[] {
+  try {
+    const found = parse(text) as unknown;
+    const list = Array.isArray(found)
+      ? (found as unknown[])
+      : (['nodes', 'steps'] as Path[0][]).map((name) => valueAt(found, [name])).find(Array.isArray);
+    const nodes = (list ?? []) as unknown[];
+    return nodes.filter((node): node is Fields => typeof valueAt(node, ['type']) === 'string');
+  } catch {
+    return [];
+  }
+}
+
+interface FinderProps {
+  studio: Studio;
+  view: string;
+  onView: (view: string) => void;
+  onFound: (key: string) => void;
+}
+
+function Finder({ studio, view, onView, onFound }: FinderProps) {
+  const nodes = nodesWithin(studio.graph);
+  return (
+    <div style={{ display: 'flex', gap: '0.5rem', marginBottom: '0.5rem', flexWrap: 'wrap' }}>
+      <SegmentedControl
+        size="xs"
+        aria-label="How the flow is shown"
+        value={view}
+        onChange={onView}
+        data={[
+          { value: 'canvas', label: 'Canvas' },
+          { value: 'outline', label: 'Outline' },
+        ]}
+      />
+      <Select
+        size="xs"
+        aria-label="Find a step"
+        placeholder="Find a step"
+        searchable
+        data={nodes.map((node) => ({ value: node.key, label: nodeTitle(node) }))}
+        value={null}
+        onChange={(key) => key !== null && onFound(key)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+/** The boxes and lines of a flow, as the canvas draws them. */
+import type { Edge, Node } from '@xyflow/react';
+import { edgesOf, type FlowGraph, type FlowNode } from '@/flows/graph';
+import { LANE_START, type Layout, place, type Placed, type Point } from '@/flows/layout';
+
+export interface BoxData extends Record<string, unknown> {
+  node: FlowNode | null;
+  trigger: { type: string; name: string } | null;
+  /** Graphs inside it, with the places of their frames. */
+  lanes: {
+    path: string;
+    name: string;
+    at: Point;
+    width: number;
+    height: number;
+    isEmpty: boolean;
+  }[];
+  isClosed: boolean;
+  problems: number;
+  /** How it stands in the run that is shown. */
+  state: string | null;
+}
+
+export type Box = Node<BoxData, 'box'>;
+
+export interface Marks {
+  problems: ReadonlyMap<string, string[]>;
+  stateOf: (key: string) => string | null;
+}
+
+export interface Trigger {
+  type: string;
+  name: string;
+}
+
+export function triggersOf(document: unknown): Trigger[] {
+  const { triggers } = (document ?? {}) as { triggers?: unknown };
+  if (!Array.isArray(triggers)) return [];
+  return triggers.map((each: unknown) => {
+    const { type, name } = (each ?? {}) as Record<string, unknown>;
+    return { type: String(type), name: typeof name === 'string' ? name : String(type) };
+  });
+}
+
+export const triggerKey = (index: number) => `trigger:${index}`;
+
+export function drawnBoxes(
+  graph: FlowGraph,
+  layout: Layout,
+  triggers: readonly Trigger[],
+  marks: Marks,
+): { boxes: Box[]; lines: Edge[]; items: Placed[] } {
+  const { items } = place(graph, layout);
+  const boxes = items.flatMap((item) => boxesOf(item, undefined, { x: 0, y: 0 }, layout, marks));
+  const left = Math.min(0, ...items.map(({ at }) => at.x)) - 310;
+  const starts = triggers.map((trigger, index): Box => ({
+    id: triggerKey(index),
+    type: 'box',
+    position: layout.places[triggerKey(index)] ?? { x: left, y: index * 108 },
+    data: { node: null, trigger, lanes: [], isClosed: false, problems: 0, state: null },
+    width: 220,
+    height: 64,
+  }));
+  const first = graph.nodes.filter(({ needs }) => needs.length === 0);
+  const begin = triggers.flatMap((_, index) =>
+    first.map(({ key }): Edge => ({
+      id: `${triggerKey(index)}>${key}`,
+      source: triggerKey(index),
+      target: key,
+      sourceHandle: 'out:',
+      deletable: false,
+      selectable: false,
+      focusable: false,
+      style: { strokeDasharray: '4 4' },
+    })),
+  );
+  return { boxes: [...starts, ...boxes], lines: [...begin, ...linesOf(graph)], items };
+}
+
+function boxesOf(
+  item: Placed,
+  parent: string | undefined,
+  start: Point,
+  layout: Layout,
+  marks: Marks,
+): Box[] {
+  const { node, at, size, lanes } = item;
+  const box: Box = {
+    id: node.key,
+    type: 'box',
+    position: { x: at.x + start.x, y: at.y + start.y },
+    ...(parent === undefined ? {} : { parentId: parent }),
+    width: size.width,
+    height: size.height,
+    deletable: !node.isImplied,
+    data: {
+      node,
+      trigger: null,
+      lanes: lanes.map((lane) => ({
+        path: JSON.stringify(lane.graph.path),
+        name: lane.graph.name,
+        at: lane.at,
+        width: lane.size.width,
+        height: lane.size.height,
+        isEmpty: lane.items.length === 0,
+      })),
+      isClosed: node.graphs.length > 0 && layout.closed.includes(node.key),
+      problems: marks.problems.get(node.key)?.length ?? 0,
+      state: marks.stateOf(node.key),
+    },
+  };
+  const inner = lanes.flatMap((lane) => {
+    const begin = { x: lane.at.x + LANE_START.x, y: lane.at.y + LANE_START.y };
+    return lane.items.flatMap((each) => boxesOf(each, node.key, begin, layout, marks));
+  });
+  return [box, ...inner];
+}
+
+/** Lines of a graph and of the graphs inside it; those in graphs that are not shown are left out by the canvas. */
+function linesOf(graph: FlowGraph): Edge[] {
+  const lines = edgesOf(graph).map(({ id, before, after, port }): Edge => ({
+    id,
+    source: before,
+    target: after,
+    sourceHandle: `out:${port}`,
+    targetHandle: 'in',
+    data: { port },
+    deletable: graph.nodes.find(({ key }) => key === after)?.isImplied !== true,
+    ...(port === '' ? {} : { label: port }),
+    ...(port === 'error' ? { style: { stroke: 'var(--mantine-color-error)' } } : {}),
+  }));
+  return [...lines, ...graph.nodes.flatMap(({ graphs }) => graphs.flatMap(linesOf))];
+}
+
+/** Where a dragged box is within the frame around it, as the layout keeps it. */
+export function placeWithin(items: readonly Placed[], key: string, at: Point): Point {
+  const around = holderOf(items, key);
+  if (!around) return rounded(at);
+  const start = { x: around.at.x + LANE_START.x, y: around.at.y + LANE_START.y };
+  return rounded({ x: Math.max(0, at.x - start.x), y: Math.max(0, at.y - start.y) });
+}
+
+function holderOf(items: readonly Placed[], key: string): Placed['lanes'][number] | null {
+  for (const { lanes } of items) {
+    for (const lane of lanes) {
+      if (lane.items.some(({ node }) => node.key === key)) return lane;
+      const inner = holderOf(lane.items, key);
+      if (inner) return inner;
+    }
+  }
+  return null;
+}
+
+/** The boxes of the graph that a node belongs to. */
+export function peersOf(items: readonly Placed[], key: string): readonly Placed[] {
+  return holderOf(items, key)?.items ?? items;
+}
+
+const rounded = ({ x, y }: Point): Point => ({ x: Math.round(x), y: Math.round(y) });

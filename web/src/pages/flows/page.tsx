@@ -1,0 +1,16 @@
+/** Flows: playbooks as drawings, and the canvas on which one is drawn. */
+import { Workflow } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'flows',
+  title: 'Flows',
+  icon: Workflow,
+  section: 'work',
+  order: 6.5,
+  minimumRole: 'viewer',
+  keywords: ['canvas', 'draw', 'graph', 'automation'],
+  component: () => import('./FlowsPage'),
+  children: [{ path: '$playbookId', component: () => import('./CanvasPage') }],
+});

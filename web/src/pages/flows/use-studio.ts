@@ -1,0 +1,81 @@
+/** A flow being edited: its text and layout with undo, and the graph of the last text that could be read. */
+import { useMemo, useReducer } from 'react';
+import { readYaml } from '@/flows/document';
+import { type FlowGraph, type Language, readGraph } from '@/flows/graph';
+import { type History, record, redo, startHistory, undo } from '@/flows/history';
+import type { Layout } from '@/flows/layout';
+
+export interface Drawing {
+  text: string;
+  layout: Layout;
+}
+
+interface State {
+  history: History<Drawing>;
+  /** The newest text that is YAML: what is drawn while somebody types. */
+  readable: string;
+  saved: Drawing;
+}
+
+type Action =
+  | { type: 'change'; drawing: Partial<Drawing>; about: string | null }
+  | { type: 'undo' }
+  | { type: 'redo' }
+  | { type: 'saved'; drawing: Drawing };
+
+function moved(
+  history: History<Drawing>,
+  action: Exclude<Action, { type: 'saved' }>,
+): History<Drawing> {
+  if (action.type === 'undo') return undo(history);
+  if (action.type === 'redo') return redo(history);
+  return record(history, { ...history.now, ...action.drawing }, action.about);
+}
+
+function reduce(state: State, action: Action): State {
+  if (action.type === 'saved') return { ...state, saved: action.drawing };
+  const next = moved(state.history, action);
+  const { text } = next.now;
+  const readable = readYaml(text).problem === null ? text : state.readable;
+  return { ...state, history: next, readable };
+}
+
+export interface Studio extends Drawing {
+  document: unknown;
+  graph: FlowGraph;
+  language: Language;
+  /** The text as it was read or saved last. */
+  savedText: string;
+  isChanged: boolean;
+  canUndo: boolean;
+  canRedo: boolean;
+  /** Changes with the same `about` in a row are undone together. */
+  change: (drawing: Partial<Drawing>, about?: string) => void;
+  undo: () => void;
+  redo: () => void;
+  markSaved: (drawing: Drawing) => void;
+}
+
+export function useStudio(start: Drawing, language: Language): Studio {
+  const [{ history, readable, saved }, dispatch] = useReducer(reduce, start, (drawing) => ({
+    history: startHistory(drawing),
+    readable: drawing.text,
+    saved: drawing,
+  }));
+  const document = useMemo(() => readYaml(readable).value, [readable]);
+  const graph = useMemo(() => readGraph(document, language), [document, language]);
+  return {
+    ...history.now,
+    document,
+    graph,
+    language,
+    savedText: saved.text,
+    isChanged: history.now.text !== saved.text || history.now.layout !== saved.layout,
+    canUndo: history.past.length > 0,
+    canRedo: history.future.length > 0,
+    change: (drawing, about) => dispatch({ type: 'change', drawing, about: about ?? null }),
+    undo: () => dispatch({ type: 'undo' }),
+    redo: () => dispatch({ type: 'redo' }),
+    markSaved: (drawing) => dispatch({ type: 'saved', drawing }),
+  };
+}
