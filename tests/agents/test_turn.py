@@ -337,3 +337,16 @@ def test_a_summary_may_use_the_figures_it_was_given_and_no_others(chat: Chat) ->
     assert "4711" in output["deviations"][0]["why"]
     model.assert_finished()
     chat.replays(run)
+
+
+def test_an_explanation_that_adds_a_filter_is_told_in_stewards_own_words(chat: Chat) -> None:
+    """The first real model counted all rows and then spoke of some of them."""
+    rows = chat.rows_of("crm_customers")
+    said = f"There are {rows} customers with 250 employees."
+    chat.models.play(ScriptedModel([plan_text(COUNT), said]))
+
+    output = chat.output(chat.say("How many customers have 250 employees?"))
+
+    assert not output["by_model"]
+    assert "250 employees" not in output["answer"]
+    assert str(rows) in output["answer"]

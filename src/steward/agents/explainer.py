@@ -13,11 +13,12 @@ from steward.agents.guardrails import problem_in
 from steward.agents.job import Done
 from steward.agents.paying import PaidDesk
 from steward.agents.plan import Plan
+from steward.agents.qualifiers import unsupported
 from steward.agents.showing import Shown, as_message, result_shown, without_values
 from steward.agents.writing import Writing
 from steward.broker.plans import Labelled
 from steward.broker.untrusted import system_rule
-from steward.definitions import Definitions
+from steward.definitions import DatasetFacts, Definitions
 from steward.models import Asking, Message, Role, System, User, gist
 from steward.runs import Execution, Json, StepFailed
 
@@ -52,6 +53,8 @@ class Work:
     asked: Asked | None = None
     """What the question was taken to ask; None where the work answers no question about tables."""
     definitions: Definitions = field(default_factory=Definitions)
+    datasets: Sequence[DatasetFacts] = ()
+    """The tables that there are, to tell what a text speaks of."""
     spellings: Mapping[str, int] = field(default_factory=dict)
     """Of the columns that it is about: values that are spellings of others."""
 
@@ -115,7 +118,11 @@ class Explainer:
                     f"{gist(failure.message)} Steward shows the results without an explanation."
                 )
             else:
-                if text and problem_in(_GUARDRAILS, "output", text) is None:
+                if (
+                    text
+                    and problem_in(_GUARDRAILS, "output", text) is None
+                    and not unsupported(text, *_support(work))
+                ):
                     text = "\n\n".join(part for part in (_answered(work), text) if part)
                     figures = tuple(_sourced(text, work))
                     return Answer(text, figures, by_model=True, chart=work.chart)
@@ -150,6 +157,14 @@ class Explainer:
             shown_as="answer",
         )
         return answer.text.strip()
+
+
+def _support(work: Work) -> tuple[list[Json], list[Json], Sequence[DatasetFacts]]:
+    """What a text may say: what was asked of the data, what came back, and the tables that it is about."""
+    plans = [dict(step.arguments) for step in work.plan if step.arguments]
+    found = [[result.value, result.summary] for _, _, result in work.results]
+    said = [done.text for _, done in work.done if done.text]
+    return plans, [*found, *said], work.datasets
 
 
 def in_words(work: Work) -> str:

@@ -244,6 +244,7 @@ class Turns:
             writing=Writing(turn.task.locale, amounts_of(plan, turn.catalogue)),
             asked=turn.asked,
             definitions=turn.definitions,
+            datasets=tuple(turn.catalogue.datasets.values()),
             spellings=_spellings(turn),
         )
         answer = await self._explainer.explain(
