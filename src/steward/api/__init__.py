@@ -65,6 +65,7 @@ _ROUTERS = (
     invitations.router,
     tokens.router,
     models.router,
+    models.local_router,
     secrets.router,
     notifications.router,
     events.router,

@@ -28,6 +28,7 @@ from steward.evaluation.kept import Reports
 from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
 from steward.models import AbilityMemory, ConfiguredModels, Lineup, ModelDesk, Setups
+from steward.models.local import LocalServers, Shelf
 from steward.playbooks import Playbooks
 from steward.playbooks.unattended import Unattended
 from steward.runs import HeadLog, Runs
@@ -91,6 +92,8 @@ class Steward:
 
     def close(self) -> None:
         self.runs.close()
+        if self.models.servers is not None:
+            self.models.servers.close()
         if self.collector is not None:
             self.collector.close()
         self.sandbox.shut()
@@ -171,6 +174,8 @@ def open_steward(
     toolbox.provide("skill", ScriptTools(skills))
     toolbox.provide("mcp", McpTools(connections))
     live, roster = Live(database, bus, clock), builtin_roster()
+    servers = LocalServers(Shelf(settings.home.resolve() / "models"))
+    services |= {"local_models": servers, "keeps_machine": connections.keepers.keeps}
     addresses = Addresses(settings, connections)
     setups = Setups(
         database, secrets, events, clock, addresses.permit, identity.members.owns_organisation
@@ -181,6 +186,7 @@ def open_steward(
         setups=setups,
         memory=AbilityMemory(database, clock),
         reach=addresses.reach,
+        servers=servers,
     )
     desk = ModelDesk(models or configured, conceal=scrubbing)
     governing = govern(

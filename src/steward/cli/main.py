@@ -55,7 +55,7 @@ app.add_typer(connections.app, name="connections", help="Connections: find, add,
 app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, undo, export.")
 app.add_typer(playbooks.app, name="playbooks", help="Playbooks: look, run, deploy, import, export.")
 app.add_typer(playbooks.blueprints, name="blueprints", help="Blueprints: look, fork.")
-app.add_typer(models.app, name="models", help="Models: list, add, test, choose, remove.")
+app.add_typer(models.app, name="models", help="Models: list, add, test, choose, remove, fetch.")
 app.add_typer(planner.app, name="planner", help="The planner: measures, shadow runs.")
 app.add_typer(policies.app, name="policy", help="Policy: which rule decides, and why.")
 app.add_typer(skills.app, name="skills", help="Skills: what agents know how to do.")

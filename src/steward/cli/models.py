@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from steward.cli.output import table
+from steward.cli.output import progress, table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
 from steward.core.settings import ModelChoice
+from steward.flows.direct_calls import DirectCall
 from steward.models import Chosen, Role, examine
 from steward.models.lineup import set_up
+from steward.models.local import listed_weights, pull_from_ollama
 from steward.models.provided import name_of
 from steward.models.setups import LEVELS, Level, own_scope
 
@@ -147,6 +149,62 @@ def undo_change(here: Here, *, organisation: ForAll = False) -> None:
         raise Invalid("Nothing was changed here yet.")
     saved = here.steward.setups.restore(here.access, level, now.revision - 1)
     here.show({"revision": saved.revision}, lambda: f"{saved.message}.")
+
+
+@app.command("pull")
+@in_project
+def pull_model(
+    here: Here,
+    name: Annotated[str, typer.Argument(help="A listed model; with --ollama, one of Ollama's.")],
+    *,
+    url: Annotated[
+        str | None, typer.Option("--from", help="Address of the GGUF file; unset: as listed.")
+    ] = None,
+    sha256: Annotated[str | None, typer.Option(help="SHA-256 of the file.")] = None,
+    ollama: Annotated[bool, typer.Option(help="Have Ollama on this machine fetch it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before fetching.")] = False,
+) -> None:
+    """Fetch an open model onto this machine and set it up; says licence, size and memory first."""
+    if ollama:
+        asyncio.run(pull_from_ollama(name, _shown))
+        given = {"provider": "ollama", "name": name}
+    else:
+        _confirm(name, yes)
+        arguments = {"name": name, "url": url, "sha256": sha256}
+        call = DirectCall(
+            "fetch_model",
+            {key: value for key, value in arguments.items() if value},
+            f"Fetch {name}",
+        )
+        done = asyncio.run(here.steward.governing.direct_calls.run(here.access, call))
+        progress(done.summary)
+        if not done.value["verified"]:
+            progress("Its digest was not known before. Compare it with the publisher's.")
+        given = {"provider": "local", "name": name}
+    label = name.replace(":", "-").lower()
+    saved = here.steward.setups.put(here.access, "project", label, given)
+    here.show(
+        {"label": label, "revision": saved.revision},
+        lambda: f"{label} is set up. Test it with 'steward models test {label}'.",
+    )
+
+
+def _confirm(name: str, yes: bool) -> None:
+    listed = next((each for each in listed_weights() if each.name == name), None)
+    told = (
+        f"{listed.title}: {listed.bytes / 1e9:.1f} GB, licence {listed.licence}, needs about "
+        f"{listed.memory_bytes / 1e9:.1f} GB of memory, SHA-256 {listed.sha256 or 'not known'}."
+        if listed is not None
+        else f"{name} is not listed: its size, licence and memory are not known."
+    )
+    progress(told)
+    if not yes and sys.stdin.isatty():
+        typer.confirm("Fetch it?", abort=True)
+
+
+def _shown(done: int, total: int | None) -> None:
+    if total:
+        progress(f"{done / total:.0%} of {total / 1e9:.1f} GB")
 
 
 def _all(here: Here, asked: dict[Role, list[Chosen]]) -> list[Chosen]:

@@ -2,6 +2,7 @@
 
 from steward.core.errors import Denied, NotFound
 from steward.identity import Access, Identity, Role
+from steward.store import Scope
 
 
 class Keepers:
@@ -15,12 +16,16 @@ class Keepers:
         self._identity = identity
 
     def include(self, access: Access) -> bool:
+        return access.role >= Role.admin and self.keeps(access.scope, access.user_id)
+
+    def keeps(self, scope: Scope, user_id: str) -> bool:
+        """Whether somebody owns the organisation that the installation's first owner owns."""
         first = self._identity.users.first_owner()
-        if first is None or access.role < Role.admin:
-            return False
         members = self._identity.members
-        return members.owns_organisation(access.scope, first.id) and members.owns_organisation(
-            access.scope, access.user_id
+        return (
+            first is not None
+            and members.owns_organisation(scope, first.id)
+            and members.owns_organisation(scope, user_id)
         )
 
     def require(self, access: Access, what: str) -> None:

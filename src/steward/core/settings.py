@@ -241,9 +241,9 @@ class ModelChoice(_Section):
     """One model: where it is served, under which name, and what it may see."""
 
     provider: Literal[
-        "openai", "compatible", "ollama", "anthropic", "google", "azure", "bedrock"
+        "openai", "compatible", "ollama", "local", "anthropic", "google", "azure", "bedrock"
     ] = Field(
-        description="Who serves the model; `compatible` is any server that speaks OpenAI's protocol."
+        description="Who serves the model; `compatible` is any server that speaks OpenAI's protocol, `local` one that Steward runs itself."
     )
     name: Annotated[str, Field(min_length=1)] = Field(
         description="The model's name at its provider; at Azure the name of the deployment."

@@ -20,7 +20,7 @@ JSON, and `text` asks for it in words."""
 WAYS: Final[tuple[Way, ...]] = ("json_schema", "json_object_schema", "json_object", "text")
 _SMALL_CONTEXT: Final = 16_000
 _SMALL_MODEL: Final = 12_000_000_000
-_OWN_SERVERS: Final = frozenset({"compatible", "ollama"})
+_OWN_SERVERS: Final = frozenset({"compatible", "ollama", "local"})
 """Servers that people run themselves: where they tell nothing, a small model is the safe guess."""
 
 

@@ -67,7 +67,8 @@ async def examine(models: ConfiguredModels, chosen: Chosen) -> Examined:
     choice = chosen.choice
     backend = models.backend(chosen)
     try:
-        await asyncio.to_thread(load, choice)
+        if choice.provider != "local":
+            await asyncio.to_thread(load, choice)
         began = time.perf_counter()
         pieces, plain = await _heard(backend, _WORDS)
         seconds = time.perf_counter() - began

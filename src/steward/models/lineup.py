@@ -15,6 +15,7 @@ from steward.core.settings import (
 from steward.models.abilities import Abilities, AbilityMemory
 from steward.models.answer import ModelAnswer
 from steward.models.backend import Backend, Failed, OnDelta, Patience
+from steward.models.local.server import LocalServers
 from steward.models.messages import Request
 from steward.models.prices import Prices
 from steward.models.provided import ProvidedModel, name_of, needs_key
@@ -76,11 +77,13 @@ class ConfiguredModels:
         setups: Setups | None = None,
         memory: AbilityMemory | None = None,
         reach: Reach | None = None,
+        servers: LocalServers | None = None,
     ) -> None:
         self._settings = settings
         self._secrets = secrets
         self.setups = setups
         self._reach = reach
+        self.servers = servers
         self.memory = memory or AbilityMemory()
 
     def choices(self, scope: Scope | None, role: Role) -> list[Chosen]:
@@ -116,6 +119,8 @@ class ConfiguredModels:
             return _Unusable(name_of(choice), problem)
         own = {} if chosen.price is None else {name_of(choice): chosen.price}
         prices = Prices({**self._settings.prices, **own})
+        if choice.provider == "local":
+            return _Local(choice, prices, self.memory, self.servers)
         model = ProvidedModel(choice, key, prices, self.memory)
         if chosen.near or choice.base_url is None or self._reach is None:
             return model
@@ -179,6 +184,38 @@ class _Unusable:
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:  # noqa: ARG002
         raise Failed(self._problem)
+
+
+class _Local:
+    """A model that Steward runs itself: its server is started with the first request and rests when nobody asks."""
+
+    def __init__(
+        self,
+        choice: ModelChoice,
+        prices: Prices,
+        memory: AbilityMemory,
+        servers: LocalServers | None,
+    ) -> None:
+        self._choice = choice
+        self._prices = prices
+        self._memory = memory
+        self._servers = servers
+        self.model = name_of(choice)
+        self.may_see_rows = choice.allow_rows
+        self.in_stages = memory.known(choice).plans_in_stages(choice)
+        self.patience = Patience(attempts=2)
+
+    async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
+        if self._servers is None:
+            raise Failed(Misconfigured("Models of this machine are not run here."))
+        try:
+            async with self._servers.serving(self._choice.name) as server:
+                there = {"provider": "compatible", "base_url": server.address}
+                asked = self._choice.model_copy(update=there)
+                model = ProvidedModel(asked, server.key, self._prices, self._memory, self._choice)
+                return await model.answer(request, on_delta)
+        except StewardError as problem:
+            raise Failed(problem) from None
 
 
 class _Guarded:

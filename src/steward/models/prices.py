@@ -31,7 +31,7 @@ class Prices:
             writing = own.input if own.cache_write is None else own.cache_write
             spent = own.input * fresh + own.output * output_tokens
             return (spent + reading * cache_read_tokens + writing * cache_write_tokens) / _MILLION
-        if choice.provider in {"compatible", "ollama"}:
+        if choice.provider in {"compatible", "ollama", "local"}:
             return None  # a name found at another provider would be that provider's price
         return _listed(choice, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
 

@@ -45,15 +45,18 @@ class ProvidedModel:
         key: str | None,
         prices: Prices,
         memory: AbilityMemory | None = None,
+        known_as: ModelChoice | None = None,
     ) -> None:
+        """`known_as` is how its abilities and its name are remembered, where its address moves."""
         self._choice = choice
+        self._known_as = known_as or choice
         self._key = key
         self._prices = prices
         self._memory = memory or AbilityMemory()
 
     @property
     def model(self) -> str:
-        return name_of(self._choice)
+        return name_of(self._known_as)
 
     @property
     def may_see_rows(self) -> bool:
@@ -61,7 +64,7 @@ class ProvidedModel:
 
     @property
     def in_stages(self) -> bool:
-        return self._memory.known(self._choice).plans_in_stages(self._choice)
+        return self._memory.known(self._known_as).plans_in_stages(self._known_as)
 
     @property
     def patience(self) -> Patience:
@@ -73,7 +76,7 @@ class ProvidedModel:
         # The first import takes seconds; the event loop has other people to serve.
         if (self._choice.provider, self._choice.api) not in _LOADED:
             await asyncio.to_thread(load, self._choice)
-        known = await asyncio.to_thread(self._memory.known, self._choice)
+        known = await asyncio.to_thread(self._memory.known, self._known_as)
         if request.tools and known.tools is False:
             return await self._answered_in_words(request, on_delta, known)
         answer = await self._held(request, on_delta, known)
@@ -122,7 +125,7 @@ class ProvidedModel:
         return ("json_schema", "text")
 
     async def _learn(self, **found: Any) -> None:
-        await asyncio.to_thread(partial(self._memory.learn, self._choice, **found))
+        await asyncio.to_thread(partial(self._memory.learn, self._known_as, **found))
 
     async def _once(self, request: Request, on_delta: OnDelta, way: Way) -> ModelAnswer:
         from steward.models.failures import failed

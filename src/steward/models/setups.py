@@ -35,7 +35,9 @@ class SetUpModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    provider: Literal["openai", "compatible", "ollama", "anthropic", "google", "azure", "bedrock"]
+    provider: Literal[
+        "openai", "compatible", "ollama", "local", "anthropic", "google", "azure", "bedrock"
+    ]
     name: str = Field(min_length=1, max_length=200)
     base_url: str | None = Field(None, max_length=400, pattern=r"^https?://[^\s@]+$")
     api: Literal["chat", "responses"] = "chat"

@@ -107,3 +107,36 @@ export function useTestModel(projectId: string) {
     onSettled: () => client.invalidateQueries({ queryKey: projectKey(projectId, 'models') }),
   });
 }
+
+export type LocalModels = Answer<Schemas['LocalOut']>;
+export type Weights = Answer<Schemas['WeightsOut']>;
+
+/** What this machine has and can run; only those who keep the machine may see it. */
+export function localModelsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'models', 'local'),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/local-models', {
+          params: { path: { project_id: projectId } },
+          signal,
+        }),
+      ),
+    retry: false,
+  });
+}
+
+/** Starts a run that fetches weights onto this machine. */
+export function usePullModel(projectId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name, url, sha256 }: { name: string; url: string; sha256: string }) =>
+      bodyOf(
+        api.POST('/api/v1/projects/{project_id}/local-models/{name}/pull', {
+          params: { path: { project_id: projectId, name } },
+          body: { url: url === '' ? null : url, sha256: sha256 === '' ? null : sha256 },
+        }),
+      ),
+    onSettled: () => client.invalidateQueries({ queryKey: projectKey(projectId, 'models') }),
+  });
+}

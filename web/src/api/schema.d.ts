@@ -1257,26 +1257,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/projects/{project_id}/definitions/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Export Project Definitions
-         * @description The definitions as a file of Steward, Apache Ossie 0.1.1 or dbt, and what that format cannot say.
-         */
-        get: operations["export_project_definitions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/projects/{project_id}/definitions/history": {
         parameters: {
             query?: never;
@@ -1291,26 +1271,6 @@ export interface paths {
         get: operations["list_definition_revisions"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/projects/{project_id}/definitions/import": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Import Project Definitions
-         * @description Takes in a file of Steward, Apache Ossie or dbt as one revision; entries that it does not name stay.
-         */
-        post: operations["import_project_definitions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1745,6 +1705,46 @@ export interface paths {
         get: operations["read_lineage"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/local-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look At Machine
+         * @description Which models this machine has, and which it can fetch; for those who keep the machine.
+         */
+        get: operations["look_at_machine"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/local-models/{name}/pull": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pull Model
+         * @description Fetches weights onto this machine, as a run that can be followed, cancelled and begun again.
+         */
+        post: operations["pull_model"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5886,19 +5886,6 @@ export interface components {
             /** Version */
             version?: string | null;
         };
-        /** ExportedOut */
-        ExportedOut: {
-            /**
-             * Losses
-             * @description What the format cannot say.
-             */
-            losses: string[];
-            /**
-             * Text
-             * @description The file, as YAML.
-             */
-            text: string;
-        };
         /**
          * Extent
          * @description What an approval covers: one payload, a declared list of them, or further calls of the same kind in this run.
@@ -6118,6 +6105,22 @@ export interface components {
              */
             trial?: boolean;
         };
+        /** ImportIn */
+        ImportIn: {
+            /**
+             * Message
+             * @default
+             */
+            message?: string;
+            /**
+             * Mine
+             * @description Leave out whom it belongs to and is shared with.
+             * @default false
+             */
+            mine?: boolean;
+            /** Yaml */
+            yaml: string;
+        };
         /** ImportOut */
         ImportOut: {
             /**
@@ -6158,20 +6161,6 @@ export interface components {
              * @description False for a trial, and when one file was refused.
              */
             written: boolean;
-        };
-        /** ImportedOut */
-        ImportedOut: {
-            /** Changes */
-            changes: components["schemas"]["DefinitionChangeOut"][];
-            /** Format */
-            format: string;
-            /**
-             * Losses
-             * @description What of the file definitions cannot say.
-             */
-            losses: string[];
-            /** Revision */
-            revision: number;
         };
         /** IngestIn */
         IngestIn: {
@@ -6313,6 +6302,22 @@ export interface components {
         LinesOut: {
             /** Lines */
             lines: string[];
+        };
+        /**
+         * LocalOut
+         * @description What this machine has and can run.
+         */
+        LocalOut: {
+            /** Engine */
+            engine: ("llama-server" | "llama-cpp-python") | null;
+            /** Ollama Address */
+            ollama_address: string | null;
+            /** Ollama Models */
+            ollama_models: string[];
+            /** Running */
+            running: string[];
+            /** Weights */
+            weights: components["schemas"]["WeightsOut"][];
         };
         /**
          * MarkRead
@@ -6562,7 +6567,7 @@ export interface components {
              * Provider
              * @enum {string}
              */
-            provider: "openai" | "compatible" | "ollama" | "anthropic" | "google" | "azure" | "bedrock";
+            provider: "openai" | "compatible" | "ollama" | "local" | "anthropic" | "google" | "azure" | "bedrock";
             /** Region */
             region?: string | null;
             /**
@@ -6602,7 +6607,7 @@ export interface components {
              * Provider
              * @enum {string}
              */
-            provider: "openai" | "compatible" | "ollama" | "anthropic" | "google" | "azure" | "bedrock";
+            provider: "openai" | "compatible" | "ollama" | "local" | "anthropic" | "google" | "azure" | "bedrock";
             /**
              * Source
              * @enum {string}
@@ -7748,6 +7753,21 @@ export interface components {
              *     ]
              */
             datasets: string[];
+        };
+        /** PullIn */
+        PullIn: {
+            /** Sha256 */
+            sha256?: string | null;
+            /**
+             * Url
+             * @description Of the GGUF file; unset: as listed.
+             */
+            url?: string | null;
+        };
+        /** PullOut */
+        PullOut: {
+            /** Run Id */
+            run_id: string;
         };
         /**
          * Reading
@@ -9793,24 +9813,35 @@ export interface components {
              */
             rules: string;
         };
-        /** ImportIn */
-        steward__api__routes__definitions__ImportIn: {
+        /**
+         * WeightsOut
+         * @description Weights that can be run on this machine, with everything to know before they are fetched.
+         */
+        WeightsOut: {
+            /** Arrived Bytes */
+            arrived_bytes: number;
+            /** Bytes */
+            bytes: number;
+            /** Has Address */
+            has_address: boolean;
+            /** Licence */
+            licence: string;
+            /** Memory Bytes */
+            memory_bytes: number;
+            /** Name */
+            name: string;
             /**
-             * Message
-             * @default
+             * Sha256
+             * @description None: not known; that of the first fetch is recorded.
              */
-            message?: string;
+            sha256: string | null;
             /**
-             * Text
-             * @description The file's content.
+             * State
+             * @enum {string}
              */
-            text: string;
-            /**
-             * Trial
-             * @description Only tells what would change.
-             * @default false
-             */
-            trial?: boolean;
+            state: "absent" | "begun" | "here";
+            /** Title */
+            title: string;
         };
         /** UndoIn */
         steward__api__routes__history__UndoIn: {
@@ -9834,22 +9865,6 @@ export interface components {
             dependants: components["schemas"]["DependantOut"][];
             /** Entries */
             entries: components["schemas"]["EntryChangeOut"][];
-        };
-        /** ImportIn */
-        steward__api__routes__playbook_files__ImportIn: {
-            /**
-             * Message
-             * @default
-             */
-            message?: string;
-            /**
-             * Mine
-             * @description Leave out whom it belongs to and is shared with.
-             * @default false
-             */
-            mine?: boolean;
-            /** Yaml */
-            yaml: string;
         };
         /** FaultOut */
         steward__api__routes__policy__FaultOut: {
@@ -16773,86 +16788,6 @@ export interface operations {
             };
         };
     };
-    export_project_definitions: {
-        parameters: {
-            query?: {
-                format?: "steward" | "ossie" | "dbt";
-                /** @description Leaves out what is only proposed. */
-                confirmed?: boolean;
-            };
-            header?: never;
-            path: {
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExportedOut"];
-                };
-            };
-            /** @description Not signed in. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing, or none that the caller may see. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not valid. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many requests; see Retry-After. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Temporarily unavailable; see the detail. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     list_definition_revisions: {
         parameters: {
             query?: {
@@ -16906,143 +16841,6 @@ export interface operations {
             };
             /** @description Not valid. */
             422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many requests; see Retry-After. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Temporarily unavailable; see the detail. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    import_project_definitions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description ETag of the revision that was read, as in `"3"`. */
-                "if-match"?: string | null;
-            };
-            path: {
-                project_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["steward__api__routes__definitions__ImportIn"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ImportedOut"];
-                };
-            };
-            /** @description The body is not JSON. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description No such thing, or none that the caller may see. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The body did not arrive in time. */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflicts with the current state. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The document changed since it was read. */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Larger than allowed. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not valid. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description If-Match is missing. */
-            428: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19332,6 +19130,199 @@ export interface operations {
             };
         };
     };
+    look_at_machine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LocalOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pull_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PullIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_members: {
         parameters: {
             query?: {
@@ -21281,7 +21272,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["steward__api__routes__playbook_files__ImportIn"];
+                "application/json": components["schemas"]["ImportIn"];
             };
         };
         responses: {

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Path, Request, Response, status
 from pydantic import ConfigDict, Field, SecretStr
 
 from steward.api.context import steward_of
@@ -11,17 +11,25 @@ from steward.api.documents import IfMatch, Input, Output, Page, revision_from, s
 from steward.api.guards import AsAdmin, AsViewer
 from steward.app import Steward
 from steward.core.settings import ModelChoice, ModelPrice
+from steward.flows.direct_calls import DirectCall
 from steward.identity import Access
 from steward.identity import Role as ProjectRole
 from steward.models import Chosen, Role, SetupRevision, examine, hurried
 from steward.models.lineup import set_up
+from steward.models.local import Shelf, Weights, find_engine, find_ollama, listed_weights
+from steward.models.local.weights import Kept
 from steward.models.setups import LEVELS, Level, SetUpModel, own_scope
 
 router = APIRouter(prefix="/projects/{project_id}/models", tags=["models"])
+local_router = APIRouter(prefix="/projects/{project_id}/local-models", tags=["models"])
 
+WeightsName = Annotated[str, Path(pattern=r"^[a-z][a-z0-9.-]{0,59}$", max_length=60)]
 Label = Annotated[str, Path(pattern=r"^[a-z][a-z0-9_.-]{0,39}$", max_length=40)]
-Provider = Literal["openai", "compatible", "ollama", "anthropic", "google", "azure", "bedrock"]
+Provider = Literal[
+    "openai", "compatible", "ollama", "local", "anthropic", "google", "azure", "bedrock"
+]
 Planning = Literal["auto", "stages", "whole"]
+_BESIDE_WEIGHTS: Final = 1_500_000_000
 _LONGEST_TEST: Final = timedelta(seconds=120)
 
 
@@ -316,6 +324,106 @@ def restore_models(
     saved = steward.setups.restore(access, level, revision)
     set_etag(response, saved.revision)
     return models_out(steward, access)
+
+
+class WeightsOut(Output):
+    """Weights that can be run on this machine, with everything to know before they are fetched."""
+
+    name: str
+    title: str
+    licence: str
+    bytes: int
+    memory_bytes: int
+    sha256: str | None = Field(description="None: not known; that of the first fetch is recorded.")
+    has_address: bool
+    state: Literal["absent", "begun", "here"]
+    arrived_bytes: int
+
+
+class LocalOut(Output):
+    """What this machine has and can run."""
+
+    engine: Literal["llama-server", "llama-cpp-python"] | None
+    running: list[str]
+    ollama_address: str | None
+    ollama_models: list[str]
+    weights: list[WeightsOut]
+
+
+class PullOut(Output):
+    run_id: str
+
+
+class PullIn(Input):
+    url: str | None = Field(
+        None, max_length=1_000, description="Of the GGUF file; unset: as listed."
+    )
+    sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
+
+
+@local_router.get("")
+async def look_at_machine(request: Request, access: AsAdmin) -> LocalOut:
+    """Which models this machine has, and which it can fetch; for those who keep the machine."""
+    steward = steward_of(request)
+    steward.connections.keepers.require_sight(access)
+    found = await find_ollama()
+    servers = steward.models.servers
+    shelf = servers.shelf if servers is not None else None
+    kept = {each.name: each for each in shelf.kept()} if shelf is not None else {}
+    listed = {each.name: each for each in listed_weights()}
+    others = [name for name in kept if name not in listed]
+    return LocalOut(
+        engine=find_engine(),
+        running=servers.names() if servers is not None else [],
+        ollama_address=found.address if found else None,
+        ollama_models=list(found.names) if found else [],
+        weights=[
+            *(_weights_out(each, kept.get(name), shelf) for name, each in listed.items()),
+            *(_unlisted_out(kept[name]) for name in others),
+        ],
+    )
+
+
+@local_router.post("/{name}/pull", status_code=status.HTTP_202_ACCEPTED)
+def pull_model(request: Request, access: AsAdmin, name: WeightsName, body: PullIn) -> PullOut:
+    """Fetches weights onto this machine, as a run that can be followed, cancelled and begun again."""
+    steward = steward_of(request)
+    steward.connections.keepers.require(access, "fetch models onto this machine")
+    arguments = {"name": name, **body.model_dump(exclude_none=True)}
+    call = DirectCall("fetch_model", arguments, f"Fetch {name}", subject=f"model:{name}")
+    return PullOut(run_id=steward.governing.direct_calls.start_once(access, call).id)
+
+
+def _weights_out(weights: Weights, kept: Kept | None, shelf: Shelf | None) -> WeightsOut:
+    arrived = shelf.arrived(weights.name) if shelf is not None else None
+    state: Literal["absent", "begun", "here"] = (
+        "here" if kept is not None else "absent" if arrived is None else "begun"
+    )
+    return WeightsOut(
+        name=weights.name,
+        title=weights.title,
+        licence=weights.licence,
+        bytes=weights.bytes,
+        memory_bytes=weights.memory_bytes,
+        sha256=(kept.sha256 if kept is not None else None) or weights.sha256,
+        has_address=weights.url is not None,
+        state=state,
+        arrived_bytes=kept.bytes if kept is not None else arrived or 0,
+    )
+
+
+def _unlisted_out(kept: Kept) -> WeightsOut:
+    return WeightsOut(
+        name=kept.name,
+        title=kept.name,
+        licence="not known",
+        bytes=kept.bytes,
+        memory_bytes=kept.bytes + _BESIDE_WEIGHTS,
+        sha256=kept.sha256,
+        has_address=False,
+        state="here",
+        arrived_bytes=kept.bytes,
+    )
 
 
 async def _tested(steward: Steward, chosen: Chosen) -> TestOut:

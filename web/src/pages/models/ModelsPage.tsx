@@ -14,6 +14,7 @@ import { useDialog } from '@/components/use-search-param';
 import { AskedFor } from './AskedFor';
 import { ModelCard } from './ModelCard';
 import { ModelDialog } from './ModelDialog';
+import { OnThisMachine } from './OnThisMachine';
 
 const TITLES = { project: 'This project', organisation: 'The whole organisation' } as const;
 
@@ -88,6 +89,7 @@ export default function ModelsPage() {
                 </Section>
               ),
           )}
+          {own && <OnThisMachine setup={own} />}
           <ModelDialog
             opened={own !== undefined && (dialog.opened || changed !== null)}
             setups={found.setups.filter(({ may_change }) => may_change)}

@@ -22,6 +22,7 @@ export const PROVIDERS: Record<NewModel['provider'], Provider> = {
     address: 'http://127.0.0.1:11434/v1',
     key: false,
   },
+  local: { title: 'This machine', example: 'qwen2.5-coder-1.5b', address: '', key: false },
   openai: { title: 'OpenAI', example: 'gpt-5-mini', address: '', key: true },
   anthropic: { title: 'Anthropic', example: 'claude-sonnet-4-5', address: '', key: true },
   google: { title: 'Google', example: 'gemini-2.5-flash', address: '', key: true },
@@ -95,7 +96,7 @@ export function modelOf(draft: Draft): NewModel {
 }
 
 /** The name by which people and commands know it: from the model's own. */
-export function labelFor({ name, provider }: Draft): string {
+export function labelFor({ name, provider }: Pick<Draft, 'name' | 'provider'>): string {
   const plain = name
     .toLowerCase()
     .replace(/[^a-z0-9_.-]+/g, '-')

@@ -1,0 +1,19 @@
+"""Models on this machine: listed weights, fetched and verified, run in a server that Steward starts and stops."""
+
+from steward.models.local.fetching import Fetched, fetch
+from steward.models.local.ollama import OllamaModels, find_ollama, pull_from_ollama
+from steward.models.local.server import LocalServers, find_engine
+from steward.models.local.weights import Shelf, Weights, listed_weights
+
+__all__ = [
+    "Fetched",
+    "LocalServers",
+    "OllamaModels",
+    "Shelf",
+    "Weights",
+    "fetch",
+    "find_engine",
+    "find_ollama",
+    "listed_weights",
+    "pull_from_ollama",
+]

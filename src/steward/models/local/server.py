@@ -1,0 +1,222 @@
+"""A llama.cpp server for weights on this machine: started when it is needed, limited, stopped when it rests."""
+
+import asyncio
+import contextlib
+import importlib.util
+import os
+import resource
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from steward.core.errors import Misconfigured, Unavailable
+from steward.models.local.weights import Shelf
+
+Engine = Literal["llama-server", "llama-cpp-python"]
+CONTEXT: Final = 4_096
+"""Tokens that are read at once: enough for planning in stages and for explanations."""
+IDLE_S: Final = 900.0
+_START_S: Final = 180.0
+_GRACE_S: Final = 5.0
+_MORE_MEMORY: Final = 3 << 30
+"""Beside the weights: the context, the program and what it maps."""
+_BINARY: Final = "llama-server"
+_MODULE: Final = "llama_cpp"
+
+
+def find_engine() -> Engine | None:
+    """What can run weights here: the program if it is installed, else the Python package."""
+    if shutil.which(_BINARY):
+        return "llama-server"
+    return "llama-cpp-python" if importlib.util.find_spec(_MODULE) is not None else None
+
+
+@dataclass
+class Running:
+    """A server that was started, and when it was last asked."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    address: str
+    key: str
+    used: float = field(default_factory=time.monotonic)
+    asked: int = 0
+    """Requests under way: a server that answers does not rest."""
+
+
+Command = Callable[[Path, int, str], list[str]]
+
+
+class LocalServers:
+    """At most one server per model in this process; all of them end with it."""
+
+    def __init__(
+        self, shelf: Shelf, *, idle_seconds: float = IDLE_S, command: Command | None = None
+    ) -> None:
+        """`command` stands in for the engines that are installed."""
+        self._shelf = shelf
+        self._idle = idle_seconds
+        self._command = command
+        self._running: dict[str, Running] = {}
+        self._lock = threading.Lock()
+        self._watch: threading.Timer | None = None
+
+    @property
+    def shelf(self) -> Shelf:
+        return self._shelf
+
+    def names(self) -> list[str]:
+        return [name for name, each in self._running.items() if each.process.poll() is None]
+
+    @contextlib.asynccontextmanager
+    async def serving(self, name: str) -> AsyncIterator[Running]:
+        """A server that answers, for as long as the block lasts."""
+        running = await asyncio.to_thread(self._ready, name)
+        running.asked += 1
+        try:
+            yield running
+        finally:
+            running.asked -= 1
+            running.used = time.monotonic()
+
+    def _ready(self, name: str) -> Running:
+        with self._lock:
+            running = self._running.get(name)
+            if running is None or running.process.poll() is not None:
+                running = self._start(name)
+                self._running[name] = running
+            running.used = time.monotonic()
+            self._rest_later()
+            return running
+
+    def _start(self, name: str) -> Running:
+        path = self._shelf.get(name)
+        port, key = _free_port(), secrets.token_urlsafe(24)
+        command = (self._command or _command)(path, port, key)
+        log = self._shelf.folder / f"{name}.log"
+        limit = path.stat().st_size * 2 + _MORE_MEMORY
+        with log.open("wb") as output:
+            process = subprocess.Popen(  # noqa: S603
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=_environment(key),
+                start_new_session=True,
+                preexec_fn=lambda: _limit(limit),  # noqa: PLW1509
+            )
+        running = Running(name, process, f"http://127.0.0.1:{port}/v1", key)
+        try:
+            _await_answer(running, port)
+        except Unavailable:
+            _end(process)
+            raise
+        return running
+
+    def _rest_later(self) -> None:
+        if self._watch is None:
+            self._watch = threading.Timer(max(self._idle / 4, 0.05), self._rest)
+            self._watch.daemon = True
+            self._watch.start()
+
+    def _rest(self) -> None:
+        """Stops servers that nobody has asked for a while."""
+        with self._lock:
+            self._watch = None
+            now = time.monotonic()
+            for name, running in list(self._running.items()):
+                if not running.asked and now - running.used >= self._idle:
+                    _end(running.process)
+                    del self._running[name]
+            if self._running:
+                self._rest_later()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._watch is not None:
+                self._watch.cancel()
+                self._watch = None
+            for running in self._running.values():
+                _end(running.process)
+            self._running.clear()
+
+
+def _command(path: Path, port: int, key: str) -> list[str]:
+    threads = str(max(1, (os.cpu_count() or 2) - 1))
+    match find_engine():
+        case "llama-server":
+            program = shutil.which(_BINARY) or _BINARY
+            where = ["--host", "127.0.0.1", "--port", str(port), "--api-key", key]
+            size = ["--ctx-size", str(CONTEXT), "--threads", threads, "--parallel", "1"]
+            return [program, "--model", str(path), *where, *size, "--offline"]
+        case "llama-cpp-python":
+            where = ["--host", "127.0.0.1", "--port", str(port)]
+            size = ["--n_ctx", str(CONTEXT), "--n_threads", threads]
+            # A second request must not end the first one.
+            waits = ["--interrupt_requests", "False"]
+            module = [sys.executable, "-m", f"{_MODULE}.server"]
+            return [*module, "--model", str(path), *where, *size, *waits]
+        case None:
+            raise Misconfigured(
+                "Nothing on this machine can run the model. Install llama.cpp (llama-server), or "
+                "'pip install llama-cpp-python[server]' beside Steward; or use Ollama.",
+                code="no-engine",
+            )
+
+
+def _environment(key: str) -> dict[str, str]:
+    """Little: the server needs no settings of Steward's. The key by its variable, which no list of processes shows."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {**kept, "API_KEY": key}
+
+
+def _limit(memory: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(5)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def _await_answer(running: Running, port: int) -> None:
+    """Until the server listens: loading weights takes a while."""
+    until = time.monotonic() + _START_S
+    while time.monotonic() < until:
+        if running.process.poll() is not None:
+            raise Unavailable(
+                f"The server of {running.name} ended with {running.process.returncode} while it started. "
+                f"Its log is {running.name}.log in the folder of models.",
+                code="model-server-ended",
+            )
+        with socket.socket() as line:
+            line.settimeout(1)
+            if line.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise Unavailable(f"The server of {running.name} did not start in {_START_S:.0f} s.")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

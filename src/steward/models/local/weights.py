@@ -1,0 +1,89 @@
+"""Which weights are listed, and which of them are on this machine."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from steward.core.documents import read_yaml
+from steward.core.errors import Invalid, NotFound
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9.-]{0,59}")
+
+
+class Weights(BaseModel):
+    """A file of open weights, and everything to know before fetching it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=_NAME.pattern)
+    title: str
+    licence: str
+    bytes: int
+    memory_bytes: int
+    url: str | None = None
+    sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
+
+
+@cache
+def listed_weights() -> tuple[Weights, ...]:
+    text = (files("steward.models.local") / "weights.yaml").read_text("utf-8")
+    return tuple(Weights.model_validate(each) for each in read_yaml(text))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Weights as they are on this machine."""
+
+    name: str
+    path: Path
+    bytes: int
+    sha256: str | None
+
+
+class Shelf:
+    """The folder in which weights are kept, one file each, with its digest beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise Invalid(
+                f"{name[:60]!r} is not the name of a model: small letters, digits, . and -."
+            )
+        return self.folder / f"{name}.gguf"
+
+    def kept(self) -> list[Kept]:
+        found = sorted(self.folder.glob("*.gguf")) if self.folder.is_dir() else []
+        return [Kept(path.stem, path, path.stat().st_size, recorded_digest(path)) for path in found]
+
+    def get(self, name: str) -> Path:
+        path = self.path(name)
+        if not path.is_file():
+            raise NotFound(
+                f"The model {name!r} is not on this machine. Fetch it with 'steward models pull {name}'."
+            )
+        return path
+
+    def arrived(self, name: str) -> int | None:
+        """Bytes of a fetch that is not finished; None where there is none."""
+        part = self.path(name).with_suffix(".part")
+        return part.stat().st_size if part.is_file() else None
+
+
+def recorded_digest(path: Path) -> str | None:
+    beside = path.with_suffix(".sha256")
+    return beside.read_text().strip() if beside.is_file() else None
+
+
+def weights_named(name: str) -> Weights:
+    found = next((each for each in listed_weights() if each.name == name), None)
+    if found is None:
+        names = ", ".join(each.name for each in listed_weights())
+        raise NotFound(f"There is no listed model {name!r}. Listed: {names}.")
+    return found
