@@ -13,7 +13,7 @@ from steward.agents.skills import ScriptTools, Skills
 from steward.agents.threads import Threads
 from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
-from steward.app.modelling import Addresses
+from steward.app.modelling import open_models
 from steward.app.staffing import Planning, Staff, hire, put_to_work
 from steward.app.tracing import watch_runs
 from steward.broker.approval_claims import approval_claims
@@ -27,8 +27,7 @@ from steward.definitions import DefinitionStore
 from steward.evaluation.kept import Reports
 from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
-from steward.models import AbilityMemory, ConfiguredModels, Lineup, ModelDesk, Setups
-from steward.models.local import LocalServers, Shelf
+from steward.models import ConfiguredModels, Lineup, ModelDesk, Setups
 from steward.playbooks import Playbooks
 from steward.playbooks.unattended import Unattended
 from steward.runs import HeadLog, Runs
@@ -85,10 +84,15 @@ class Steward:
     sandbox: Sandbox
     skills: Skills
     models: ConfiguredModels
-    setups: Setups
     evaluations: Reports
     metrics: Metrics
     collector: Collector | None
+
+    @property
+    def setups(self) -> Setups:
+        """Models that people set up."""
+        assert self.models.setups is not None  # noqa: S101
+        return self.models.setups
 
     def close(self) -> None:
         self.runs.close()
@@ -174,19 +178,8 @@ def open_steward(
     toolbox.provide("skill", ScriptTools(skills))
     toolbox.provide("mcp", McpTools(connections))
     live, roster = Live(database, bus, clock), builtin_roster()
-    servers = LocalServers(Shelf(settings.home.resolve() / "models"))
-    services |= {"local_models": servers, "keeps_machine": connections.keepers.keeps}
-    addresses = Addresses(settings, connections)
-    setups = Setups(
-        database, secrets, events, clock, addresses.permit, identity.members.owns_organisation
-    )
-    configured = ConfiguredModels(
-        settings.models,
-        secrets,
-        setups=setups,
-        memory=AbilityMemory(database, clock),
-        reach=addresses.reach,
-        servers=servers,
+    configured = open_models(
+        settings, database, secrets, events, clock, identity, connections, services
     )
     desk = ModelDesk(models or configured, conceal=scrubbing)
     governing = govern(
@@ -287,7 +280,6 @@ def open_steward(
         sandbox=sandbox,
         skills=skills,
         models=configured,
-        setups=setups,
         evaluations=Reports(database, events, clock, ids),
         metrics=metrics,
         collector=collector,

@@ -1,14 +1,18 @@
-"""Where the servers of models may be: this machine and its networks are for those who keep it."""
+"""Wires models: of the settings, set up by people, of this machine; and which addresses they may be at."""
 
 import asyncio
+from typing import Any
 from urllib.parse import urlsplit
 
 from steward.connections import Desk
 from steward.connections.addresses import Allowed, resolve_by_system, resolve_checked
 from steward.connections.hosts import place_of
-from steward.core import Settings
+from steward.core import Clock, Settings
 from steward.core.errors import Denied
-from steward.identity import Access
+from steward.identity import Access, Identity
+from steward.models import AbilityMemory, ConfiguredModels, Setups
+from steward.models.local import LocalServers, Shelf
+from steward.store import Database, EventLog, SecretStore
 
 
 class Addresses:
@@ -38,3 +42,30 @@ class Addresses:
         await resolve_checked(
             parts.hostname or "", port, resolve=resolve_by_system, allowed=self._allowed
         )
+
+
+def open_models(
+    settings: Settings,
+    database: Database,
+    secrets: SecretStore,
+    events: EventLog,
+    clock: Clock,
+    identity: Identity,
+    connections: Desk,
+    services: dict[str, Any],
+) -> ConfiguredModels:
+    """The models, with what tools may use of them among the services."""
+    servers = LocalServers(Shelf(settings.home.resolve() / "models"))
+    services |= {"local_models": servers, "keeps_machine": connections.keepers.keeps}
+    addresses = Addresses(settings, connections)
+    setups = Setups(
+        database, secrets, events, clock, addresses.permit, identity.members.owns_organisation
+    )
+    return ConfiguredModels(
+        settings.models,
+        secrets,
+        setups=setups,
+        memory=AbilityMemory(database, clock),
+        reach=addresses.reach,
+        servers=servers,
+    )
