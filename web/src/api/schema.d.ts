@@ -1257,6 +1257,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/definitions/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Project Definitions
+         * @description The definitions as a file of Steward, Apache Ossie 0.1.1 or dbt, and what that format cannot say.
+         */
+        get: operations["export_project_definitions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/definitions/history": {
         parameters: {
             query?: never;
@@ -1271,6 +1291,26 @@ export interface paths {
         get: operations["list_definition_revisions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/definitions/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Project Definitions
+         * @description Takes in a file of Steward, Apache Ossie or dbt as one revision; entries that it does not name stay.
+         */
+        post: operations["import_project_definitions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5886,6 +5926,19 @@ export interface components {
             /** Version */
             version?: string | null;
         };
+        /** ExportedOut */
+        ExportedOut: {
+            /**
+             * Losses
+             * @description What the format cannot say.
+             */
+            losses: string[];
+            /**
+             * Text
+             * @description The file, as YAML.
+             */
+            text: string;
+        };
         /**
          * Extent
          * @description What an approval covers: one payload, a declared list of them, or further calls of the same kind in this run.
@@ -6105,22 +6158,6 @@ export interface components {
              */
             trial?: boolean;
         };
-        /** ImportIn */
-        ImportIn: {
-            /**
-             * Message
-             * @default
-             */
-            message?: string;
-            /**
-             * Mine
-             * @description Leave out whom it belongs to and is shared with.
-             * @default false
-             */
-            mine?: boolean;
-            /** Yaml */
-            yaml: string;
-        };
         /** ImportOut */
         ImportOut: {
             /**
@@ -6161,6 +6198,20 @@ export interface components {
              * @description False for a trial, and when one file was refused.
              */
             written: boolean;
+        };
+        /** ImportedOut */
+        ImportedOut: {
+            /** Changes */
+            changes: components["schemas"]["DefinitionChangeOut"][];
+            /** Format */
+            format: string;
+            /**
+             * Losses
+             * @description What of the file definitions cannot say.
+             */
+            losses: string[];
+            /** Revision */
+            revision: number;
         };
         /** IngestIn */
         IngestIn: {
@@ -9843,6 +9894,25 @@ export interface components {
             /** Title */
             title: string;
         };
+        /** ImportIn */
+        steward__api__routes__definitions__ImportIn: {
+            /**
+             * Message
+             * @default
+             */
+            message?: string;
+            /**
+             * Text
+             * @description The file's content.
+             */
+            text: string;
+            /**
+             * Trial
+             * @description Only tells what would change.
+             * @default false
+             */
+            trial?: boolean;
+        };
         /** UndoIn */
         steward__api__routes__history__UndoIn: {
             /**
@@ -9865,6 +9935,22 @@ export interface components {
             dependants: components["schemas"]["DependantOut"][];
             /** Entries */
             entries: components["schemas"]["EntryChangeOut"][];
+        };
+        /** ImportIn */
+        steward__api__routes__playbook_files__ImportIn: {
+            /**
+             * Message
+             * @default
+             */
+            message?: string;
+            /**
+             * Mine
+             * @description Leave out whom it belongs to and is shared with.
+             * @default false
+             */
+            mine?: boolean;
+            /** Yaml */
+            yaml: string;
         };
         /** FaultOut */
         steward__api__routes__policy__FaultOut: {
@@ -16788,6 +16874,86 @@ export interface operations {
             };
         };
     };
+    export_project_definitions: {
+        parameters: {
+            query?: {
+                format?: "steward" | "ossie" | "dbt";
+                /** @description Leaves out what is only proposed. */
+                confirmed?: boolean;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportedOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_definition_revisions: {
         parameters: {
             query?: {
@@ -16841,6 +17007,143 @@ export interface operations {
             };
             /** @description Not valid. */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_project_definitions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the revision that was read, as in `"3"`. */
+                "if-match"?: string | null;
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["steward__api__routes__definitions__ImportIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The document changed since it was read. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description If-Match is missing. */
+            428: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21272,7 +21575,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ImportIn"];
+                "application/json": components["schemas"]["steward__api__routes__playbook_files__ImportIn"];
             };
         };
         responses: {
