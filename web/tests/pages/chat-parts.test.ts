@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Planned, Turn } from '@/api/chat-types';
 import { completionAt, mentionsIn, queryKind } from '@/pages/chat/completing';
-import { withoutError } from '@/pages/chat/Answer';
+import { withoutError, withoutRows } from '@/pages/chat/Answer';
 import { costText } from '@/pages/chat/cost';
 import { counted } from '@/pages/chat/Deviations';
 import { examplesOf } from '@/pages/chat/examples';
@@ -14,6 +14,22 @@ import { completionOf } from '@/pages/chat/plan-facts';
 import { shownOf } from '@/pages/chat/results';
 import { withEvent } from '@/pages/chat/turn-events';
 import { callOf, stepOf, turnOf } from './chat-turns';
+
+describe('the words of an answer', () => {
+  const answer =
+    'DE has the most: 14.\n\n| a |\n| --- |\n| 1 |\n\n12 of 24 rows are shown.\n\n- one';
+  const reading = { status: 'fact' } as Turn['reading'];
+
+  it('leaves rows and choices to their places below', () => {
+    expect(withoutRows(answer, { reading })).toBe('DE has the most: 14.\n\n- one');
+    const proposal = { status: 'proposal' } as Turn['reading'];
+    expect(withoutRows(answer, { reading: proposal })).toBe('DE has the most: 14.');
+  });
+
+  it('is whole for other work', () => {
+    expect(withoutRows(answer, { reading: null })).toBe(answer);
+  });
+});
 
 describe('markdown', () => {
   it('knows headings, lists in lists, code, quotes, tables and rules', () => {

@@ -9,6 +9,8 @@ import { itemsOf } from '@/api/lists';
 import { useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { Page } from '@/components/Page';
+import { BuildButton } from '@/pages/chat/ComposerParts';
+import { useSend } from '@/pages/chat/use-send';
 import classes from './console.module.css';
 import { Editor } from './Editor';
 import { History } from './History';
@@ -36,6 +38,8 @@ export default function ConsolePage() {
   const [written, setWritten] = useState<Row[]>([]);
   const [limit, setLimit] = useState(200);
   const [saving, setSaving] = useState(false);
+  // What is clicked together is answered in chat, where its reading can be changed.
+  const sending = useSend(project.id, undefined);
   const query = drafts[kind];
   const message = state.answer?.message ?? null;
   const write = (text: string, of: QueryType = kind) => setDrafts({ ...drafts, [of]: text });
@@ -62,13 +66,21 @@ export default function ConsolePage() {
     >
       <div className={classes.layout}>
         <Stack gap="md">
-          <SegmentedControl
-            aria-label="Kind of query"
-            data={KINDS}
-            value={kind}
-            onChange={(value) => setKind(value)}
-            w="fit-content"
-          />
+          <Group gap="xs">
+            <SegmentedControl
+              aria-label="Kind of query"
+              data={KINDS}
+              value={kind}
+              onChange={(value) => setKind(value)}
+              w="fit-content"
+            />
+            <BuildButton
+              onReading={(message, reading) =>
+                void sending.send({ message, reading, thread_id: null })
+              }
+            />
+          </Group>
+          <FormError error={sending.error} />
           <Editor kind={kind} value={query} onChange={write} onRun={start} datasets={datasets} />
           {kind !== 'plan' && <ParameterRows rows={rows} onChange={setWritten} />}
           <Toolbar
