@@ -98,7 +98,7 @@ def test_words_that_nothing_is_called_by_are_told_and_nothing_is_claimed() -> No
 
 def test_the_largest_of_another_table_are_grouped_by_its_name() -> None:
     made = fact("top 5 customers by invoiced", SHOP)
-    assert made["group"] == ["company"]
+    assert made["group"] == ["company", "customer_id"]
     assert made["joins"][0]["dataset"] == "customers"
     assert (made["limit"], made["order"][0]["direction"]) == (5, "descending")
 

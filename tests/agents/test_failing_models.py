@@ -37,7 +37,7 @@ def test_an_operator_that_does_not_answer_is_replaced_by_rules(chat: Chat) -> No
     assert run.status.value == "done"
     assert (output["plans"], output["plan"]["made_by"]) == (2, "fallback")
     assert output["plan"]["said"].startswith("The script says model-context-exceeded. So this plan")
-    assert output["answer"] == "There are 60 customers."
+    assert output["answer"].endswith("There are 60 customers.")
     model.assert_finished()
     chat.replays(run)
 

@@ -428,7 +428,7 @@ def test_rules_plan_whatever_is_said() -> None:
         dice = random.Random(seed)
         message = " ".join(dice.choice(SAID) for _ in range(dice.randint(0, 12)))
         known = dice.choice([KNOWN, odd, catalogue(datasets={})])
-        plan, _ = RulePlanner().plan(task(message, last=dice.choice(LASTS)), known)
+        plan, _, _ = RulePlanner().plan(task(message, last=dice.choice(LASTS)), known)
         assert check(plan.to_json(), known) == plan
         within_policy(plan)
 

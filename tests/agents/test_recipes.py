@@ -222,7 +222,7 @@ def test_places_are_filled_by_value_and_within_words() -> None:
 )
 def test_a_recipe_s_message_is_understood_by_rules_too(name: str) -> None:
     made = compiled(recipe(name), PARAMETERS[name], KNOWN)
-    plan, said = RulePlanner().plan(task(made.message), KNOWN)
+    plan, said, _ = RulePlanner().plan(task(made.message), KNOWN)
     assert "could not tell" not in said
     assert set(plan.tools) & set(made.plan.tools), (made.message, plan.tools)
 
@@ -237,12 +237,14 @@ def test_suggestions_are_understood_without_a_model_and_few(chat: Chat) -> None:
     assert [each.tool for each in before[:2]] == ["profile", "profile"]
     for each in bench.datasets.workspace(scope, author).datasets("main"):
         bench.insights.profile(scope, each.name, each.version)
-    known = catalogue(datasets=facts_from(bench, scope, author))
+    bench.insights.relations(scope, author)
+    relations = relations_from(bench, scope, author)
+    known = catalogue(datasets=facts_from(bench, scope, author), relations=relations)
     found = suggestions(known, TODAY)
     assert 4 <= len(found) <= MOST
     assert {"resolve_entities", "clean", "join"} <= {each.tool for each in found}
     for suggestion in found:
-        plan, said = RulePlanner().plan(task(suggestion.message), known)
+        plan, said, _ = RulePlanner().plan(task(suggestion.message), known)
         assert suggestion.tool in plan.steps[0].tools
         assert "could not tell" not in said
     only = suggestions(known, TODAY, dataset="support_tickets")

@@ -16,12 +16,12 @@ from steward.agents.checking import Catalogue, Relation, ToolFacts, check, facts
 from steward.agents.plan import Plan
 from steward.agents.planning.task import Last, Task
 from steward.agents.roster import builtin_roster
-from steward.agents.rules.deciding import RulePlanner
+from steward.agents.rules.deciding import Ruled, RulePlanner
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
 from steward.data.engine import session
 from steward.data.samples import generate
-from steward.definitions import plain_facts
+from steward.definitions import plain_facts, relations_from
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.query_plan import QueryPlan
 from steward.testing import Installation, fast_passwords
@@ -37,10 +37,15 @@ class Demo:
     connection: duckdb.DuckDBPyConnection
 
     def plan(self, message: str, **more: Any) -> tuple[Plan, str]:
-        plan, said = RulePlanner().plan(Task(message, TODAY, "nonce", **more), self.catalogue)
+        plan, said, _ = self.ruled(message, **more)
+        return plan, said
+
+    def ruled(self, message: str, **more: Any) -> Ruled:
+        ruled = RulePlanner().plan(Task(message, TODAY, "nonce", **more), self.catalogue)
+        plan = ruled.plan
         assert check(plan.to_json(), self.catalogue) == plan
         assert all(is_complete(step, self.catalogue) for step in plan)
-        return plan, said
+        return ruled
 
     def rows(self, document: dict[str, Any]) -> list[tuple[Any, ...]]:
         schema = {name: facts.names for name, facts in self.catalogue.datasets.items()}
@@ -81,71 +86,26 @@ def demo(tmp_path_factory: pytest.TempPathFactory, home_template: Path) -> Itera
             columns = ", ".join(f'"{column.name}"' for column in each.columns)
             connection.execute(f'CREATE VIEW "{each.name}" AS SELECT {columns} FROM {table.source}')
         tools = {name: ToolFacts.of(tool) for name, tool in load_tools()}
-        facts = facts_from(bench, scope, author)
-        yield Demo(Catalogue(tools, builtin_roster(), facts), connection)
+        bench.insights.relations(scope, author)
+        facts, relations = facts_from(bench, scope, author), relations_from(bench, scope, author)
+        known = Catalogue(tools, builtin_roster(), facts, relations=relations)
+        yield Demo(known, connection)
     steward.close()
 
 
 QUERY = "execute_query_plan"
 REQUESTS: list[tuple[str, str]] = [
-    # figures
-    ("what is the total net?", QUERY),
-    ("net by product", QUERY),
-    ("sum of tax per currency", QUERY),
-    ("average order value by month in 2025", QUERY),
-    ("how much revenue did we make last year", QUERY),
-    ("number of customers per segment", QUERY),
-    ("how many invoices are overdue", QUERY),
-    ("how often was each payment method used", QUERY),
-    ("count of tickets per agent", QUERY),
-    ("tickets per week", QUERY),
-    ("daily tickets in March 2026", QUERY),
-    ("monthly revenue", QUERY),
-    ("yearly gross by product", QUERY),
-    ("gross over time", QUERY),
-    ("top 3 cities by net", QUERY),
-    ("bottom 5 products by gross", QUERY),
-    ("the 5 largest accounts by gross", QUERY),
-    ("which agent has the most tickets", QUERY),
-    ("which industry has the fewest customers", QUERY),
-    ("biggest invoice", QUERY),
-    ("smallest gross per country", QUERY),
-    ("how many distinct cities are there in the invoices", QUERY),
-    ("median employees by segment", QUERY),
-    ("standard deviation of net", QUERY),
-    ("total gross for Germany and Austria", QUERY),
-    ("revenue in Q1 2026", QUERY),
-    ("total net between 2024 and 2025", QUERY),
-    ("invoices per payment method and currency", QUERY),
-    ("how many tickets were opened this year", QUERY),
-    ("tickets broken down by category", QUERY),
-    ("Summe netto nach Produkt", QUERY),
-    ("Anzahl Rechnungen pro Monat", QUERY),
-    ("somme du net par pays", QUERY),
-    ("customers per account manager", QUERY),
-    ("satisfaction by channel", QUERY),
-    ("revenue by customer segment", QUERY),
-    ("count invoices by status", QUERY),
-    ("how many enterprise customers do we have", QUERY),
-    ("how many customers have no phone", QUERY),
-    ("accounts with more than 5 invoices", QUERY),
     # rows
     ("show open invoices", QUERY),
     ("list urgent tickets", QUERY),
     ("show customers in the Netherlands", QUERY),
-    ("invoices over 5000", QUERY),
-    ("which invoices are unpaid since 2025 and over 1000", QUERY),
     ("show invoice_no and gross of invoices", QUERY),
-    ("show me the customers whose city is Berlin", QUERY),
     ("show tickets without satisfaction", QUERY),
-    ("show customers", "preview"),
-    ("show me 5 rows of the tickets", "preview"),
-    ("preview billing_invoices", "preview"),
-    ("give me some rows of crm_customers", "preview"),
-    ("first 30 invoices", "preview"),
-    ("look at the tickets", "preview"),
-    ("display invoices sorted by gross descending", "preview"),
-    ("support_tickets", "preview"),
+    ("show customers", QUERY),
+    ("show me 5 rows of the tickets", QUERY),
+    ("first 30 invoices", QUERY),
+    ("display invoices sorted by gross descending", QUERY),
+    ("support_tickets", QUERY),
     # what there is
     ("list datasets", "list_datasets"),
     ("what data do we have?", "list_datasets"),
@@ -217,7 +177,6 @@ REQUESTS: list[tuple[str, str]] = [
     ("heatmap of channel and priority", "chart"),
     ("bar chart of invoices by status", QUERY),
     ("pie chart of tickets by channel", QUERY),
-    ("plot revenue by month", QUERY),
     # nothing to be done by rules: honest looks
     ("hello", "list_datasets"),
     ("what is the meaning of life", "list_datasets"),
@@ -245,24 +204,8 @@ FIGURES: list[tuple[str, str]] = [
         "SELECT country, count(*) FROM crm_customers GROUP BY 1",
     ),
     (
-        "average gross by month in 2025",
-        f"SELECT date_trunc('month', {DAY}), avg(gross) FROM billing_invoices WHERE year({DAY}) = 2025 GROUP BY 1",
-    ),
-    (
-        "how many invoices per month last year",
-        f"SELECT date_trunc('month', {DAY}), count(*) FROM billing_invoices WHERE year({DAY}) = 2025 GROUP BY 1",
-    ),
-    (
-        "average order value by month in 2025",
-        f"SELECT date_trunc('month', {DAY}), avg(gross) FROM billing_invoices WHERE year({DAY}) = 2025 GROUP BY 1",
-    ),
-    (
         "top 3 cities by net",
         "SELECT billing_city, sum(net) FROM billing_invoices GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 3",
-    ),
-    (
-        "top 10 products by revenue",
-        "SELECT product, sum(net) FROM billing_invoices GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
     ),
     (
         "bottom 2 products by gross",
@@ -286,14 +229,9 @@ FIGURES: list[tuple[str, str]] = [
         "median net by payment method",
         "SELECT payment_method, median(net) FROM billing_invoices GROUP BY 1",
     ),
-    ("standard deviation of net", "SELECT stddev_samp(net) FROM billing_invoices"),
     (
         "average satisfaction by agent",
         "SELECT agent, avg(satisfaction) FROM support_tickets GROUP BY 1",
-    ),
-    (
-        "satisfaction by channel",
-        "SELECT channel, avg(satisfaction) FROM support_tickets GROUP BY 1",
     ),
     (
         "how many distinct cities are there in the invoices",
@@ -332,18 +270,6 @@ FIGURES: list[tuple[str, str]] = [
         "SELECT count(*) FROM crm_customers WHERE segment = 'Enterprise'",
     ),
     (
-        "revenue in Q1 2026",
-        f"SELECT sum(net) FROM billing_invoices WHERE {DAY} >= '2026-01-01' AND {DAY} < '2026-04-01'",
-    ),
-    (
-        "how much revenue did we make last year",
-        f"SELECT sum(net) FROM billing_invoices WHERE year({DAY}) = 2025",
-    ),
-    (
-        "total net between 2024 and 2025",
-        f"SELECT sum(net) FROM billing_invoices WHERE year({DAY}) IN (2024, 2025)",
-    ),
-    (
         "how many tickets were opened this year",
         "SELECT count(*) FROM support_tickets WHERE year(d(opened_at)) = 2026",
     ),
@@ -356,33 +282,12 @@ FIGURES: list[tuple[str, str]] = [
         "SELECT * FROM support_tickets WHERE d(closed_at) >= '2026-06-01' ORDER BY ticket_id LIMIT 100",
     ),
     (
-        "total net by quarter",
-        f"SELECT date_trunc('quarter', {DAY}), sum(net) FROM billing_invoices GROUP BY 1",
-    ),
-    ("yearly gross", f"SELECT year({DAY}), sum(gross) FROM billing_invoices GROUP BY 1"),
-    (
         "total net by due month",
         "SELECT date_trunc('month', d(due_date)), sum(net) FROM billing_invoices GROUP BY 1",
     ),
     (
-        "how many invoices per customer segment",
-        "SELECT c.segment, count(*) FROM billing_invoices b LEFT JOIN crm_customers c ON c.customer_id = b.crm_id GROUP BY 1",
-    ),
-    (
-        "top 5 customers by gross",
-        "SELECT company, sum(gross) FROM billing_invoices LEFT JOIN crm_customers ON customer_id = crm_id GROUP BY 1 ORDER BY 2 DESC LIMIT 5",
-    ),
-    (
-        "accounts with more than 5 invoices",
-        "SELECT account_name, count(*) FROM billing_invoices GROUP BY 1 HAVING count(*) > 5",
-    ),
-    (
         "show open invoices",
         "SELECT * FROM billing_invoices WHERE lower(status) = 'open' ORDER BY invoice_no LIMIT 100",
-    ),
-    (
-        "invoices over 5000",
-        "SELECT * FROM billing_invoices WHERE gross > 5000 ORDER BY invoice_no LIMIT 100",
     ),
     (
         "customers with at least 50 employees",
@@ -414,12 +319,22 @@ FIGURES: list[tuple[str, str]] = [
         "average employees by industry",
         "SELECT industry, avg(employees) FROM crm_customers GROUP BY 1",
     ),
+    (
+        "average gross by month of issue date in 2025",
+        f"SELECT date_trunc('month', {DAY}), avg(gross) FROM billing_invoices WHERE year({DAY}) = 2025 GROUP BY 1",
+    ),
+    (
+        "total net by year of issue date",
+        f"SELECT year({DAY}), sum(net) FROM billing_invoices GROUP BY 1",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("message", "sql"), FIGURES, ids=[each[0][:50] for each in FIGURES])
 def test_figures_are_those_of_hand_written_sql(demo: Demo, message: str, sql: str) -> None:
-    plan, _ = demo.plan(message)
+    plan, _, asked = demo.ruled(message)
+    assert asked is not None
+    assert asked.status == "fact", asked
     assert plan.steps[0].tools[0] == QUERY, plan.to_json()
     found = demo.rows(plan.steps[0].arguments["plan"])
     expected = demo.select(sql)
@@ -427,6 +342,31 @@ def test_figures_are_those_of_hand_written_sql(demo: Demo, message: str, sql: st
     width = len(expected[0])
     found = [row[:width] for row in found] if "SELECT *" not in sql else found
     assert sorted(found, key=repr) == sorted(expected, key=repr)
+
+
+ASKED_BACK = [
+    # Which of three dates is meant, nobody said.
+    "average gross by month in 2025",
+    "total net between 2024 and 2025",
+    # No column and no metric is called so.
+    "monthly revenue",
+    "average order value by month in 2025",
+    "how much revenue did we make last year",
+    # Of which column, nobody said.
+    "invoices over 5000",
+    # No function of a reading.
+    "standard deviation of net",
+    "how many invoices were paid late?",
+    "report the unpaid invoices every Monday at 8",
+    "export the unpaid invoices to Excel",
+]
+
+
+@pytest.mark.parametrize("message", ASKED_BACK)
+def test_what_was_not_read_whole_is_asked_about(demo: Demo, message: str) -> None:
+    asked = demo.ruled(message).asked
+    assert asked is not None
+    assert asked.status != "fact"
 
 
 LAST = {
@@ -438,7 +378,7 @@ LAST = {
 BY_COUNTRY = "SELECT billing_country, sum(net) FROM billing_invoices"
 FOLLOW_UPS: list[tuple[str, str]] = [
     (
-        "those again but by month",
+        "those again but by month of issue date",
         f"SELECT date_trunc('month', {DAY}), sum(net) FROM billing_invoices GROUP BY 1",
     ),
     ("by product instead", "SELECT product, sum(net) FROM billing_invoices GROUP BY 1"),
@@ -446,7 +386,7 @@ FOLLOW_UPS: list[tuple[str, str]] = [
         "and also by product",
         "SELECT billing_country, product, sum(net) FROM billing_invoices GROUP BY 1, 2",
     ),
-    ("only 2025", f"{BY_COUNTRY} WHERE year({DAY}) = 2025 GROUP BY 1"),
+    ("only issue date 2025", f"{BY_COUNTRY} WHERE year({DAY}) = 2025 GROUP BY 1"),
     ("only paid ones", f"{BY_COUNTRY} WHERE lower(status) = 'paid' GROUP BY 1"),
     ("what about the average", "SELECT billing_country, avg(net) FROM billing_invoices GROUP BY 1"),
     (
@@ -471,7 +411,9 @@ FOLLOW_UPS: list[tuple[str, str]] = [
 def test_follow_ups_change_the_last_query_and_keep_the_rest(
     demo: Demo, message: str, sql: str
 ) -> None:
-    plan, _ = demo.plan(message, last=Last(QUERY, {"plan": LAST}))
+    plan, _, asked = demo.ruled(message, last=Last(QUERY, {"plan": LAST}))
+    assert asked is not None
+    assert asked.status == "fact", asked
     found = demo.rows(plan.steps[0].arguments["plan"])
     expected = demo.select(sql)
     assert sorted(_by_name(found), key=repr) == sorted(_by_name(expected), key=repr)
@@ -483,15 +425,20 @@ def _by_name(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def test_a_follow_up_replaces_the_condition_on_the_same_column(demo: Demo) -> None:
-    first, _ = demo.plan("only 2024", last=Last(QUERY, {"plan": LAST}))
+    first, _ = demo.plan("only issue date 2024", last=Last(QUERY, {"plan": LAST}))
     again = Last(QUERY, {"plan": first.steps[0].arguments["plan"]})
-    second, _ = demo.plan("now only 2025", last=again)
+    second, _ = demo.plan("now only issue date 2025", last=again)
     expected = demo.select(f"{BY_COUNTRY} WHERE year({DAY}) = 2025 GROUP BY 1")
     assert sorted(demo.rows(second.steps[0].arguments["plan"])) == sorted(expected)
 
 
 @pytest.mark.parametrize(
-    "message", ["total net by country", "total net by month in 2025", "count invoices by status"]
+    "message",
+    [
+        "total net by country",
+        "total net by month of issue date in 2025",
+        "count invoices by status",
+    ],
 )
 def test_a_follow_up_to_a_chart_changes_the_query_behind_it(demo: Demo, message: str) -> None:
     """Query and chart run side by side, and either may be the last call that worked."""
@@ -530,22 +477,17 @@ def test_attached_files_are_loaded(demo: Demo) -> None:
     assert plan.steps[0].arguments == {"dataset": "sales 2026", "upload": "upl_1"}
 
 
-def test_text_is_not_added_up_and_that_is_said(demo: Demo) -> None:
-    plan, said = demo.plan("total annual revenue by segment")
-    assert "is text" in said
-    assert plan.steps[0].arguments["plan"]["group"] == ["annual_revenue"]
-
-
-def test_mixed_currencies_are_mentioned(demo: Demo) -> None:
-    plan, _ = demo.plan("total net by country")
-    assert "currencies" in plan.notes
-    plan, _ = demo.plan("total net by currency")
-    assert "currencies" not in plan.notes
+def test_text_is_not_added_up(demo: Demo) -> None:
+    asked = demo.ruled("total annual revenue by segment").asked
+    assert asked is not None
+    assert asked.status == "proposal"
+    assert asked.problems
 
 
 def test_what_is_not_understood_is_said_and_nothing_is_changed(demo: Demo) -> None:
-    plan, said = demo.plan("please sing about crm_customers")
-    assert said.startswith("I could not tell what you want.")
+    plan, _, asked = demo.ruled("please sing about crm_customers")
+    assert asked is not None
+    assert (asked.status, asked.unused[0].word) == ("proposal", "sing")
     tools = demo.catalogue.tools
     assert all(tools[tool].risk.at_most(tools["profile"].risk) for tool in plan.tools)
 
@@ -556,19 +498,15 @@ def bare(demo: Demo) -> Demo:
         name: plain_facts(name, facts.rows, [(each.name, each.type) for each in facts.columns])
         for name, facts in demo.catalogue.datasets.items()
     }
-    return Demo(replace(demo.catalogue, datasets=datasets), demo.connection)
+    return Demo(replace(demo.catalogue, datasets=datasets, relations=()), demo.connection)
 
 
 @pytest.mark.parametrize(
     ("message", "sql"),
     [
         (
-            "total net by country",
-            "SELECT billing_country, sum(net) FROM billing_invoices GROUP BY 1",
-        ),
-        (
-            "invoices per month in 2025",
-            f"SELECT date_trunc('month', {DAY}), count(*) FROM billing_invoices WHERE year({DAY}) = 2025 GROUP BY 1",
+            "average net by country",
+            "SELECT billing_country, avg(net) FROM billing_invoices GROUP BY 1",
         ),
         (
             "how many invoices in Germany",
@@ -577,8 +515,9 @@ def bare(demo: Demo) -> Demo:
     ],
 )
 def test_without_profiles_names_and_types_go_far(demo: Demo, message: str, sql: str) -> None:
-    plan, said = bare(demo).plan(message)
-    assert said == ""
+    plan, _, asked = bare(demo).ruled(message)
+    assert asked is not None
+    assert asked.status == "fact", asked
     assert sorted(demo.rows(plan.steps[0].arguments["plan"])) == sorted(demo.select(sql))
 
 
@@ -591,20 +530,16 @@ def test_without_profiles_names_and_types_go_far(demo: Demo, message: str, sql: 
     ],
 )
 def test_words_that_were_not_used_are_said(demo: Demo, message: str, word: str) -> None:
-    _, said = bare(demo).plan(message)
-    assert f'"{word}"' in said
-    assert "Not taken into account" in said
-    assert '"Profile ' in said
-
-
-def test_nothing_is_said_where_every_word_was_used(demo: Demo) -> None:
-    for message, _ in [*FIGURES, *REQUESTS]:
-        _, said = demo.plan(message)
-        assert "Not taken into account" not in said, (message, said)
+    asked = bare(demo).ruled(message).asked
+    assert asked is not None
+    assert asked.status == "proposal"
+    assert word in [each.word for each in asked.unused]
 
 
 def test_relations_that_were_found_serve_as_keys(demo: Demo) -> None:
-    relation = Relation("support_tickets", "account_ref", "billing_invoices", "account_no", 0.9)
+    relation = Relation(
+        "support_tickets", "account_ref", "billing_invoices", "account_no", 0.9, True
+    )
     catalogue = replace(demo.catalogue, relations=(relation,))
     plan, _ = Demo(catalogue, demo.connection).plan("join tickets and invoices")
     assert plan.steps[0].tools == ["join"]
@@ -621,6 +556,6 @@ def test_rules_keep_to_what_the_policy_allows(demo: Demo) -> None:
 
 def test_when_everything_is_forbidden_the_plan_says_so(demo: Demo) -> None:
     catalogue = replace(demo.catalogue, forbidden=frozenset(demo.catalogue.tools))
-    plan, said = RulePlanner().plan(Task("total net", TODAY, "nonce"), catalogue)
+    plan, said, _ = RulePlanner().plan(Task("total net", TODAY, "nonce"), catalogue)
     assert plan.tools == ()
     assert "policy" in said

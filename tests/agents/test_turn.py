@@ -177,7 +177,7 @@ def test_a_fallback_comes_into_view_when_the_first_tool_fails(chat: Chat) -> Non
 def test_a_plan_that_fails_is_made_again_knowing_why(chat: Chat) -> None:
     broken = {
         **OPEN,
-        "arguments": {"sql": "SELECT 1/0 FROM crm_customers LIMIT 'x'"},
+        "arguments": {"sql": "SELECT count(*) / 0 FROM crm_customers LIMIT 'x'"},
         "fallback_tools": [],
     }
     model = ScriptedModel(

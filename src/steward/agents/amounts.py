@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from steward.agents.asking.compiling import FUNCTION_NAMES
+from steward.agents.asking.tokens import name_words
 from steward.agents.checking import Catalogue, ColumnFacts, DatasetFacts
 from steward.agents.plan import Plan
-from steward.agents.rules.asking import name_words
-from steward.agents.rules.vocabulary import FUNCTION_NAMES
 from steward.agents.writing import Amount
 
 _WORDS: Final = frozenset(

@@ -3,10 +3,13 @@
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from steward.agents.asking.lexicon import Lexicon
+from steward.agents.asking.world import FoundValue, World
 from steward.agents.plan import Plan, PlanStep
 from steward.agents.planning.bounds import too_much
 from steward.agents.planning.data_checks import Known, data_problems
@@ -17,8 +20,10 @@ from steward.core.errors import Invalid, Problem
 from steward.definitions import (
     ColumnFacts,
     DatasetFacts,
+    Definitions,
     Relation,
     facts_from,
+    propose_definitions,
     relations_from,
 )
 
@@ -70,6 +75,22 @@ class Catalogue:
     highest_risk: Risk = Risk.external_send
     relations: tuple[Relation, ...] = ()
     """Keys that were found between datasets, where that was computed."""
+    definitions: Definitions | None = None
+    """What words mean in the project; unset: what the datasets suggest."""
+    found: tuple[FoundValue, ...] = ()
+    """Values of data that words of the message are."""
+
+    @cached_property
+    def world(self) -> World:
+        """What questions can be about."""
+        known = self.definitions
+        if known is None:
+            known = propose_definitions(self.datasets, self.relations)
+        return World(self.datasets, known, self.found)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        return Lexicon(self.world)
 
     def usable(self, tool: str) -> bool:
         """Whether anybody in this project may be given the tool."""

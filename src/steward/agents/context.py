@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
+from steward.agents.asking.values import find_values
+from steward.agents.asking.world import FoundValue
 from steward.agents.checking import Catalogue, Relation, ToolFacts
 from steward.agents.roster import Roster
 from steward.agents.threads import Threads
@@ -18,7 +20,14 @@ from steward.broker.grants import Grant
 from steward.broker.tool import Risk
 from steward.core.errors import NotFound
 from steward.data.workbench import Workbench
-from steward.definitions import DatasetFacts, facts_from, relations_from
+from steward.definitions import (
+    DatasetFacts,
+    Definitions,
+    effective,
+    facts_from,
+    propose_definitions,
+    relations_from,
+)
 from steward.models import Role
 from steward.runs import Json, Run, Runs
 from steward.runs.projection import Call, calls_of
@@ -62,8 +71,10 @@ class Contexts:
         desk: Configured,
         skills: Shelf | None = None,
         locale_of: Callable[[str], str | None] = lambda _: None,
+        definitions: Callable[[Scope], Definitions] = lambda _: Definitions(),
     ) -> None:
-        """`locale_of` a user: how they want numbers and dates, where they said so."""
+        """`locale_of` a user: how they want numbers and dates, where they said so; `definitions` that people gave."""
+        self._definitions = definitions
         self._workbench = workbench
         self._threads = threads
         self._runs = runs
@@ -81,12 +92,13 @@ class Contexts:
         calls = [(run_id, call) for run_id, _, told in past for call in told]
         shelf = self._skills.catalogue(scope) if self._skills is not None else ()
         changes = _changes(calls)
+        relations = relations_from(self._workbench, scope, run.created_by, branch)
+        definitions = effective(self._definitions(scope), propose_definitions(datasets, relations))
         return {
             "datasets": [each.to_json() for each in datasets.values()],
-            "relations": [
-                asdict(each)
-                for each in relations_from(self._workbench, scope, run.created_by, branch)
-            ],
+            "relations": [asdict(each) for each in relations],
+            "definitions": definitions.model_dump(mode="json", exclude_defaults=True),
+            "found": [asdict(each) for each in self._found(scope, document, datasets)],
             "history": [said for _, said, _ in past],
             "last": _last(calls),
             "acted": _acted(calls),
@@ -97,6 +109,7 @@ class Contexts:
             "skills": {card.name: card.description for card in shelf},
             "tools": self._project_tools(scope),
             "forbidden": sorted(self._broker.forbidden(run, grant)),
+            "read": past[-1][1]["read"] if past else None,
             "models": {role.value: self._desk.configured(scope, role) for role in Role},
             "stages": self._desk.plans_in_stages(scope),
         }
@@ -118,7 +131,23 @@ class Contexts:
             forbidden=frozenset(context["forbidden"]),
             highest_risk=known.highest_risk,
             relations=tuple(Relation(**each) for each in context["relations"]),
+            # Journals from before definitions have none.
+            definitions=Definitions.model_validate(context["definitions"])
+            if "definitions" in context
+            else None,
+            found=tuple(FoundValue(**each) for each in context.get("found", ())),
         )
+
+    def _found(
+        self, scope: Scope, document: Mapping[str, Json], datasets: Mapping[str, DatasetFacts]
+    ) -> list[FoundValue]:
+        """Values of profiled datasets that the message names."""
+        index = {
+            name: self._workbench.insights.values(scope, name, facts.version)["columns"]
+            for name, facts in datasets.items()
+            if facts.profiled
+        }
+        return find_values(str(document.get("message", "")), index)
 
     def _project_tools(self, scope: Scope) -> Json:
         return {
@@ -156,6 +185,7 @@ class Contexts:
             "message": message[:_LONGEST_MESSAGE],
             "answer": str(answer)[:_LONGEST_ANSWER],
             "steps": _steps(output, calls),
+            "read": _read(output),
         }
         return run_id, said, [call for call in calls if call.tool is not None]
 
@@ -233,6 +263,14 @@ def _steps(output: Any, calls: Sequence[Call]) -> Json:
         }
         for step in steps
     ]
+
+
+def _read(output: Any) -> Json:
+    """What an answer was a reading of; only what was answered is there to be followed up."""
+    asked = output.get("reading") if isinstance(output, dict) else None
+    if not isinstance(asked, dict) or asked.get("status") != "fact":
+        return None
+    return asked.get("reading")
 
 
 def _acted(calls: Sequence[tuple[str, Call]]) -> Json:

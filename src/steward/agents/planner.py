@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Final, Protocol
 
+from steward.agents.asking.reading import Asked
 from steward.agents.checking import Catalogue, PlanRefused, check
 from steward.agents.plan import MadeBy, Plan, Planned
 from steward.agents.planning.answers import document_in, found_in
@@ -21,7 +22,6 @@ from steward.agents.planning.stages import (
     second_stage,
 )
 from steward.agents.planning.task import Exchange, Last, Task
-from steward.agents.rules.intents.unclear import SURE
 from steward.models import NO_MODEL, Asking, Message, ModelAnswer, Role, ToolSpec, gist
 from steward.models.desk import Journaled
 from steward.runs import StepFailed
@@ -36,11 +36,20 @@ TOO_LONG: Final = "model-context-exceeded"
 _LONGEST_PROBLEM: Final = 400
 
 
+class Ruled(Protocol):
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def said(self) -> str: ...
+    @property
+    def asked(self) -> Asked | None: ...
+
+
 class Rules(Protocol):
     """Plans without a model. Its plan always passes `check`, whatever was asked."""
 
-    def plan(self, task: Task, catalogue: Catalogue) -> tuple[Plan, str]:
-        """The plan, and what the person should be told about it; empty when nothing."""
+    def plan(self, task: Task, catalogue: Catalogue) -> "Ruled":
+        """The plan, what the person should be told about it, and what a question was taken to ask."""
         ...
 
 
@@ -86,6 +95,8 @@ class Planner:
         """
         if task.given is not None and not task.failed:
             return self._as_given(task, task.given, catalogue)
+        if task.reading is not None and not task.failed:
+            return self._by_rules(task, catalogue, "person")
         scope = None if execution is None else execution.run.scope
         if not (self._desk.configured(scope, Role.planner) if use_model is None else use_model):
             return self._by_rules(task, catalogue, "rules", said=NO_MODEL)
@@ -120,7 +131,7 @@ class Planner:
     def instead(self, task: Task, catalogue: Catalogue, why: str) -> Planned | None:
         """A plan that needs no model, for a task that models failed at; None where rules do not understand it."""
         planned = self._by_rules(task, catalogue, "fallback", [why[:_LONGEST_PROBLEM]])
-        if all(step.confidence <= SURE for step in planned.plan):
+        if planned.asked is not None and planned.asked.status != "fact":
             return None
         told = f"{gist(why)} So this plan was made by rules and needs no model."
         words = " ".join(each for each in (planned.said, told) if each)
@@ -225,9 +236,16 @@ class Planner:
         model: str | None = None,
         said: str = "",
     ) -> Planned:
-        plan, told = self._rules.plan(task, catalogue)
-        words = " ".join(each for each in (told, said) if each)
-        return Planned(plan=plan, made_by=made_by, model=model, problems=problems or [], said=words)
+        ruled = self._rules.plan(task, catalogue)
+        words = " ".join(each for each in (ruled.said, said) if each)
+        return Planned(
+            plan=ruled.plan,
+            made_by=made_by,
+            model=model,
+            problems=problems or [],
+            said=words,
+            asked=ruled.asked,
+        )
 
     def _asking(self, task: Task, catalogue: Catalogue) -> Asking:
         schema: Any = output_schema(catalogue) if self._recipe.constrained else None

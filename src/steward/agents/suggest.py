@@ -10,7 +10,6 @@ from steward.agents.checking import Catalogue
 from steward.agents.plan import Plan
 from steward.agents.planning.task import Last, Task
 from steward.agents.rules.deciding import RulePlanner
-from steward.agents.rules.intents.unclear import SURE
 from steward.agents.rules.naming import link
 from steward.broker.tool import Risk
 from steward.definitions import ColumnFacts, DatasetFacts
@@ -64,7 +63,7 @@ def suggestions(
 def next_messages(task: Task, catalogue: Catalogue, plan: Plan) -> list[dict[str, str]]:
     """What the person could say next; each is understood by the rules as things are after the plan."""
     first = plan.steps[0]
-    if first.confidence <= SURE:
+    if first.id == "look":
         begun = [each.message for each in suggestions(catalogue, task.today, most=_MOST_NEXT)]
         return _told([*(_CHANGES[:2] if task.last is not None else ()), *begun], task, catalogue)
     query = next((step for step in plan if step.tools[:1] == ["execute_query_plan"]), None)
@@ -77,7 +76,7 @@ def next_messages(task: Task, catalogue: Catalogue, plan: Plan) -> list[dict[str
     document = query.arguments["plan"]
     said = task.message.casefold()
     wanted = [each for each in _CHANGES if each not in said and _adds(each, document)]
-    return _told(wanted, replace(task, last=last, acted=None), catalogue)
+    return _told(wanted, replace(task, last=last, acted=None, read=None, reading=None), catalogue)
 
 
 def after_a_model(
@@ -96,7 +95,9 @@ def after_a_model(
         if query is not None and isinstance(document, Mapping):
             wanted = [each for each in _CHANGES[:2] if _adds(each, document)]
             last = Last(query.tools[0], query.arguments)
-            begun = _told(wanted, replace(task, last=last, acted=None), catalogue)
+            begun = _told(
+                wanted, replace(task, last=last, acted=None, read=None, reading=None), catalogue
+            )
     done = {tool for step in plan for tool in step.tools}
     words = set(_NAME.findall(f"{task.message} {about}"))
     named: list[str | None] = [name for name in catalogue.datasets if name in words]
@@ -114,8 +115,8 @@ def after_a_model(
 def _told(messages: Iterable[str], task: Task, catalogue: Catalogue) -> list[dict[str, str]]:
     chosen: list[dict[str, str]] = []
     for message in dict.fromkeys(messages):
-        plan, _ = RulePlanner().plan(replace(task, message=message, mentions=()), catalogue)
-        if plan.steps[0].confidence > SURE and len(chosen) < _MOST_NEXT:
+        ruled = RulePlanner().plan(replace(task, message=message, mentions=()), catalogue)
+        if ruled.understood and len(chosen) < _MOST_NEXT:
             chosen.append({"title": message[:1].upper() + message[1:], "message": message})
     return chosen
 
@@ -141,9 +142,13 @@ def _changes_data(tools: Sequence[str], catalogue: Catalogue) -> bool:
 
 def _understood(proposal: Suggestion, catalogue: Catalogue, today: date) -> bool:
     """Whether the message leads to the tool and the data that it is meant for."""
-    plan, _ = RulePlanner().plan(Task(proposal.message, today, ""), catalogue)
-    first = plan.steps[0]
-    return proposal.tool in first.tools and proposal.dataset in str(first.arguments)
+    ruled = RulePlanner().plan(Task(proposal.message, today, ""), catalogue)
+    first = ruled.plan.steps[0]
+    return (
+        ruled.understood
+        and proposal.tool in first.tools
+        and proposal.dataset in str(first.arguments)
+    )
 
 
 def _proposals(catalogue: Catalogue, only: str | None) -> Iterator[Suggestion]:

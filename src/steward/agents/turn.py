@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from steward.agents.amounts import amounts_of
+from steward.agents.asked import asked_of_plan
 from steward.agents.asking.reading import Asked
 from steward.agents.asking.wording import Words
 from steward.agents.checking import Catalogue, PlanRefused, check
@@ -118,6 +119,10 @@ class Turns:
         for branch in range(1, MOST_PLANS + 1):
             turn.branch, turn.done = branch, {}
             planned = await self._planned(turn)
+            if planned.asked is not None and planned.asked.status != "fact":
+                # There is a question back; nothing runs that could be taken for an answer.
+                turn.plan, turn.failure = planned.plan, None
+                break
             try:
                 turn.plan = await self._reviewed(turn, planned)
                 await self._run_graph(
@@ -159,6 +164,10 @@ class Turns:
             # What failed would fail again the same way.
             told = "The model proposed the plan that had just failed."
             found = self._planner.instead(turn.task, turn.catalogue, told) or found
+
+        if found.asked is None and found.made_by == "model":
+            compared = await asyncio.to_thread(asked_of_plan, turn.task, found.plan, turn.catalogue)
+            found = found.model_copy(update={"asked": compared})
 
         async def made() -> Json:
             turn.seconds.append(time.perf_counter() - began)

@@ -254,6 +254,7 @@ def open_steward(
         skills,
         metrics,
         lambda user_id: identity.users.get(user_id).locale,
+        definitions,
     )
     collector = watch_runs(runs, settings.trace)
     return Steward(

@@ -20,6 +20,7 @@ from steward.core.settings import (
     TraceSettings,
 )
 from steward.data.samples import generate
+from steward.definitions import Definitions, diff_definitions
 from steward.evaluation import Cast, Site, Suite
 from steward.identity import Access, Passwords, Principal, Role, User, Via
 from steward.store import Scope
@@ -50,6 +51,7 @@ class Sites:
         try:
             for table in suite.head.data:
                 _load(steward, people["owner"], home, table.name, table.csv.encode())
+            _define(steward, people["owner"], suite.head.definitions)
             if suite.head.tools:
                 rulebook = steward.governing.rulebook
                 rulebook.change_settings(people["owner"], 0, tools=suite.head.tools)
@@ -89,6 +91,15 @@ class Sites:
                 "models": ModelsSettings(),
                 "connections": ConnectionsSettings(discovery=False),
             }
+        )
+
+
+def _define(steward: Steward, owner: Access, definitions: Definitions) -> None:
+    """What the suite says that words mean, as if people had confirmed it."""
+    changes = diff_definitions(Definitions(), definitions)
+    if changes:
+        steward.definitions.save(
+            owner.scope, owner.user_id, changes, message="As the suite says", call="suite"
         )
 
 

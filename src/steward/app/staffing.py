@@ -21,6 +21,7 @@ from steward.app.governing import Governing
 from steward.app.tracing import counting
 from steward.broker.broker import Broker
 from steward.data.workbench import Workbench
+from steward.definitions import DefinitionStore
 from steward.models import ModelDesk
 from steward.runs import Runs
 from steward.store import Keyring
@@ -67,11 +68,20 @@ def put_to_work(
     skills: Skills,
     metrics: Metrics,
     locale_of: Callable[[str], str | None],
+    definitions: DefinitionStore,
 ) -> Planning:
     """Registers the program of chat turns."""
     broker, rules = governing.broker, RulePlanner()
     contexts = Contexts(
-        workbench, threads, runs, broker, staff.roster, staff.desk, skills, locale_of
+        workbench,
+        threads,
+        runs,
+        broker,
+        staff.roster,
+        staff.desk,
+        skills,
+        locale_of,
+        lambda scope: definitions.current(scope).definitions,
     )
     turns = Turns(
         broker,

@@ -6,7 +6,7 @@ table of quantities. Where neither can tell, the cautious definition is proposed
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from steward.definitions.document import (
@@ -36,6 +36,7 @@ _REPEATED: Final = 8
 _SENTENCE: Final = 60
 """Characters on average from which a text is read, not grouped by."""
 _FIXED_DIGITS: Final = 4
+_LONGEST_NAME: Final = 200
 _CODES: Final = frozenset(
     {
         *("uuid", "hash", "isin", "isbn", "ean", "bic", "iban", "postcode", "id", "reference"),
@@ -49,6 +50,9 @@ def propose_definitions(
     datasets: Mapping[str, DatasetFacts], relations: Sequence[Relation]
 ) -> Definitions:
     """A definition of every table, column and relationship that the facts support, each with its evidence."""
+    datasets = {
+        name: _nameable(facts) for name, facts in datasets.items() if len(name) <= _LONGEST_NAME
+    }
     pointing = {(each.dataset, each.column): each for each in relations if each.unique}
     nouns = frozenset(words(name)[-1:] for name in datasets if words(name))
     tables = {
@@ -76,6 +80,12 @@ def propose_definitions(
             if each.unique and each.dataset in tables and each.other_dataset in tables
         ],
     )
+
+
+def _nameable(facts: DatasetFacts) -> DatasetFacts:
+    """Without columns that have no name, or one that is no name."""
+    named = tuple(each for each in facts.columns if 0 < len(each.name) <= _LONGEST_NAME)
+    return facts if len(named) == len(facts.columns) else replace(facts, columns=named)
 
 
 def _relation_role(relation: Relation) -> str:

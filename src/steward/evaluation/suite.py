@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 
 from steward.agents.plan import Contract
 from steward.core.errors import Invalid, NotFound, Problem
+from steward.definitions import Definitions
 from steward.evaluation.case import Case, CaseId, DatasetName, load_kinds
 from steward.evaluation.kinds.replay import ReplayCase
 from steward.playbooks.documents import decoded, lined, refusal
@@ -39,6 +40,9 @@ class Head(Contract):
     )
     profiled: bool = Field(
         False, description="Whether the sample data was profiled: rules then know its values."
+    )
+    definitions: Definitions = Field(
+        default_factory=Definitions, description="What words mean in the project."
     )
     data: list[Table] = Field(default=[], max_length=20)
     tools: dict[str, Any] = Field(

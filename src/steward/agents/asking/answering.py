@@ -57,9 +57,9 @@ class Result:
 
 def answer_text(asked: Asked, result: Result | None, words: Words) -> str:
     """The answer to a question that was read: what was found, what was assumed, what to look at."""
-    if asked.status != "fact" or asked.reading is None:
+    if asked.status != "fact":
         return asked_back(asked, words)
-    if result is None:
+    if result is None or asked.reading is None:
         return ""
     found = _Sentences(asked.reading, result, words).text()
     return " ".join([found, *asked.assumed, *asked.problems])

@@ -24,6 +24,9 @@ _STAYS: Final = 2.0
 """How much likelier the table of the last question is."""
 
 
+_MENTIONED: Final = 50.0
+
+
 @dataclass(frozen=True)
 class Before:
     """What a conversation has come to."""
@@ -40,9 +43,20 @@ class Before:
         return None
 
 
+def given(reading: Reading, world: World) -> Asked:
+    """A reading that a person chose: answered as it is."""
+    return _asked(world, reading, [], [], [], [])
+
+
 def ask(
-    message: str, world: World, lexicon: Lexicon, today: date, before: Before | None = None
+    message: str,
+    world: World,
+    lexicon: Lexicon,
+    today: date,
+    before: Before | None = None,
+    mentions: Sequence[str] = (),
 ) -> Asked:
+    """What a message asks; tables in `mentions` are what it is about."""
     before = before or Before()
     question = Question.of(message, world, lexicon, today, before.year)
     if not question.tokens or not world.datasets:
@@ -52,7 +66,8 @@ def ask(
         followed = _followed(question, world, last, before.shown)
         if followed is not None:
             return followed
-    bonus = {last.table: _STAYS} if last is not None else None
+    bonus = {last.table: _STAYS} if last is not None else {}
+    bonus |= dict.fromkeys(mentions, _MENTIONED)
     return _told(question, world, choose(question, bonus))
 
 
@@ -60,7 +75,9 @@ def _followed(question: Question, world: World, last: Reading, shown: Shown) -> 
     """The message as a change of the last reading; None where it is a question of its own."""
     parsed, _, tagged = question.parsed(last.table)
     words = [token.text for token in question.tokens]
-    parsed.marks.add(f"began {words[0]}")
+    parsed.marks |= {
+        f"began {word}" for word in words if word in ("with", "split", "add", words[0])
+    }
     if not follows(parsed, words):
         return None
     own = choose(question).best

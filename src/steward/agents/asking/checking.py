@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from steward.agents.asking.reading import Measured, Reading
 from steward.agents.asking.wording import Words
-from steward.agents.asking.world import World
+from steward.agents.asking.world import World, is_number_text
 
 
 def objections(reading: Reading, world: World) -> list[str]:
@@ -23,7 +23,9 @@ def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[s
         return
     _, facts, definition = known
     name = Words(world.definitions).label(measure.column, reading.table)
-    if definition.role == "identifier":
+    if facts.kind == "text" and not is_number_text(facts):
+        yield f'{name} is text. Say "read {measure.column.column} of {reading.table} as numbers" first.'
+    elif definition.role == "identifier":
         yield f"{name} names rows. Adding it up or averaging it means nothing."
     elif definition.role in {"time", "text"} and measure.function != "median":
         yield f"{name} is no quantity, so it has no {'total' if measure.function == 'sum' else 'average'}."
@@ -31,8 +33,6 @@ def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[s
         yield f"A total of {name} means nothing: it is no amount. Ask for the average, the lowest or the highest."
     elif _adds_up_over_time(measure, reading, world, definition.additive):
         yield f"{name} is counted again at each time, so a total over time counts it several times. Name one time, or ask per time."
-    if facts.kind == "text" and not facts.is_number_text:
-        yield f'{name} is text. Say "read {measure.column.column} of {reading.table} as numbers" first.'
 
 
 def _adds_up_over_time(measure: Measured, reading: Reading, world: World, additive: str) -> bool:

@@ -58,14 +58,7 @@ class Question:
     def of(
         cls, message: str, world: World, lexicon: Lexicon, today: date, year: int | None = None
     ) -> "Question":
-        names = frozenset[str]().union(
-            *(
-                said_words(name)
-                for table, facts in world.datasets.items()
-                for name in (table, *facts.names)
-            )
-        )
-        tokens = tokens_of(message, names)
+        tokens = tokens_of(message, names_in(world))
         return cls(world, Tagger(tokens, message.replace("_", " "), lexicon, today, year), lexicon)
 
     @property
@@ -135,6 +128,17 @@ class Question:
                 yield other
 
 
+def names_in(world: World) -> frozenset[str]:
+    """The words of names as they are written: they are not translated."""
+    return frozenset[str]().union(
+        *(
+            said_words(name)
+            for table, facts in world.datasets.items()
+            for name in (table, *facts.names)
+        )
+    )
+
+
 def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Piece, ...]]:
     """A reading that can be answered, and the pieces that it does not use."""
     if parsed.share:
@@ -143,10 +147,20 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
     if parsed.functions:
         unused += parser.function_pieces
     # "Those" are of an answer before; where there is none, nobody knows which.
-    if not parsed.named_table:
-        unused += [each for each in parser.pieces if each.kind == "those"]
+    unused += [
+        each
+        for each in parser.pieces
+        if each.kind == "those" and (each.argument == "same" or not parsed.named_table)
+    ]
     if not parsed.measures and parsed.groups and parsed.named_table:
         parsed.measures.append(COUNT)
+    if parsed.chart == "none":
+        parsed.chart = None
+    if parsed.chart == "auto":
+        timed = any(each.unit is not None for each in parsed.groups)
+        parsed.chart = "line" if timed else "bar" if parsed.groups else None
+        if parsed.chart is None:
+            unused += [each for each in parser.pieces if each.kind == "chart"]
     is_chart = parsed.chart in {"histogram", "scatter", "box", "heatmap"} and bool(parsed.columns)
     if not parsed.measures and not (parsed.named_table or parsed.columns or is_chart):
         return None, tuple(unused)

@@ -21,7 +21,7 @@ from steward.agents.asking.expressions import (
     within,
 )
 from steward.agents.asking.reading import ColumnRef, Filtered, Measured, Period, Reading
-from steward.agents.asking.world import World
+from steward.agents.asking.world import World, is_number_text
 from steward.core.errors import Invalid
 from steward.definitions import ColumnFacts, parse_formula
 
@@ -130,7 +130,7 @@ class _Compiler:
     def _number(self, ref: ColumnRef) -> str:
         """The column's name in the query, as numbers where it holds numbers as text."""
         name = self._name(ref)
-        if not self._facts(ref).is_number_text:
+        if not is_number_text(self._facts(ref)):
             return name
         derived = f"{name} as number"
         if derived not in {each["name"] for each in self._derive}:
@@ -196,7 +196,7 @@ class _Compiler:
         if not each.values:
             raise _wrong(f"the condition on {each.column.column!r} has no value")
         numeric = all(isinstance(value, int | float) for value in each.values)
-        if facts.is_number_text and numeric:
+        if is_number_text(facts) and numeric:
             name = self._number(each.column)
             if each.test in {"=", "!="}:
                 return among(column(name), list(each.values), each.test == "!=")

@@ -74,7 +74,9 @@ class Conditions(Pieces):
         for at, piece in list(self._free("number", "period")):
             if piece.number is None or at in self._used:
                 continue
-            if piece.kind == "period" and (piece.span is None or piece.span.size > 1):
+            if piece.kind == "period" and (
+                piece.span is None or piece.span.size > 1 or self._world.times(self._base)
+            ):
                 continue
             for beside in (at + 1, at - 1):
                 column = self._column(beside)

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
 
-from steward.agents.asking.tokens import name_words
+from steward.agents.asking.tokens import NOTHING, name_words
 from steward.data.clean.countries import country_of
 from steward.definitions import ColumnFacts
 
 Piece = dict[str, Any]
-NOTHING: Final = ("", "NA", "N/A", "NULL", "NAN", "NONE", "-", "?")
 _SPELLED: Final = re.compile(r"[A-Z][a-z]{2} \d{1,2} \d{4}")
 _MONTHS: Final = (
     "Jan",
@@ -106,9 +105,12 @@ def is_empty(facts: ColumnFacts, name: str) -> Piece:
     null: Piece = {"is_null": column(name)}
     if facts.kind != "text":
         return null
-    written = [each for each in NOTHING if not each or each in {v.upper() for v in facts.values}]
+    known = {each.strip().upper() for each in facts.values}
+    written = [each for each in NOTHING if each in known]
     if "country" in facts.meanings:
         written = [each for each in written if each != "NA"]
+    if not written:
+        return null
     return {"any": [null, among(call("upper", call("trim", column(name))), written, negate=False)]}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from steward.agents.asking.parts import COUNT
+from steward.agents.asking.parts import COUNT, Choice
 from steward.agents.asking.pieces import Pieces
 from steward.agents.asking.reading import (
     ColumnRef,
@@ -87,11 +87,13 @@ class Figures(Pieces):
 
     def _round(self, at: int, unit: str) -> bool:
         """Groups by a stretch of the table's time."""
-        beside = self._column(at - 1)
+        beside, place = self._column(at - 1), at - 1
+        if beside is None or not self._touches(at, at - 1):
+            beside, place = self._column(at + 1), at + 1
         if beside is not None and self._world.is_time(
             beside.table or self._base, self._facts(beside)
         ):
-            self._take(at - 1)
+            self._take(place)
             column: str | None = None
             ref = beside
         else:
@@ -145,6 +147,12 @@ class Figures(Pieces):
             ):
                 self._take(at)
 
+    def _told_in_part(self, at: int, column: ColumnRef) -> None:
+        """Revenue is not surely the annual revenue: a figure that is named in part is asked about."""
+        senses = [each for each in self.pieces[at].senses if each.kind == "column"]
+        if senses and senses[0].headless and self._is_figure(column):
+            self.found.open.append(Choice(column.column, column, ()))
+
     def _figure_kind(self, at: int) -> str:
         """What a piece is as a figure: "tips" are a column of tips before they are its rows."""
         piece = self.pieces[at]
@@ -179,6 +187,7 @@ class Figures(Pieces):
         column = self._column(at) if kind == "column" else None
         if column is None or not (self._is_number(column) or set(functions) <= {"min", "max"}):
             return 0
+        self._told_in_part(at, column)
         taken = [at]
         columns = [column]
         while self._at(at + 1, "and") is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
+from steward.agents.asking.compiling import MOST_ROWS
 from steward.agents.asking.parts import COUNT, Parsed
 from steward.agents.asking.periods import in_words, shifted
 from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Ordered, Period, Reading
@@ -137,7 +138,8 @@ class _Change:
             )
         ]
         if self._said.chart is not None:
-            self._made["chart"] = self._said.chart if self._said.chart != "auto" else None
+            plain = self._said.chart in {"auto", "none"}
+            self._made["chart"] = None if plain else self._said.chart
         made = Reading(**self._made)
         asked_chart = self._said.chart is not None
         if made == before and not asked_chart:
@@ -241,14 +243,17 @@ class _Change:
 
     def _measures(self) -> None:
         said, old = self._said, list(self._made["measures"])
-        if said.measures:
+        if said.measures and "listed" in said.marks and old:
+            # "Which product has the highest?": of the figure that is there.
+            pass
+        elif said.measures:
             assumed = [each for each in said.assumed if each.startswith("I took ")]
             new = list(said.measures)
             if assumed and old and old[0].function not in (None, "count") and len(new) == 1:
                 # "And tax?" keeps the function that was asked for.
                 new = [new[0].model_copy(update={"function": old[0].function})]
                 said.assumed = [each for each in said.assumed if each not in assumed]
-            adds = bool(said.marks & _ADDS) or self._began_with("with")
+            adds = self._adds()
             self._made["measures"] = [*old, *new] if adds and old else new
             if not old:
                 self._made |= {"columns": [], "limit": None, "order": []}
@@ -272,6 +277,8 @@ class _Change:
 
     def _groups(self) -> None:
         said = self._said
+        if self._adds():
+            said.groups += self._named_beside()
         if not said.groups:
             return
         if not self._made["measures"]:
@@ -291,6 +298,26 @@ class _Change:
         if not said.limit and not any(each.unit is None for each in self._made["groups"]):
             self._made |= {"limit": None, "order": []}
 
+    def _adds(self) -> bool:
+        """ "Also by product", "with segment", "split by priority"."""
+        if "instead" in self._said.marks:
+            return False
+        return bool(self._said.marks & _ADDS) or any(
+            self._began_with(word) for word in ("with", "split", "add", "but")
+        )
+
+    def _named_beside(self) -> list[Grouped]:
+        """Columns that are only named: "with segment"."""
+        found = []
+        for piece in [each for each in self._left if each.kind == "name"]:
+            sense = next((each for each in piece.meaning("column")), None) if piece.senses else None
+            if sense is None or self._world.column(sense.table, sense.name).role == "measure":
+                continue
+            table = None if sense.table == self._last.table else sense.table
+            found.append(Grouped(by=ColumnRef(column=sense.name, table=table)))
+            self._left.remove(piece)
+        return found
+
     def _rank(self) -> None:
         said = self._said
         most = [each for each in self._left if each.kind == "most"]
@@ -301,6 +328,9 @@ class _Change:
         elif most:
             descending = most[0].argument == "desc"
             self._use("most")
+            by_figure = not self._made["order"] and self._made["measures"]
+            if by_figure:
+                self._made["order"] = [Ordered(by="measure", descending=descending)]
             self._turn(descending)
             self._made["limit"] = (
                 said.limit or self._made["limit"] or (1 if self._made["groups"] else None)
@@ -317,6 +347,10 @@ class _Change:
         old = self._made["order"]
         if old:
             self._made["order"] = [old[0].model_copy(update={"descending": descending}), *old[1:]]
+        elif (
+            any(each.unit is not None for each in self._made["groups"]) and not self._made["limit"]
+        ):
+            self._made["order"] = [Ordered(by="group", descending=descending)]
         elif self._made["measures"]:
             self._made["order"] = [Ordered(by="measure", descending=descending)]
 
@@ -369,8 +403,8 @@ class _Change:
     def _pages(self) -> None:
         if "page all" in self._said.marks:
             self._made["limit"] = MOST_AT_ALL
-        elif "page next" in self._said.marks and self._last.measures:
-            self._made["limit"] = min((self._last.limit or 10) * 2, MOST_AT_ALL)
+        elif "page next" in self._said.marks:
+            self._made["limit"] = min((self._last.limit or MOST_ROWS) * 2, MOST_AT_ALL)
 
 
 def _moved(period: Period, unit: str, count: int) -> Period:

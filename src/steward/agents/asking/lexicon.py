@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from rapidfuzz.distance import OSA
 
 from steward.agents.asking.tokens import name_words
-from steward.agents.asking.world import World
+from steward.agents.asking.world import World, is_number_text
 from steward.data.clean.countries import country_of
 from steward.definitions import ColumnFacts
 
@@ -18,6 +18,7 @@ _LEAST_TYPED: Final = 5
 """Shorter words are not taken for misspelled ones."""
 _LEAST_ADJECTIVE: Final = 6
 _LONGEST_ENDING: Final = 3
+_LONGEST_NAME: Final = 200
 _LABELS: Final = frozenset({"id", "no", "nr", "key", "code", "number", "name"})
 """Parts of names that by themselves name no column."""
 Words = tuple[str, ...]
@@ -32,6 +33,8 @@ class Sense:
     name: str = ""
     value: Any = None
     score: float = 1.0
+    headless: bool = False
+    """Whether words are missing before: revenue for annual_revenue."""
     note: str = ""
     """What the answer must say about it, such as how a misspelled word was read."""
 
@@ -57,9 +60,6 @@ class Lexicon:
         for name, metric in world.definitions.metrics.items():
             for said in (name, *metric.synonyms):
                 self._add(said, Sense("metric", metric.over, name))
-        for each in world.found:
-            sense = Sense("value", each.table, each.column, each.value, 0.95)
-            self._phrases[name_words(each.value)].append(sense)
 
     # Looking up
 
@@ -188,7 +188,8 @@ class Lexicon:
             for said in (name, *segment.synonyms):
                 self._add(said, Sense("segment", table, name))
         for facts in self._world.datasets[table].columns:
-            self._add_column(table, facts)
+            if 0 < len(facts.name) <= _LONGEST_NAME:
+                self._add_column(table, facts)
 
     def _add_column(self, table: str, facts: ColumnFacts) -> None:
         definition = self._world.column(table, facts.name)
@@ -215,42 +216,45 @@ class Lexicon:
                 if not set(part) <= _LABELS and not all(len(word) < 2 for word in part):
                     last = 0.04 if start + size == len(words) else 0.0
                     score = 0.6 + 0.25 * size / len(words) + last
-                    self._phrases[part].append(replace(own, score=score))
+                    self._phrases[part].append(replace(own, score=score, headless=start > 0))
 
     def _add_values(self, table: str, facts: ColumnFacts) -> None:
         if facts.kind not in {"text", "other"}:
             return
         is_country = "country" in facts.meanings or "country" in name_words(facts.name)
-        if is_country and not facts.values:
+        values = self._world.values(table, facts)
+        if is_country and not values:
             self._country_columns.append((table, facts))
-        for value in facts.values:
+        for value in values:
             country = country_of(value) if is_country else None
             meant = value if country is None else country.name
             sense = Sense("value", table, facts.name, meant, 0.95)
             others = () if country is None else (country.name, *country.others)
             for said in dict.fromkeys((value, *others)):
                 self._add_value(said, sense)
-        if not facts.is_date_text and not facts.is_number_text:
-            self._add_beginnings(table, facts)
+        if not facts.is_date_text and not is_number_text(facts):
+            self._add_beginnings(table, facts, values)
 
     def _add_value(self, said: str, sense: Sense) -> None:
         words = name_words(said)
         if 0 < len(words) <= LONGEST_PHRASE and not (len(words) == 1 and len(said.strip()) < 2):
             self._phrases[words].append(sense)
 
-    def _add_beginnings(self, table: str, facts: ColumnFacts) -> None:
+    def _add_beginnings(self, table: str, facts: ColumnFacts, values: Sequence[str]) -> None:
         """ "Delta" for "Delta Air Lines Inc.", where no other value begins so."""
         begun: dict[Words, set[str]] = defaultdict(set)
-        for value in facts.values:
+        for value in values:
             words = name_words(value)
             for size in range(1, min(len(words), LONGEST_PHRASE)):
                 begun[words[:size]].add(value)
-        for words, values in begun.items():
-            if len(values) == 1 and len(words[0]) > 3:
-                value = next(iter(values))
+        for words, several in begun.items():
+            if len(several) == 1 and len(words[0]) > 3:
+                value = next(iter(several))
                 said = " ".join(words)
                 note = f"I read “{said}” as {facts.name} “{value}”."
-                self._phrases[words].append(Sense("value", table, facts.name, value, 0.7, note))
+                self._phrases[words].append(
+                    Sense("value", table, facts.name, value, 0.7, note=note)
+                )
 
 
 def corrected(word: str, known: Iterable[str]) -> str | None:

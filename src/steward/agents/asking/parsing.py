@@ -71,7 +71,7 @@ class Parser(Conditions, Ranking):
                     | "ever"
                     | "page"
                 ):
-                    self.found.marks.add(f"{piece.kind} {piece.argument}".strip())
+                    self.found.marks |= {piece.kind, f"{piece.kind} {piece.argument}".strip()}
                 case "shift":
                     self.found.shift = piece.argument
                 case "running" | "change":
@@ -81,6 +81,7 @@ class Parser(Conditions, Ranking):
                         self.found.marks.add(f"along {unit.argument}")
                         self._take(at + 1)
                 case "rows of":
+                    self._count_of_rows(at)
                     self.found.rows = True
                     self.found.marks.add("rows")
                 case "rows":
@@ -90,6 +91,13 @@ class Parser(Conditions, Ranking):
                 case _:
                     continue
             self._take(at)
+
+    def _count_of_rows(self, at: int) -> None:
+        """5 rows."""
+        before = self._at(at - 1, "number")
+        if before is not None and isinstance(before.number, int) and 0 < before.number <= 10_000:
+            self.found.limit = before.number
+            self._take(at - 1)
 
     def _joined_names(self) -> None:
         """ "Customer city", "name of the airline": a column beside the table it is of."""
@@ -155,11 +163,13 @@ class Parser(Conditions, Ranking):
             if self._is_figure(ref) and not self._of_rows():
                 joined = self._at(at - 1, "and") is not None and at - 2 in self._used
                 if not self.found.measures or joined:
+                    self._told_in_part(at, ref)
                     self._bare_figure(ref)
                     self._take(at)
             elif not self.found.measures and not self.found.groups and self._asks_which(at):
                 self._add_group(Grouped(by=ref))
                 self._add_measure(COUNT)
+                self.found.marks.add("listed")
                 self._take(at, *self._asking_words(at))
         self._take(*(at for at, _ in self._free("and", "or") if self._is_between(at)))
         self._take(*(at for at, _ in self._free("which")))

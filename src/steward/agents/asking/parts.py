@@ -70,5 +70,5 @@ class Parsed:
             having=self.having,
             order=self.order,
             limit=self.limit,
-            chart=self.chart if self.chart != "auto" else None,
+            chart=self.chart,
         )

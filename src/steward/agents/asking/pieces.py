@@ -13,7 +13,7 @@ from steward.agents.asking.reading import (
 )
 from steward.agents.asking.tagging import Piece
 from steward.agents.asking.tokens import name_words
-from steward.agents.asking.world import World
+from steward.agents.asking.world import World, is_number_text
 from steward.definitions import ColumnFacts
 
 
@@ -102,11 +102,11 @@ class Pieces:
 
     def _is_number(self, ref: ColumnRef) -> bool:
         facts = self._facts(ref)
-        if facts.is_number_text:
+        if is_number_text(facts):
             told = f"{ref.column} is text; I read it as numbers, and “NA” as empty."
             if told not in self.found.assumed and told not in self._asides:
                 self._asides.append(told)
-        return facts.kind == "number" or facts.is_number_text
+        return facts.kind == "number" or is_number_text(facts)
 
     def _is_figure(self, ref: ColumnRef) -> bool:
         return self._is_number(ref) and self._role(ref) == "measure"
@@ -192,8 +192,24 @@ class Pieces:
             self._take(place)
 
     def _add_group(self, group: Grouped) -> None:
-        if group not in self.found.groups:
-            self.found.groups.append(group)
+        if group in self.found.groups:
+            return
+        self.found.groups.append(group)
+        # Two rows of another table may have one name; they are not one.
+        key = self._key_beside(group)
+        if key is not None and key not in self.found.groups:
+            self.found.groups.append(key)
+
+    def _key_beside(self, group: Grouped) -> Grouped | None:
+        ref = group.by
+        if ref.table is None or ref.column != self._world.table(ref.table).name_column:
+            return None
+        if self._facts(ref).unique:
+            return None
+        path = self._world.path(self._base, ref)
+        if path is None or len(path.steps) > 1:
+            return None
+        return Grouped(by=ColumnRef(column=path.steps[0].from_columns[0]))
 
     def _add_measure(self, measure: Measured) -> None:
         if measure not in self.found.measures:
@@ -201,8 +217,13 @@ class Pieces:
 
     def _time(self) -> str | None:
         """The table's time where one can be told; else it is asked."""
-        column = self._world.time_of(self._base)
+        named = [each.by.column for each in self.found.groups if each.by.table is None]
         times = self._world.times(self._base)
+        said = next((each for each in named if each in times), None)
+        if said is not None:
+            # The time that is grouped by is the time that is spoken of.
+            return said
+        column = self._world.time_of(self._base)
         if column is None and times:
             options = [ColumnRef(column=each) for each in times[:4]]
             choice = Choice(" or ".join(times[:4]), options[0], tuple(options[1:]))

@@ -12,6 +12,7 @@ from steward.agents.asking.reading import (
 )
 from steward.agents.asking.tagging import Piece
 from steward.agents.asking.tokens import name_words
+from steward.agents.asking.world import is_number_text
 
 
 class Ranking(Figures):
@@ -28,6 +29,15 @@ class Ranking(Figures):
                     if piece.kind == "first":
                         self._take(at)
                     break
+
+        for at, piece in list(self._free("number")):
+            # "Show me 5 tickets".
+            sense = self._sense(at + 1, "table")
+            own = sense is not None and sense.table == self._base
+            shows = "show" in self.found.marks and not any(self._free("count", "compare"))
+            if own and shows and isinstance(piece.number, int) and 0 < piece.number <= 10_000:
+                self.found.limit = piece.number
+                self._take(at)
 
     def _orders(self) -> None:
         for at, _ in list(self._free("order")):
@@ -111,7 +121,7 @@ class Ranking(Figures):
         columns = [
             each.name
             for each in self._world.datasets[self._base].columns
-            if (each.kind == "number" or each.is_number_text)
+            if (each.kind == "number" or is_number_text(each))
             and set(name_words(each.name)) & set(names)
         ]
         if len(columns) != 1:
@@ -255,6 +265,7 @@ class Ranking(Figures):
         column = self._ref(sense)
         if not self._is_number(column) or self._role(column) == "identifier":
             return None
+        self._told_in_part(at, column)
         chosen = function.argument if function is not None else None
         if grouped and chosen is None:
             chosen = self._summed(column, direction)

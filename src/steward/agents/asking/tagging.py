@@ -18,6 +18,9 @@ _WORD: Final = 10.0
 _PIECE: Final = -2.5
 _ALIKE: Final = 0.06
 """Names whose scores differ by less are equally likely."""
+_PART: Final = 0.85
+_CLEAR: Final = 0.15
+_OVERSHADOWED: Final = -8.0
 Reach = Callable[[Sense], Sense | None]
 
 
@@ -107,7 +110,11 @@ class Tagger:
                 found = self._lexicon.senses(words, text)
                 if last == first + 1 and self._is_small(self.tokens[first]):
                     # "in" is India's code only where it is written so.
-                    found = [each for each in found if each.kind != "value" or each.value == text]
+                    found = [
+                        each
+                        for each in found
+                        if each.kind != "value" or (each.value == text and not text.islower())
+                    ]
                 if found:
                     yield first, last, found
 
@@ -123,6 +130,9 @@ class Tagger:
             if there:
                 there.sort(key=lambda each: -each.score)
                 worth = _WORD * (last - first) + 2 * there[0].score
+                if there[0].score < _PART and senses[0].score - there[0].score > _CLEAR:
+                    # Something else is called exactly so.
+                    worth += _OVERSHADOWED
                 options[first].append(Piece("name", first, last, senses=tuple(there), worth=worth))
         for place in range(len(self.tokens)):
             options[place] += self._marks(place)

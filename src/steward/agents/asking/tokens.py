@@ -48,6 +48,8 @@ MULTIPLIERS: Final = {
     "million": 1_000_000,
     "billion": 1_000_000_000,
 }
+NOTHING: Final = ("", "NA", "N/A", "NULL", "NAN", "NONE", "-", "?")
+"""What people write where there is no value."""
 _NUMBER: Final = re.compile(r"(\d+(?:,\d{3})*(?:\.\d+)?|\d+,\d{1,2})([km]?)")
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from steward.agents.asking.reading import ColumnRef
+from steward.agents.asking.tokens import NOTHING, name_words, number_of
 from steward.definitions import (
     ColumnDefinition,
     ColumnFacts,
@@ -53,6 +54,17 @@ class World:
         dataset = self.datasets.get(table)
         return None if dataset is None else dataset.column(column)
 
+    @cached_property
+    def _found(self) -> dict[tuple[str, str], list[str]]:
+        found: dict[tuple[str, str], list[str]] = {}
+        for each in self.found:
+            found.setdefault((each.table, each.column), []).append(each.value)
+        return found
+
+    def values(self, table: str, facts: ColumnFacts) -> tuple[str, ...]:
+        """Values of a column that are known: frequent ones, and those that the message names."""
+        return tuple(dict.fromkeys((*facts.values, *self._found.get((table, facts.name), ()))))
+
     def table(self, name: str) -> TableDefinition:
         return self.definitions.tables.get(name) or TableDefinition()
 
@@ -60,20 +72,15 @@ class World:
         """Its definition; of a column without one, the cautious guess by its type."""
         known = self.table(table).columns.get(name)
         facts = self.facts(table, name)
-        if known is not None and not (known.state == "proposed" and self.is_number_text(facts)):
+        if known is not None and not (known.state == "proposed" and is_number_text(facts)):
             return known
-        if self.is_number_text(facts):
+        if is_number_text(facts):
             return ColumnDefinition(role="measure", total="avg", additive="never")
         if facts is not None and (facts.is_time or facts.is_date_text):
             return ColumnDefinition(role="time")
         if facts is not None and facts.kind == "number" and not facts.is_reference:
             return ColumnDefinition(role="measure", additive="never")
         return ColumnDefinition(role="dimension")
-
-    @staticmethod
-    def is_number_text(facts: ColumnFacts | None) -> bool:
-        """Numbers with a few words such as NA among them; they are read as numbers, and that is told."""
-        return facts is not None and facts.is_number_text
 
     def of(self, base: str, ref: ColumnRef) -> tuple[str, ColumnFacts, ColumnDefinition] | None:
         """The table, facts and definition of a column of a reading."""
@@ -132,7 +139,7 @@ class World:
     def times(self, table: str) -> list[str]:
         """The columns that say when, the default first."""
         dataset = self.datasets[table]
-        names = [each.name for each in dataset.columns if self.is_time(table, each)]
+        names = [each.name for each in dataset.columns if each.name and self.is_time(table, each)]
         default = self.table(table).default_time
         if default is not None and dataset.column(default) is not None:
             return [default, *(each for each in names if each != default)]
@@ -140,7 +147,15 @@ class World:
 
     def is_time(self, table: str, facts: ColumnFacts) -> bool:
         role = self.column(table, facts.name).role
-        return role == "time" or facts.is_time or facts.is_date_text
+        return (
+            role == "time" or facts.is_time or facts.is_date_text or self._says_when(table, facts)
+        )
+
+    def _says_when(self, table: str, facts: ColumnFacts) -> bool:
+        """Of a dataset that nobody profiled only the name can tell that text is dates."""
+        if self.datasets[table].profiled or facts.kind != "text":
+            return False
+        return bool({"date", "at", "on"} & set(name_words(facts.name)[-1:]))
 
     def time_of(self, table: str) -> str | None:
         """The time column that a period is about where none is named; None where nobody can tell."""
@@ -155,3 +170,13 @@ class World:
         found = parse_condition(where, self.datasets[table].names)
         document: dict[str, Any] = found.model_dump(mode="json", by_alias=True, exclude_none=True)
         return document
+
+
+def is_number_text(facts: ColumnFacts | None) -> bool:
+    """Numbers with a few words such as NA among them; they are read as numbers, and that is told."""
+    if facts is None or facts.kind != "text" or "number_text" not in facts.meanings:
+        return False
+    return all(
+        each.strip().upper() in NOTHING or number_of(each.strip().lstrip("-")) is not None
+        for each in facts.values
+    )

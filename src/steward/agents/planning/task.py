@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from steward.agents.asking.reading import Reading
+
 
 @dataclass(frozen=True)
 class Exchange:
@@ -63,6 +65,10 @@ class Task:
     """When a plan is made again: what went wrong with the one before, step by step."""
     locale: str | None = None
     """How the person wants numbers and dates, where that is known."""
+    reading: Reading | None = None
+    """A reading that a person chose or changed: answered as it is."""
+    read: Reading | None = None
+    """What the last answer was a reading of."""
     given: Mapping[str, Any] | None = None
     """A plan that a person chose, such as a recipe's: checked like any other and taken as it is."""
 
@@ -94,6 +100,8 @@ class Task:
             redo=context.get("redo"),
             locale=context.get("locale"),
             may_see_rows=document.get("rows", "all") == "all",
+            reading=_reading(document.get("reading")),
+            read=_reading(context.get("read")),
             given=document.get("plan"),
             confirmed=_confirmed(context.get("definitions")),
             # Turns from before there were stages have none.
@@ -108,6 +116,10 @@ def _confirmed(definitions: Any) -> tuple[tuple[str, Mapping[str, Any]], ...]:
         for each in questions or ()
         if each.get("state") == "confirmed"
     )
+
+
+def _reading(data: Any) -> Reading | None:
+    return Reading.model_validate(data) if isinstance(data, Mapping) else None
 
 
 def _history(said: Sequence[Mapping[str, Any]]) -> tuple[Exchange, ...]:

@@ -1,22 +1,20 @@
-"""The planner that needs no model: asks each intent in turn, and takes the first plan that stands."""
+"""The planner that needs no model: commands by their words, everything else as a question about tables."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
+from steward.agents.asking.reading import Asked
 from steward.agents.checking import Catalogue, PlanRefused, check, is_complete
 from steward.agents.plan import Plan
 from steward.agents.planning.task import Task
-from steward.agents.rules.asking import Ask
+from steward.agents.rules import questions
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.intents import (
-    aggregate,
     clean,
     combine,
     correlate,
-    draw,
     duplicates,
     export,
-    follow_up,
     listing,
     load,
     profile,
@@ -24,24 +22,22 @@ from steward.agents.rules.intents import (
     redact,
     relate,
     report,
-    rows,
     schema,
     snapshot,
     unclear,
     undo,
 )
+from steward.agents.rules.request import Ask
 from steward.core.errors import Denied
 
 Intent = Callable[[Ask], Draft | None]
 
 INTENTS: Final[tuple[Intent, ...]] = (
-    # What has words of its own comes before what is read from names of columns.
     undo.plan,
     snapshot.plan,
     load.plan,
     recall.plan,
     export.plan,
-    follow_up.plan,
     report.plan,
     redact.plan,
     duplicates.plan,
@@ -50,40 +46,45 @@ INTENTS: Final[tuple[Intent, ...]] = (
     correlate.plan,
     clean.plan,
     profile.plan,
-    draw.plan,
     listing.plan,
     schema.plan,
-    aggregate.plan,
-    rows.plan,
-    unclear.plan,
 )
+
+
+class Ruled(NamedTuple):
+    """A plan made by rules, what the person is told about it, and what their question was taken to ask."""
+
+    plan: Plan
+    said: str
+    asked: Asked | None
+
+    @property
+    def understood(self) -> bool:
+        return self.asked is None or self.asked.status == "fact"
 
 
 class RulePlanner:
     """Rules of `Planner`: the same message over the same data gives the same plan, always."""
 
-    def __init__(self, intents: tuple[Intent, ...] = INTENTS) -> None:
-        self._intents = intents
-
-    def plan(self, task: Task, catalogue: Catalogue) -> tuple[Plan, str]:
+    def plan(self, task: Task, catalogue: Catalogue) -> Ruled:
         ask = Ask.of(task, catalogue)
-        for intent in self._intents:
+        for intent in INTENTS if task.reading is None else ():
             draft = intent(ask)
-            if draft is None:
-                continue
-            plan = _standing(draft, catalogue)
-            if plan is not None:
-                return plan, draft.said
-        return _nothing(ask, catalogue)
-
-
-def intended(ask: Ask, but: Intent | None = None) -> Draft | None:
-    """The first draft that some intent makes of a request."""
-    for intent in INTENTS:
-        draft = intent(ask) if intent is not but else None
-        if draft is not None:
-            return draft
-    return None
+            plan = None if draft is None else _standing(draft, catalogue)
+            if draft is not None and plan is not None:
+                return Ruled(plan, draft.said, draft.asked)
+        asked = questions.read(ask)
+        if asked.reading is not None:
+            draft = questions.plan_reading(ask, asked.reading)
+            plan = None if draft is None else _standing(draft, catalogue)
+            if draft is not None and plan is not None:
+                return Ruled(plan, draft.said, asked)
+        draft = unclear.plan(ask)
+        plan = None if draft is None else _standing(draft, catalogue)
+        if draft is None or plan is None:
+            return _nothing(ask, catalogue)
+        refused = asked.model_copy(update={"status": "refused", "reading": None, "nearest": []})
+        return Ruled(plan, draft.said, refused)
 
 
 def _standing(draft: Draft, catalogue: Catalogue) -> Plan | None:
@@ -95,7 +96,7 @@ def _standing(draft: Draft, catalogue: Catalogue) -> Plan | None:
     return plan if all(is_complete(step, catalogue) for step in plan) else None
 
 
-def _nothing(ask: Ask, catalogue: Catalogue) -> tuple[Plan, str]:
+def _nothing(ask: Ask, catalogue: Catalogue) -> Ruled:
     """Not even looking is allowed: the plan says so by somebody who calls nothing."""
     silent = next((agent for agent in catalogue.agents if not agent.tools), None)
     said = (
@@ -110,4 +111,5 @@ def _nothing(ask: Ask, catalogue: Catalogue) -> tuple[Plan, str]:
         "tools": [],
         "confidence": 0.0,
     }
-    return check({"goal": goal_of(ask), "steps": [step], "notes": said}, catalogue), said
+    plan = check({"goal": goal_of(ask), "steps": [step], "notes": said}, catalogue)
+    return Ruled(plan, said, None)

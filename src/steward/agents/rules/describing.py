@@ -1,11 +1,10 @@
 """A query plan in words, so that whoever reads an answer knows which rows were meant."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any, Final
 
-from steward.agents.rules.frames import columns_of, period_of
-from steward.agents.rules.vocabulary import FUNCTION_NAMES
+from steward.agents.asking.compiling import FUNCTION_NAMES
 
 _SIGNS: Final = {"=": "is", "!=": "is not", ">": "over", "<": "under", ">=": "at least", "<=": "at most"}  # fmt: skip
 _MOST_VALUES: Final = 4
@@ -105,3 +104,36 @@ def _stretch(start: date, end: date) -> str:
     if start.day == end.day == 1 and (end - start).days <= 31:
         return f"in {start:%Y-%m}"
     return f"from {start.isoformat()} to {(end - timedelta(days=1)).isoformat()}"
+
+
+def columns_of(piece: Any) -> Iterator[str]:
+    if isinstance(piece, list):
+        for each in piece:
+            yield from columns_of(each)
+    elif isinstance(piece, dict):
+        if isinstance(piece.get("column"), str):
+            yield piece["column"]
+        for each in piece.values():
+            yield from columns_of(each)
+
+
+def period_of(document: Mapping[str, Any]) -> tuple[str, date, date] | None:
+    """The column by which a query is limited in time, and from when to when."""
+    starts: dict[str, date] = {}
+    ends: dict[str, date] = {}
+    for each in document.get("filters", ()):
+        found = _bound(each)
+        if found is not None:
+            (starts if each["compare"] == ">=" else ends)[found[0]] = found[1]
+    both = next((name for name in starts if name in ends), None)
+    return None if both is None else (both, starts[both], ends[both])
+
+
+def _bound(piece: Any) -> tuple[str, date] | None:
+    if not isinstance(piece, dict) or piece.get("compare") not in {">=", "<"}:
+        return None
+    value = piece["right"].get("value") if isinstance(piece.get("right"), dict) else None
+    names = set(columns_of(piece.get("left")))
+    if not isinstance(value, dict) or "date" not in value or len(names) != 1:
+        return None
+    return names.pop(), date.fromisoformat(str(value["date"]))

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from steward.agents.asking.reading import Asked
 from steward.agents.plan import StepBudget
-from steward.agents.rules.asking import Ask
+from steward.agents.rules.request import Ask
 
 _USUAL: Final[dict[str, tuple[str, ...]]] = {
     "clean": ("data-engineer",),
@@ -30,6 +31,8 @@ class Draft:
     steps: list[dict[str, Any]] = field(default_factory=list)
     notes: str = ""
     said: str = ""
+    asked: Asked | None = None
+    """What the rows that it works on were taken to be, where it is about some of a table's rows."""
 
     def add(
         self,
@@ -41,7 +44,6 @@ class Draft:
         *,
         reason: str = "",
         needs: Sequence[str] = (),
-        confidence: float = 0.8,
     ) -> bool:
         """A step of a tool; False when nobody here may call it, so that the draft is not worth going on with."""
         agent = ask.catalogue.agent_for(tool, _USUAL.get(tool, ("data-analyst",)))
@@ -63,7 +65,6 @@ class Draft:
                 "arguments": dict(arguments),
                 "needs": list(needs),
                 "reason": reason[:1_000],
-                "confidence": round(confidence, 2),
                 "budget": StepBudget(calls=4).model_dump(mode="json"),
             }
         )

@@ -4,25 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from steward.agents.rules.asking import Ask
+from steward.agents.asking.compiling import FUNCTION_NAMES
+from steward.agents.asking.reading import Reading
 from steward.agents.rules.drafting import Draft
-from steward.agents.rules.vocabulary import FUNCTION_NAMES
+from steward.agents.rules.request import Ask
 from steward.core.errors import Invalid
-from steward.definitions import DatasetFacts
 from steward.sandbox.compile_plan import compile_plan
 from steward.sandbox.query_plan import QueryPlan
 
-_KINDS: Final[dict[str, tuple[str, ...]]] = {
-    "histogram": ("histogram", "distribution of", "distribution"),
-    "scatter": ("scatter", "scatter plot", "scatterplot"),
-    "box": ("box plot", "boxplot", "box"),
-    "heatmap": ("heat map", "heatmap"),
-    "pie": ("pie", "donut", "doughnut"),
-    "area": ("area chart", "area"),
-    "line": ("line chart", "line graph", "line", "curve", "trend"),
-    "bar": ("bar chart", "bar", "bars", "column chart", "bar graph"),
-}
-_ANY: Final = ("chart", "plot", "graph", "draw", "visualise", "visualize", "diagram")
 _AGGREGATES: Final = {
     "count": "count",
     "count_distinct": "distinct",
@@ -82,26 +71,39 @@ def drawn_plan(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | str 
     }
 
 
-def kind_in(ask: Ask) -> str | None:
-    """The kind of chart a request names; `auto` for any; None when it asks for none."""
-    for kind, phrases in _KINDS.items():
-        if ask.says(*phrases) and (
-            kind in {"histogram", "scatter", "heatmap"} or _drawn(ask, kind)
-        ):
-            return kind
-    return "auto" if ask.says(*_ANY) else None
+def add_plain_chart(ask: Ask, draft: Draft, reading: Reading, title: str) -> bool:
+    """Adds a chart that is no query: the spread of one column, or two columns against each other."""
+    world = ask.catalogue.world
+    found = [world.of(reading.table, each) for each in reading.columns if each.table is None]
+    columns = [(each[1], each[2].role) for each in found if each is not None]
+    numbers = [
+        facts.name for facts, role in columns if facts.kind == "number" and role == "measure"
+    ]
+    others = [facts.name for facts, _ in columns if facts.name not in numbers]
+    chart: dict[str, Any]
+    match reading.chart:
+        case "histogram" if numbers:
+            chart = {"kind": "histogram", "x": numbers[0]}
+        case "histogram" if others:
+            chart = {"kind": "bar", "x": others[0], "aggregate": "count", "sort": "-y"}
+        case "scatter" if len(numbers) > 1:
+            chart = {"kind": "scatter", "x": numbers[0], "y": numbers[1]}
+        case "box" if numbers:
+            chart = {"kind": "box", "y": numbers[0], **({"x": others[0]} if others else {})}
+        case "heatmap" if len(others) > 1:
+            chart = {"kind": "heatmap", "x": others[0], "y": others[1]}
+        case _:
+            return False
+    arguments = {"dataset": reading.table, "chart": chart}
+    return draft.add(ask, "chart", f"Draw {title}", "chart", arguments, reason=f"Reads: {title}")
 
 
-def _drawn(ask: Ask, kind: str) -> bool:
-    return ask.says(*_ANY) or kind in {"pie", "bar", "box"} or ask.says("as a", "as")
-
-
-def add_chart(
-    ask: Ask, draft: Draft, dataset: DatasetFacts, document: dict[str, Any], kind: str
-) -> bool:
+def add_chart(ask: Ask, draft: Draft, document: dict[str, Any], kind: str) -> bool:
     """Adds a step that draws the query's result; False where that makes no picture."""
-    # Shares and running totals stand in the table beside it.
-    document = {key: value for key, value in document.items() if key != "window"}
+    if document.get("compute"):
+        return False
+    # Shares and running totals are in the table beside it.
+    document = {key: value for key, value in document.items() if key not in {"window", "select"}}
     group, aggregate = document.get("group", []), document.get("aggregate", [])
     if not 1 <= len(group) <= 2 or len(aggregate) != 1 or document.get("limit") == 1:
         return False
@@ -109,17 +111,13 @@ def add_chart(
     chosen = (
         kind if kind in {"bar", "line", "area", "pie"} else "line" if group[0] in times else "bar"
     )
-    if chosen == "pie" and len(group) > 1:
-        chosen = "bar"
     plain = not any(document.get(key) for key in ("derive", "filters", "joins", "having"))
-    if plain and ask.catalogue.usable("chart"):
-        return _native(ask, draft, dataset, document, chosen)
+    if plain and ask.catalogue.usable("chart") and not (chosen == "pie" and len(group) > 1):
+        return _native(ask, draft, document, chosen)
     return _from_rows(ask, draft, document, chosen)
 
 
-def _native(
-    ask: Ask, draft: Draft, dataset: DatasetFacts, document: dict[str, Any], kind: str
-) -> bool:
+def _native(ask: Ask, draft: Draft, document: dict[str, Any], kind: str) -> bool:
     group, aggregate = document["group"], document["aggregate"][0]
     function = _AGGREGATES.get(aggregate["function"])
     if function is None:
@@ -134,7 +132,7 @@ def _native(
         chart["sort"] = "y" if ascending else "-y"
         chart["limit"] = min(document.get("limit", 20), 200)
     title = f"Draw {aggregate['name'].replace('_', ' ')} by {' and '.join(group)}"
-    arguments = {"dataset": dataset.name, "chart": chart}
+    arguments = {"dataset": document["source"], "chart": chart}
     return draft.add(
         ask, "chart", title, "chart", arguments, reason="A picture of the same figures"
     )

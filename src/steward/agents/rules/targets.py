@@ -1,6 +1,6 @@
 """Names for what a plan makes: never one that is taken."""
 
-from steward.agents.rules.asking import Ask
+from steward.agents.rules.request import Ask
 
 
 def free_name(ask: Ask, wanted: str, *, longest: int = 150) -> str:

@@ -19,9 +19,11 @@ from steward.data.workbench.coverage import KeyCoverage, key_coverage
 from steward.store import Database, Prepared, Scope
 
 Document = dict[str, Any]
-Kind = Literal["profile", "correlations", "suggestions"]
+Kind = Literal["profile", "correlations", "suggestions", "values"]
 Compute = Callable[[duckdb.DuckDBPyConnection], Any]
 _COMMITS = 500
+MOST_VALUES = 3_000
+LONGEST_VALUE = 100
 _KNOWN = Prepared(
     sa.select(analyses.c.result).where(
         analyses.c.kind == sa.bindparam("of_kind"), analyses.c.subject == sa.bindparam("about")
@@ -51,6 +53,23 @@ class Insights:
     def known(self, scope: Scope, kind: Kind, version: str) -> Document | None:
         """What was computed of a version before."""
         return self._known(scope, kind, _subject([version]))
+
+    def values(self, scope: Scope, name: str, version: str) -> Document:
+        """Different values of the columns of text that rows are told apart by; none of masked columns."""
+        known = self.known(scope, "profile", version) or {"columns": ()}
+        wanted = [each["name"] for each in known["columns"] if _is_listed(each)]
+
+        def compute(connection: duckdb.DuckDBPyConnection) -> Any:
+            table = self._versions.table(scope, version, name, ordered=False)
+            return {
+                "columns": {
+                    each: distinct_values(connection, table.source, each) for each in wanted
+                }
+            }
+
+        if not wanted:
+            return {"columns": {}}
+        return self._known_or_computed(scope, "values", [version], compute)
 
     def correlations(self, scope: Scope, name: str, version: str) -> Document:
         def compute(connection: duckdb.DuckDBPyConnection) -> Any:
@@ -191,6 +210,26 @@ def as_document(found: Any) -> Document:
     plain = asdict(found) if is_dataclass(found) and not isinstance(found, type) else found
     document = to_jsonable_python(plain, inf_nan_mode="null", bytes_mode="base64")
     return dict(document)
+
+
+def _is_listed(column: Document) -> bool:
+    """Whether all values of a column are worth knowing by heart: text, not hidden, and not too many."""
+    kinds = {each["kind"] for each in column.get("meanings") or ()}
+    return (
+        str(column.get("type", "")).upper().startswith(("VARCHAR", "ENUM"))
+        and not column.get("masked")
+        and not kinds & {"number_text", "date_text", "free_text", "json", "url"}
+        and len(column.get("top") or ()) < (column.get("distinct") or 0) <= MOST_VALUES
+    )
+
+
+def distinct_values(connection: duckdb.DuckDBPyConnection, source: str, column: str) -> list[str]:
+    quoted = '"' + column.replace('"', '""') + '"'
+    rows = connection.execute(
+        f"SELECT DISTINCT left({quoted}, {LONGEST_VALUE}) FROM {source} "
+        f"WHERE {quoted} IS NOT NULL LIMIT {MOST_VALUES}"
+    ).fetchall()
+    return sorted(str(row[0]) for row in rows)
 
 
 def _node(kind: str, label: str, commit: str | None) -> Document:

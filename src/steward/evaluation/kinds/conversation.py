@@ -6,7 +6,6 @@ from pydantic import Field
 
 from steward.agents.plan import Contract, Planned
 from steward.agents.rules.describing import in_words
-from steward.agents.rules.intents.unclear import SURE
 from steward.evaluation.case import KINDS, Case, Findings, Message, ToolName
 from steward.evaluation.matching import is_told
 from steward.evaluation.stage import Decide, Stage
@@ -78,7 +77,8 @@ def problems_of(turn: Turn, planned: Planned, answer: str | None) -> list[str]:
     """What does not hold of a turn; without an answer only its plan is looked at."""
     plan, found = planned.plan, []
     first = plan.steps[0]
-    if (first.confidence > SURE) != turn.understood:
+    understood = planned.asked is None or planned.asked.status == "fact"
+    if understood != turn.understood:
         found.append(f"it was {'not ' if turn.understood else ''}understood")
     if turn.tool is not None and first.tools[:1] != [turn.tool]:
         found.append(f"it calls {', '.join(first.tools)}, not {turn.tool}")

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
-from steward.agents.rules.naming import best_dataset, columns_in, is_date
+from steward.agents.rules.naming import best_dataset, columns_in
+from steward.agents.rules.request import Ask
 from steward.definitions import ColumnFacts, DatasetFacts
 
 _ASKED: Final = ("clean", "clean up", "cleanup", "tidy", "fix", "standardise", "standardize", "normalise", "normalize",
@@ -40,9 +40,7 @@ def plan(ask: Ask) -> Draft | None:
         name = f"clean_{number}"
         given = {"dataset": dataset.name, "operation": operation, "arguments": arguments}
         # One after another: each works on what the one before it left.
-        if not draft.add(
-            ask, name, title, "clean", given, reason=reason, needs=before, confidence=0.75
-        ):
+        if not draft.add(ask, name, title, "clean", given, reason=reason, needs=before):
             return None
         before = [name]
     return draft
@@ -50,7 +48,7 @@ def plan(ask: Ask) -> Draft | None:
 
 def _named(ask: Ask, dataset: DatasetFacts) -> list[Operation]:
     """Operations whose subject is in the request: spaces, dates, numbers, countries, e-mail, phones, categories."""
-    columns = [each.column for each in columns_in(ask, dataset, least=1.5)]
+    columns = [each.column for each in columns_in(ask, dataset)]
     found: list[Operation] = []
     if ask.says("trim", "spaces", "whitespace", "white space", "strip", "padding"):
         texts = [c.name for c in columns if c.kind == "text"]
@@ -64,8 +62,12 @@ def _named(ask: Ask, dataset: DatasetFacts) -> list[Operation]:
             )
         )
     if ask.says("dates", "date", "as dates", "days"):
-        chosen = [c for c in columns if is_date(c, dataset) and not c.is_time] or [
-            c for c in dataset.columns if is_date(c, dataset) and not c.is_time
+        chosen = [
+            c for c in columns if ask.catalogue.world.is_time(dataset.name, c) and not c.is_time
+        ] or [
+            c
+            for c in dataset.columns
+            if ask.catalogue.world.is_time(dataset.name, c) and not c.is_time
         ]
         found += _one("parse_dates", chosen, "Read as dates", "Dates were named")
     if ask.says("numbers", "number", "as numbers", "numeric", "amounts"):
@@ -152,6 +154,6 @@ def _profile_first(ask: Ask, dataset: DatasetFacts) -> Draft | None:
     draft = Draft(goal_of(ask), said=said)
     added = draft.add(
         ask, "profile", f"Profile {dataset.name}", "profile", {"dataset": dataset.name},
-        reason="It says what there is to clean", confidence=0.7,
+        reason="It says what there is to clean",
     )  # fmt: skip
     return draft if added else None

@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
-from steward.agents.rules.asking import Ask, name_words
+from steward.agents.asking.tokens import name_words
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import columns_in, datasets_in, link
+from steward.agents.rules.request import Ask
 from steward.agents.rules.targets import free_name
 from steward.definitions import DatasetFacts
 
@@ -41,7 +42,7 @@ def plan(ask: Ask) -> Draft | None:
     )
     added = draft.add(
         ask, "join", f"Join {first.name} and {second.name} on {left} = {right}", "join", arguments,
-        reason="A column of one refers to the key of the other", confidence=0.75,
+        reason="A column of one refers to the key of the other",
     )  # fmt: skip
     return draft if added else None
 
@@ -95,7 +96,7 @@ def _relate_first(ask: Ask, first: DatasetFacts, second: DatasetFacts) -> Draft 
     )
     added = draft.add(
         ask, "relate", f"Look for keys between {first.name} and {second.name}", "relate",
-        {"datasets": [first.name, second.name]}, reason="A join needs a key with evidence", confidence=0.7,
+        {"datasets": [first.name, second.name]}, reason="A join needs a key with evidence",
     )  # fmt: skip
     return draft if added else None
 
@@ -106,6 +107,6 @@ def _union(ask: Ask, named: list[DatasetFacts]) -> Draft | None:
     arguments = {"datasets": names, "target": free_name(ask, " and ".join(names))}
     added = draft.add(
         ask, "union", f"Put {' and '.join(names)} under one another", "union", arguments,
-        reason="They were to be appended", confidence=0.75,
+        reason="They were to be appended",
     )  # fmt: skip
     return draft if added else None

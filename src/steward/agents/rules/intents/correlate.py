@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import best_dataset
+from steward.agents.rules.request import Ask
 
 _ASKED: Final = ("correlate", "correlation", "correlated", "correlates", "go together", "depend on", "depends on",
                  "influence", "influences", "drive", "drives", "relationship between", "associated with",
@@ -20,6 +20,6 @@ def plan(ask: Ask) -> Draft | None:
     draft = Draft(goal_of(ask), notes="Columns that go together need not be cause and effect.")
     added = draft.add(
         ask, "correlate", f"Correlate the columns of {dataset.name}", "correlate", {"dataset": dataset.name},
-        reason="It was asked what goes together", confidence=0.85,
+        reason="It was asked what goes together",
     )  # fmt: skip
     return draft if added else None

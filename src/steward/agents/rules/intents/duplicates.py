@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import best_dataset, datasets_in
+from steward.agents.rules.request import Ask
 from steward.agents.rules.targets import free_name
 
 _EQUAL: Final = (
@@ -44,7 +44,7 @@ def plan(ask: Ask) -> Draft | None:
     added = draft.add(
         ask, "resolve", f"Find records of {' and '.join(names)} that are the same", "resolve_entities",
         {"datasets": names, "target": target},
-        reason="Duplicates were asked for; matching rules are proposed from the data", confidence=0.8,
+        reason="Duplicates were asked for; matching rules are proposed from the data",
     )  # fmt: skip
     return draft if added else None
 
@@ -57,6 +57,6 @@ def _equal(ask: Ask) -> Draft | None:
     added = draft.add(
         ask, "duplicates", f"Remove rows of {dataset.name} that repeat another in full", "clean",
         {"dataset": dataset.name, "operation": "drop_duplicates", "arguments": {}},
-        reason="Equal rows were to be removed", confidence=0.85,
+        reason="Equal rows were to be removed",
     )  # fmt: skip
     return draft if added else None

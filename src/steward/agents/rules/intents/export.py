@@ -1,17 +1,14 @@
-"""A dataset, or the result of the last query, as a workbook."""
+"""A dataset, rows of it, or the result of the last query, as a workbook."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.describing import in_words
 from steward.agents.rules.drafting import Draft, goal_of
-from steward.agents.rules.frames import Frame, frame_of
+from steward.agents.rules.last_query import last_document
 from steward.agents.rules.naming import best_dataset, datasets_in
-from steward.agents.rules.targets import free_name
-from steward.core.errors import Invalid
-from steward.sandbox.compile_plan import compile_plan
-from steward.sandbox.query_plan import QueryPlan
+from steward.agents.rules.request import Ask
+from steward.agents.rules.selecting import keep_reading, keep_rows, rows_named
 
 _THIS: Final = (
     "that",
@@ -25,14 +22,15 @@ _THIS: Final = (
     "the table",
 )
 _ASKED: Final = ("export", "excel", "xlsx", "workbook", "spreadsheet", "download")
+_WORDS: Final = (*_ASKED, "csv", "json", "parquet", "file", "save", "send", "as")
 
 
 def plan(ask: Ask) -> Draft | None:
     if not ask.says(*_ASKED):
         return None
-    frame = frame_of(ask)
-    if frame is not None and _is_selected(frame) and _is_meant(ask):
-        return _result(ask, frame)
+    document = last_document(ask.task.last)
+    if document is not None and _is_selected(document) and _is_meant(ask):
+        return _result(ask, document)
     dataset = best_dataset(ask)
     if dataset is None:
         return None
@@ -40,16 +38,18 @@ def plan(ask: Ask) -> Draft | None:
     if ask.says("csv", "json", "parquet"):
         said = "Rules can only make Excel workbooks; other formats are on the dataset's page."
     draft = Draft(goal_of(ask), said=said)
-    added = draft.add(
-        ask, "workbook", f"Write {dataset.name} as an Excel workbook", "render_xlsx", {"dataset": dataset.name},
-        reason="A workbook was asked for", confidence=0.85,
-    )  # fmt: skip
-    return draft if added else None
+    rows = rows_named(ask, *_WORDS) if datasets_in(ask) else None
+    if rows is None or rows.reading is None:
+        draft.asked = rows
+        return _workbook(ask, draft, dataset.name)
+    draft.asked = rows if rows.status != "fact" else None
+    kept = keep_reading(ask, draft, rows.reading)
+    return None if kept is None else _workbook(ask, draft, kept, needs=["keep"])
 
 
-def _is_selected(frame: Frame) -> bool:
+def _is_selected(document: Mapping[str, Any]) -> bool:
     """Whether the last query is more than a page of a dataset."""
-    return any(frame.document.get(key) for key in ("filters", "aggregate", "select", "joins"))
+    return any(document.get(key) for key in ("filters", "aggregate", "select", "joins"))
 
 
 def _is_meant(ask: Ask) -> bool:
@@ -57,33 +57,22 @@ def _is_meant(ask: Ask) -> bool:
     return ask.says(*_THIS) or not datasets_in(ask)
 
 
-def _result(ask: Ask, frame: Frame) -> Draft | None:
+def _result(ask: Ask, document: Mapping[str, Any]) -> Draft | None:
     """The last query's result, kept as a dataset of its own and written as a workbook."""
-    schema = {name: facts.names for name, facts in ask.catalogue.datasets.items()}
-    document = {key: each for key, each in frame.document.items() if key != "offset"}
-    if not document.get("aggregate"):
-        # A page was shown; all rows that match are exported.
-        document.pop("limit", None)
-    try:
-        sql = compile_plan(QueryPlan.model_validate(document), schema)
-    except (Invalid, ValueError):
+    draft = Draft(goal_of(ask))
+    target = keep_rows(ask, draft, document, _name(document))
+    if target is None:
         return None
-    target = free_name(ask, _name(document))
-    sources = [document["source"], *(each["dataset"] for each in document.get("joins", ()))]
-    draft = Draft(
-        goal_of(ask),
-        notes=f"{in_words(document)} It is kept as the dataset {target}; undo takes it back.",
-    )
-    kept = draft.add(
-        ask, "keep", f"Keep the result as {target}", "transform",
-        {"datasets": sources, "target": target, "language": "sql", "code": sql},
-        reason="A workbook is written of a dataset", confidence=0.8,
+    draft.notes = f"{in_words(document)} It is kept as the dataset {target}; undo takes it back."
+    return _workbook(ask, draft, target, needs=["keep"])
+
+
+def _workbook(ask: Ask, draft: Draft, name: str, needs: list[str] | None = None) -> Draft | None:
+    added = draft.add(
+        ask, "workbook", f"Write {name} as an Excel workbook", "render_xlsx", {"dataset": name},
+        reason="A workbook was asked for", needs=needs or (),
     )  # fmt: skip
-    written = kept and draft.add(
-        ask, "workbook", f"Write {target} as an Excel workbook", "render_xlsx", {"dataset": target},
-        reason="The result was to be exported", needs=["keep"], confidence=0.8,
-    )  # fmt: skip
-    return draft if written else None
+    return draft if added else None
 
 
 def _name(document: Mapping[str, Any]) -> str:

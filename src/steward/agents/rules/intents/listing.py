@@ -1,7 +1,7 @@
 """Which data there is."""
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
+from steward.agents.rules.request import Ask
 
 _ASKED = ("what data", "which data", "what datasets", "which datasets", "list datasets", "list the datasets",
           "list all datasets", "show datasets", "show the datasets", "show all datasets", "what tables", "which tables",
@@ -16,6 +16,6 @@ def plan(ask: Ask) -> Draft | None:
     draft = Draft(goal_of(ask))
     added = draft.add(
         ask, "datasets", "List the datasets", "list_datasets", {},
-        reason="It was asked which data there is", confidence=0.9,
+        reason="It was asked which data there is",
     )  # fmt: skip
     return draft if added else None

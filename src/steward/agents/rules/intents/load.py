@@ -4,8 +4,8 @@ import re
 from pathlib import PurePosixPath
 from typing import Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
+from steward.agents.rules.request import Ask
 from steward.agents.rules.targets import free_name
 
 _ASKED: Final = (
@@ -37,7 +37,7 @@ def plan(ask: Ask) -> Draft | None:
         taken.add(name.casefold())
         added = draft.add(
             ask, f"load_{number}", f"Load {file} as {name}", "ingest", {"dataset": name, "upload": upload},
-            reason="The file was attached", confidence=0.85,
+            reason="The file was attached",
         )  # fmt: skip
         if not added:
             return None

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import best_dataset, datasets_in
+from steward.agents.rules.request import Ask
 
 _ASKED: Final = ("profile", "quality", "what is wrong", "what's wrong", "problems", "issues with", "anomalies", "outliers",
                  "missing values", "null values", "statistics", "stats", "completeness", "how complete", "how clean",
@@ -34,7 +34,7 @@ def plan(ask: Ask) -> Draft | None:
         added = draft.add(
             ask, f"profile_{number}" if len(named) > 1 else "profile", f"Profile {dataset.name}",
             "profile", {"dataset": dataset.name},
-            reason="A profile says what is missing, what repeats and what looks wrong", confidence=0.85,
+            reason="A profile says what is missing, what repeats and what looks wrong",
         )  # fmt: skip
         if not added:
             return None

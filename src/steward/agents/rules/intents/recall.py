@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.describing import in_words
 from steward.agents.rules.drafting import Draft, goal_of
-from steward.agents.rules.frames import frame_of
+from steward.agents.rules.last_query import last_document
 from steward.agents.rules.naming import datasets_in
+from steward.agents.rules.request import Ask
 
 _DONE: Final = ("what did you do", "what have you done", "what did you change", "what have you changed", "what happened",
                 "what was done", "what was changed", "what changed", "what has changed", "recap", "so far",
@@ -43,7 +43,7 @@ def _changes(ask: Ask, notes: str) -> Draft | None:
     title = f"Changes of {arguments.get('dataset', 'the data')}"
     added = draft.add(
         ask, "changes", title, "list_changes", arguments,
-        reason="It was asked what happened to the data", confidence=0.85,
+        reason="It was asked what happened to the data",
     )  # fmt: skip
     return draft if added else None
 
@@ -70,15 +70,16 @@ def _explained(ask: Ask) -> Draft | None:
         for title, reason, _ in history[-1].steps[:_MOST]
     ]
     notes = f"“{history[-1].message[:80]}” was done so. {' '.join(reasons)}"
-    frame, last = frame_of(ask), ask.task.last
-    if frame is None or frame.is_bare or last is None:
+    last = ask.task.last
+    document = last_document(last)
+    if document is None or last is None:
         return _changes(ask, notes)
-    notes += f" It reads: {in_words(frame.document)}"
+    notes += f" It reads: {in_words(document)}"
     if last.sql:
         notes += f"\n\n```sql\n{last.sql[:1_200]}\n```"
     draft = Draft(goal_of(ask), notes=notes)
     added = draft.add(
         ask, "query", "The same query again, with how it came about", "execute_query_plan",
-        {"plan": frame.document}, reason="It was asked how the figures came about", confidence=0.8,
+        {"plan": document}, reason="It was asked how the figures came about",
     )  # fmt: skip
     return draft if added else None

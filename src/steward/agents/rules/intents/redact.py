@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import best_dataset, columns_in
+from steward.agents.rules.request import Ask
 
 _ASKED: Final = (
     "mask",
@@ -25,7 +25,7 @@ def plan(ask: Ask) -> Draft | None:
     dataset = best_dataset(ask)
     if dataset is None:
         return None
-    named = [each.column.name for each in columns_in(ask, dataset, least=1.5)]
+    named = [each.column.name for each in columns_in(ask, dataset)]
     chosen = named or [column.name for column in dataset.columns if column.personal]
     if not chosen:
         return None
@@ -37,6 +37,6 @@ def plan(ask: Ask) -> Draft | None:
     added = draft.add(
         ask, "redact", f"{method.capitalize()} {', '.join(chosen[:4])} of {dataset.name}", "redact",
         {"dataset": dataset.name, "columns": {name: {"method": method} for name in chosen}},
-        reason="Personal data is to be hidden", confidence=0.8,
+        reason="Personal data is to be hidden",
     )  # fmt: skip
     return draft if added else None

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import datasets_in
+from steward.agents.rules.request import Ask
 
 _ASKED: Final = ("relate", "related", "relations", "relationships", "foreign keys", "primary keys", "primary key",
                  "which keys", "keys", "belong together", "how do the tables", "how do the datasets", "linked",
@@ -19,6 +19,6 @@ def plan(ask: Ask) -> Draft | None:
     draft = Draft(goal_of(ask))
     added = draft.add(
         ask, "relate", "Look for keys between the datasets", "relate", arguments,
-        reason="It was asked how data belongs together", confidence=0.85,
+        reason="It was asked how data belongs together",
     )  # fmt: skip
     return draft if added else None

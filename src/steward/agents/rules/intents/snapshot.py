@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
+from steward.agents.rules.request import Ask
 
 _ASKED: Final = ("snapshot", "checkpoint", "save point", "tag the state", "save the state")
 
@@ -18,6 +18,6 @@ def plan(ask: Ask) -> Draft | None:
     draft = Draft(goal_of(ask))
     added = draft.add(
         ask, "snapshot", f"Keep the present state as {name!r}", "snapshot", {"name": name, "kind": "tag"},
-        reason="A snapshot was asked for", confidence=0.85,
+        reason="A snapshot was asked for",
     )  # fmt: skip
     return draft if added else None

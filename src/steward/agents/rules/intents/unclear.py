@@ -2,11 +2,9 @@
 
 from typing import Final
 
-from steward.agents.rules.asking import Ask
 from steward.agents.rules.drafting import Draft, goal_of
-from steward.agents.rules.frames import frame_of
-from steward.agents.rules.leftovers import ignored
 from steward.agents.rules.naming import datasets_in
+from steward.agents.rules.request import Ask
 
 _ABLE: Final = (
     'Rules understand requests such as "total net by country", "how many tickets per month", "top 10 products by gross", '
@@ -27,8 +25,6 @@ _THANKS: Final = (
     "okay",
     "danke",
 )
-SURE: Final = 0.2
-"""How sure a plan is that only looks because nothing was understood."""
 
 
 def plan(ask: Ask) -> Draft | None:
@@ -36,25 +32,14 @@ def plan(ask: Ask) -> Draft | None:
     draft = Draft(
         goal_of(ask), notes="The request was not understood; this only looks at what there is."
     )
-    draft.said = f"I could not tell what you want. {_words(ask)}{_ABLE}"
+    draft.said = f"I could not tell what you want. {_ABLE}"
     if ask.says(*_THANKS) and len(ask.tokens) <= 3:
         draft.notes, draft.said = "", f"At your service. {_ABLE}"
     if named:
         name = named[0].name
         for tool in ("profile", "get_dataset_schema"):
-            if draft.add(ask, "look", f"Look at {name}", tool, {"dataset": name}, confidence=SURE):
+            if draft.add(ask, "look", f"Look at {name}", tool, {"dataset": name}):
                 return draft
-    if draft.add(ask, "look", "List the datasets", "list_datasets", {}, confidence=SURE):
+    if draft.add(ask, "look", "List the datasets", "list_datasets", {}):
         return draft
     return None
-
-
-def _words(ask: Ask) -> str:
-    """What was not understood, where there is something to compare it with."""
-    frame = frame_of(ask)
-    if frame is None:
-        return ""
-    missed = ignored(ask, frame.dataset, ())
-    listed = ", ".join(f'"{word}"' for word in missed)
-    told = f"{listed} is no column and no known value of {frame.dataset.name}. " if missed else ""
-    return f'{told}The last query can be changed with "by month", "only 2025", "as a bar chart" and the like. '
