@@ -160,7 +160,8 @@ class Turns:
             turn.catalogue,
             use_model=turn.models["planner"],
         )
-        if turn.branch > 1 and found.plan.steps == turn.planned[-1].plan.steps:
+        repeats = turn.branch > 1 and found.plan.steps == turn.planned[-1].plan.steps
+        if repeats and found.made_by == "model":
             # What failed would fail again the same way.
             told = "The model proposed the plan that had just failed."
             found = self._planner.instead(turn.task, turn.catalogue, told) or found

@@ -1,6 +1,7 @@
 """Tools for a model that cannot call any: told in words, called by JSON that the answer is held to."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -25,6 +26,7 @@ _HOW: Final = (
     "You have tools. Answer with one JSON object and nothing else. To call a tool: "
     '{"tool": name, "arguments": {...}}. When you are done: {"answer": text}.'
 )
+_DEFS: Final = "#/$defs/"
 _MARK: Final = "<tool_call>"
 
 
@@ -85,15 +87,19 @@ def _loaded(text: str) -> dict[str, Any] | None:
 
 def _answer_schema(request: Request) -> Json:
     """One alternative for each tool, and one for the answer, as far as the request allows them."""
-    calls = [
-        {
-            "type": "object",
-            "properties": {"tool": {"enum": [tool.name]}, "arguments": tool.parameters},
-            "required": ["tool", "arguments"],
-            "additionalProperties": False,
-        }
-        for tool in request.tools
-    ]
+    calls: list[Json] = []
+    named: dict[str, Json] = {}
+    for tool in request.tools:
+        arguments, own = _with_own_names(tool)
+        named |= own
+        calls.append(
+            {
+                "type": "object",
+                "properties": {"tool": {"enum": [tool.name]}, "arguments": arguments},
+                "required": ["tool", "arguments"],
+                "additionalProperties": False,
+            }
+        )
     final = {
         "type": "object",
         "properties": {"answer": {"type": "string"}},
@@ -102,7 +108,29 @@ def _answer_schema(request: Request) -> Json:
     }
     choice = request.asking.tool_choice
     allowed = {"required": calls, "none": [final]}.get(choice, [*calls, final])
-    return allowed[0] if len(allowed) == 1 else {"anyOf": allowed}
+    found = allowed[0] if len(allowed) == 1 else {"anyOf": allowed}
+    return {**found, "$defs": named} if named else found
+
+
+def _with_own_names(tool: ToolSpec) -> tuple[Json, dict[str, Json]]:
+    """A tool's schema and its definitions under names that no other tool's have: all of them share one document."""
+    prefix = re.sub(r"\W", "_", tool.name)
+
+    def renamed(value: Json) -> Json:
+        if isinstance(value, Mapping):
+            return {
+                key: f"{_DEFS}{prefix}_{inner.removeprefix(_DEFS)}"
+                if key == "$ref" and isinstance(inner, str) and inner.startswith(_DEFS)
+                else renamed(inner)
+                for key, inner in value.items()
+                if key != "$defs"
+            }
+        return [renamed(each) for each in value] if isinstance(value, list) else value
+
+    own = tool.parameters.get("$defs") or {}
+    return renamed(tool.parameters), {
+        f"{prefix}_{name}": renamed(inner) for name, inner in own.items()
+    }
 
 
 def _said_in_words(message: Message) -> Message:
