@@ -8,7 +8,9 @@ import { CanvasActions } from './canvas-actions';
 import type { Box } from './drawn';
 import classes from './flows.module.css';
 
-export const FlowBox = memo(function FlowBox({ id, data, selected }: NodeProps<Box>) {
+export const FlowBox = memo(Drawn, isDrawnAlike);
+
+function Drawn({ id, data, selected }: NodeProps<Box>) {
   const { node, trigger, lanes, isClosed, problems, state } = data;
   const { nameOf } = use(CanvasActions);
   const title = node ? nodeTitle(node) : (trigger?.name ?? '');
@@ -60,7 +62,24 @@ export const FlowBox = memo(function FlowBox({ id, data, selected }: NodeProps<B
       )}
     </div>
   );
-});
+}
+
+/** A change elsewhere makes new data for every node; one that looks the same is not drawn again. */
+function isDrawnAlike(before: NodeProps<Box>, after: NodeProps<Box>): boolean {
+  const [old, now] = [before.data, after.data];
+  const hasLanes = old.lanes.length > 0 || now.lanes.length > 0;
+  return (
+    before.id === after.id &&
+    before.selected === after.selected &&
+    !hasLanes &&
+    old.node === now.node &&
+    old.trigger?.name === now.trigger?.name &&
+    old.trigger?.type === now.trigger?.type &&
+    old.isClosed === now.isClosed &&
+    old.problems === now.problems &&
+    old.state === now.state
+  );
+}
 
 function Unfold({ id, isClosed, title }: { id: string; isClosed: boolean; title: string }) {
   const { toggle } = use(CanvasActions);

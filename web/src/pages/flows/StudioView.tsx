@@ -244,7 +244,7 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
         )}
       </div>
       <div className={classes.side}>
-        <Tabs value={side} onChange={setSide}>
+        <Tabs value={side} onChange={setSide} keepMounted={false}>
           <Tabs.List mb="sm">
             <Tabs.Tab value="settings">Settings</Tabs.Tab>
             <Tabs.Tab value="yaml">YAML</Tabs.Tab>
