@@ -10,6 +10,7 @@ from steward.agents.asking.follow_ups import Shown
 from steward.agents.asking.reading import Asked, Reading
 from steward.agents.asking.wording import Words
 from steward.agents.asking.world import FoundValue
+from steward.agents.planning.task import Task
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.drawing import add_chart, add_plain_chart
 from steward.agents.rules.last_query import last_reading
@@ -25,6 +26,11 @@ def read(request: Ask) -> Asked:
     task, world = request.task, request.catalogue.world
     if task.reading is not None:
         return given(task.reading, world)
+    known_reading = _confirmed_reading(task)
+    if known_reading is not None:
+        found = given(known_reading, world)
+        if found.status == "fact":
+            return found
     last = task.last
     shown = Shown(last.columns, last.rows) if last is not None else Shown()
     reading = last_reading(task, world)
@@ -33,6 +39,19 @@ def read(request: Ask) -> Asked:
         known = replace(known, found=(*known.found, *_seen(reading, shown)))
     before = Before(reading, shown)
     return ask(task.message, known.world, known.lexicon, task.today, before, task.mentions)
+
+
+def _confirmed_reading(task: Task) -> Reading | None:
+    """The reading that somebody confirmed for these very words; the newest one counts."""
+    said = _plain(task.message)
+    for ask_, document in reversed(task.confirmed):
+        if _plain(ask_) == said:
+            return Reading.model_validate(document)
+    return None
+
+
+def _plain(message: str) -> str:
+    return " ".join(message.casefold().replace("?", " ").replace(".", " ").split())
 
 
 def _seen(reading: Reading, shown: Shown) -> Iterator[FoundValue]:
