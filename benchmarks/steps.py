@@ -128,12 +128,12 @@ async def steward(runs: Runs, count: int, together: int, steps: int = STEPS) -> 
     worker = runs.worker(concurrency=together)
     serving = asyncio.create_task(worker.serve())
     loop = asyncio.get_running_loop()
-    # As many threads as the server has for requests.
-    loop.set_default_executor(ThreadPoolExecutor(40))
+    # As many threads as the server has for requests; those of the loop belong to the worker.
+    requests = ThreadPoolExecutor(40)
 
     async def one() -> None:
         request = RunRequest("A run of steps", "ten", {}, {"steps": steps})
-        run = await asyncio.to_thread(runs.start, SCOPE, "usr_bench", request)
+        run = await loop.run_in_executor(requests, runs.start, SCOPE, "usr_bench", request)
         ended = asyncio.Event()
 
         def rung() -> None:
@@ -153,6 +153,7 @@ async def steward(runs: Runs, count: int, together: int, steps: int = STEPS) -> 
     pace = await clocked(count * steps, asyncio.gather(*lanes))
     worker.stop()
     await serving
+    requests.shutdown()
     return pace
 
 

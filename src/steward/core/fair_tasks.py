@@ -8,7 +8,7 @@ they always do.
 import asyncio
 import contextvars
 from collections import Counter
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine, Generator
 from typing import Any, Final, TypeVar
 
 from steward.core.demand import DEMAND, LOOK_AGAIN, Demand, Pace
@@ -105,13 +105,22 @@ class _Steps(Coroutine[Any, Any, T]):
             if self._turn is not None:
                 return next(self._turn.__await__())
         self._turn = None
-        return self._stepped(lambda: self._coro.send(value))
+        try:
+            return self._coro.send(value)
+        except BaseException:
+            # Also when it returned, which coroutines say by raising.
+            self._end()
+            raise
 
     def throw(self, *problem: Any) -> Any:
         if self._turn is not None:
             self._turns.give_up(self._share, self._turn)
             self._turn = None
-        return self._stepped(lambda: self._coro.throw(*problem))
+        try:
+            return self._coro.throw(*problem)
+        except BaseException:
+            self._end()
+            raise
 
     def close(self) -> None:
         self._end()
@@ -119,14 +128,6 @@ class _Steps(Coroutine[Any, Any, T]):
 
     def __await__(self) -> Generator[Any, Any, T]:
         raise TypeError("Only an event loop steps through it.")
-
-    def _stepped(self, step: Callable[[], Any]) -> Any:
-        try:
-            return step()
-        except BaseException:
-            # Also when it returned, which coroutines say by raising.
-            self._end()
-            raise
 
     def _end(self) -> None:
         if not self._over:
