@@ -16,9 +16,9 @@ from steward.core.shares import SYSTEM, Share
 
 _MUCH: Final = 8
 """Times as many things under way as somebody else has: people who work alike do not wait for each other."""
-_STILL_ACTIVE: Final = 0.03
+_STILL_ACTIVE: Final = 0.2
 """Seconds after a piece of work in which the next one usually follows."""
-_ANSWERED_WITHIN: Final = 0.5
+_ANSWERED_WITHIN: Final = 1.0
 """Seconds for which somebody who asked for something counts as active; what takes longer is not small."""
 LOOK_AGAIN: Final = 0.004
 """Seconds after which a piece of work that must wait looks again."""

@@ -15,7 +15,7 @@ from steward.core.demand import DEMAND, LOOK_AGAIN, Demand, Pace
 from steward.core.shares import SYSTEM, FairQueue, Share, current_share
 
 T = TypeVar("T")
-_EVERY_SECONDS: Final = 0.005
+_EVERY_SECONDS: Final = 0.01
 """For steps of a person who has much under way, while somebody with little is active."""
 
 

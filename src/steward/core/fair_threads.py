@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 _SWITCH_SECONDS: Final = 0.0005
-_EVERY_SECONDS: Final = 0.02
+_EVERY_SECONDS: Final = 0.05
 
 
 def share_processor() -> None:

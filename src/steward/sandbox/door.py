@@ -11,7 +11,7 @@ from steward.sandbox.providers import Provider
 from steward.sandbox.providers.unconfined import Unconfined
 from steward.sandbox.walls import Walls
 
-_EVERY_SECONDS: Final = 0.5
+_EVERY_SECONDS: Final = 1.0
 """Each execution starts a process, which shares the cores with those of others."""
 
 
