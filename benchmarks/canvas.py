@@ -26,6 +26,13 @@ _CREATE = """async ([project, yaml]) => {
   });
   return [answer.status, await answer.json()];
 }"""
+_SEEN = """() => {
+  const pane = document.querySelector('.react-flow').getBoundingClientRect();
+  const seen = [...document.querySelectorAll('.react-flow__node')]
+    .map((node) => node.getBoundingClientRect())
+    .find(({ left, top }) => left > pane.left + 100 && top > pane.top + 50);
+  return [seen.left + 20, seen.top + 10];
+}"""
 _FRAMES = """() => {
   window.frames_ = [];
   const count = (at) => { window.frames_.push(at); requestAnimationFrame(count); };
@@ -76,9 +83,7 @@ def open_ms(page: Page, address: str) -> float:
 
 
 def drag_fps(page: Page) -> float:
-    box = page.locator(".react-flow__node").first.bounding_box()
-    assert box is not None
-    x, y = box["x"] + 20, box["y"] + 10
+    x, y = page.evaluate(_SEEN)
     page.mouse.move(x, y)
     page.mouse.down()
     page.evaluate(_FRAMES)
@@ -89,6 +94,7 @@ def drag_fps(page: Page) -> float:
         page.mouse.move(x + step % 100, y + step % 60)
     frames = page.evaluate("() => window.frames_")
     page.mouse.up()
+    page.get_by_text("Not saved yet.").wait_for()
     return 1000 * (len(frames) - 1) / (frames[-1] - frames[0]) if len(frames) > 1 else 0.0
 
 
