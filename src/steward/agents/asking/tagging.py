@@ -127,6 +127,9 @@ class Tagger:
         options: list[list[Piece]] = [[] for _ in self.tokens]
         for first, last, senses in self._named:
             there = [seen for each in senses if (seen := reach(each)) is not None]
+            if there and _is_of_another(senses[0], there[0]):
+                # "Genre" is a table that nothing leads to: its number beside the rows is not what is asked for.
+                continue
             if there:
                 there.sort(key=lambda each: -each.score)
                 worth = _WORD * (last - first) + 2 * there[0].score
@@ -177,6 +180,11 @@ class Tagger:
             worth, piece = max(choices, key=lambda each: each[0])
             best[place] = (worth, [piece, *best[piece.last][1]])
         return Tagged(best[0][1], best[0][0], list(self.notes))
+
+
+def _is_of_another(meant: Sense, seen: Sense) -> bool:
+    is_table = meant.kind == "table" and meant.score >= _PART and meant.table != seen.table
+    return is_table and seen.kind == "column" and seen.score < _PART
 
 
 def only(piece: Piece, sense: Sense) -> Piece:
