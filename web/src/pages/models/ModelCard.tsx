@@ -1,5 +1,5 @@
 /** One model: what it is, what its server can do, and what can be done with it. */
-import { Alert, Button, Card, Code, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Code, Group, Paper, Stack, Text } from '@mantine/core';
 import { EyeOff, KeyRound } from 'lucide-react';
 import {
   type Model,
@@ -21,7 +21,7 @@ interface Props {
 
 export function ModelCard({ model, setup, onChange }: Props) {
   return (
-    <Card withBorder padding="sm" role="group" aria-label={model.label}>
+    <Paper withBorder p="sm" role="group" aria-label={model.label}>
       <Stack gap={6}>
         <Group gap="xs">
           <Text fw={600}>{model.label}</Text>
@@ -39,7 +39,7 @@ export function ModelCard({ model, setup, onChange }: Props) {
         <Text size="sm">{abilityWords(model)}</Text>
         {setup?.may_change && <Actions model={model} setup={setup} onChange={onChange} />}
       </Stack>
-    </Card>
+    </Paper>
   );
 }
 

@@ -1,5 +1,5 @@
 /** Models of this machine: those that Ollama has, and open weights that Steward fetches and runs itself. */
-import { Button, Card, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
@@ -49,7 +49,7 @@ export function OnThisMachine({ setup }: { setup: ModelSetup }) {
     >
       <Stack>
         {data.ollama_models.map((name) => (
-          <Card key={name} withBorder padding="sm" role="group" aria-label={`Ollama ${name}`}>
+          <Paper key={name} withBorder p="sm" role="group" aria-label={`Ollama ${name}`}>
             <Group justify="space-between">
               <Text size="sm">Ollama has {name}</Text>
               <Button
@@ -60,7 +60,7 @@ export function OnThisMachine({ setup }: { setup: ModelSetup }) {
                 Use {name}
               </Button>
             </Group>
-          </Card>
+          </Paper>
         ))}
         {data.weights.map((weights) => (
           <OneFile
@@ -90,7 +90,7 @@ function OneFile({ weights, isUsed, onUse }: FileProps) {
   const digest = weights.sha256 === null ? 'SHA-256 not known' : `SHA-256 ${weights.sha256}`;
   const needsAddress = !weights.has_address && state !== 'here';
   return (
-    <Card withBorder padding="sm" role="group" aria-label={name}>
+    <Paper withBorder p="sm" role="group" aria-label={name}>
       <Stack gap={6}>
         <Text fw={600}>{title}</Text>
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
@@ -132,6 +132,6 @@ function OneFile({ weights, isUsed, onUse }: FileProps) {
           {pull.data && <RunLink runId={pull.data.run_id} />}
         </Group>
       </Stack>
-    </Card>
+    </Paper>
   );
 }
