@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from steward.core.errors import Misconfigured, Unavailable
+from steward.core.settings import minimal_environment
 from steward.models.local.weights import Shelf
 
 Engine = Literal["llama-server", "llama-cpp-python"]
@@ -175,8 +176,7 @@ def _command(path: Path, port: int, key: str) -> list[str]:
 
 def _environment(key: str) -> dict[str, str]:
     """Little: the server needs no settings of Steward's. The key by its variable, which no list of processes shows."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return {**kept, "API_KEY": key}
+    return {**minimal_environment(), "API_KEY": key}
 
 
 def _limit(memory: int) -> None:
