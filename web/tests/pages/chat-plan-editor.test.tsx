@@ -257,11 +257,15 @@ describe('the results of a conversation', () => {
 
 describe('a new conversation', () => {
   it('says that there is no model and how to add one, and goes on', async () => {
-    const about = { version: '1', api: 'v1', features: { models: [] } };
-    serve(project([], { 'GET /api/v1/about': about }));
+    const models = { asked: [{ role: 'planner', models: [] }] };
+    serve(project([], { 'GET /api/v1/projects/prj_1/models': models }));
     renderApp('/p/prj_1/chat');
     const note = await screen.findByRole('note', { name: 'Without a model' });
-    expect(note).toHaveTextContent('STEWARD_MODELS__DEFAULT__PROVIDER');
+    expect(note).toHaveTextContent('No language model is set up.');
+    expect(screen.getByRole('link', { name: 'Add a model' })).toHaveAttribute(
+      'href',
+      '/p/prj_1/models',
+    );
     expect(screen.getByRole('textbox', { name: 'Message' })).toBeEnabled();
   });
 

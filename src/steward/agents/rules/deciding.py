@@ -21,6 +21,7 @@ from steward.agents.rules.intents import (
     recall,
     redact,
     relate,
+    repeat,
     report,
     schema,
     snapshot,
@@ -48,6 +49,7 @@ INTENTS: Final[tuple[Intent, ...]] = (
     profile.plan,
     listing.plan,
     schema.plan,
+    repeat.plan,
 )
 
 
