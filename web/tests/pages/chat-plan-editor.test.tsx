@@ -262,10 +262,7 @@ describe('a new conversation', () => {
     renderApp('/p/prj_1/chat');
     const note = await screen.findByRole('note', { name: 'Without a model' });
     expect(note).toHaveTextContent('No language model is set up.');
-    expect(screen.getByRole('link', { name: 'Add a model' })).toHaveAttribute(
-      'href',
-      '/p/prj_1/models',
-    );
+    expect(note).toHaveTextContent('An admin of this project can add one.');
     expect(screen.getByRole('textbox', { name: 'Message' })).toBeEnabled();
   });
 
