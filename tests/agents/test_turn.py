@@ -339,7 +339,7 @@ def test_a_summary_may_use_the_figures_it_was_given_and_no_others(chat: Chat) ->
     chat.replays(run)
 
 
-def test_an_explanation_that_adds_a_filter_is_told_in_stewards_own_words(chat: Chat) -> None:
+def test_a_plan_without_the_filter_that_was_asked_for_is_no_answer(chat: Chat) -> None:
     """The first real model counted all rows and then spoke of some of them."""
     rows = chat.rows_of("crm_customers")
     said = f"There are {rows} customers with 250 employees."
@@ -349,4 +349,4 @@ def test_an_explanation_that_adds_a_filter_is_told_in_stewards_own_words(chat: C
 
     assert not output["by_model"]
     assert "250 employees" not in output["answer"]
-    assert str(rows) in output["answer"]
+    assert "I did not use: *250*, *employees*." in output["answer"]

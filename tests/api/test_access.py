@@ -106,6 +106,10 @@ def test_a_token_of_one_project_is_no_use_in_another_of_the_same_owner(
         assert operation.call(token, second) in {403, 404}, operation
 
 
+KEEPERS_ONLY = {"/api/v1/projects/{project_id}/local-models/{name}/pull"}
+"""For people who keep the machine, whatever their role in a project."""
+
+
 @pytest.mark.parametrize("role", list(Role), ids=lambda role: role.name)
 def test_each_role_may_what_it_may(installation: Installation, role: Role) -> None:
     person = installation.person(role)
@@ -118,6 +122,8 @@ def test_each_role_may_what_it_may(installation: Installation, role: Role) -> No
         status = operation.call(person.client, installation.scope.project_id)
         if closed:
             assert status == 403, operation
+        elif operation.path in KEEPERS_ONLY:
+            assert status == 403, (operation, status)
         else:
             assert status not in {401, 403, 405, 500, 503}, (operation, status)
         if closed or operation.access["session_only"]:
