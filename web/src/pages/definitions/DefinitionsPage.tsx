@@ -128,6 +128,7 @@ function Shown({ loaded }: { loaded: LoadedDefinitions }) {
       <EntryDialog
         edited={edited}
         revision={revision}
+        isChanging={isPending}
         tables={tables}
         onClose={() => setEdited(null)}
       />

@@ -20,6 +20,8 @@ export type Edited =
 interface Props {
   edited: Edited | null;
   revision: number;
+  /** Whether another change is on its way: what is saved must follow it. */
+  isChanging: boolean;
   tables: string[];
   onClose: () => void;
 }
@@ -56,7 +58,7 @@ function placeOf(edited: Edited, name: string): string {
   }
 }
 
-function EntryForm({ edited, revision, tables, onClose }: Props & { edited: Edited }) {
+function EntryForm({ edited, revision, isChanging, tables, onClose }: Props & { edited: Edited }) {
   const project = useProject();
   const save = useDefinitionAction(project.id);
   const kind = 'entry' in edited ? edited.entry.kind : edited.kind;
@@ -119,7 +121,7 @@ function EntryForm({ edited, revision, tables, onClose }: Props & { edited: Edit
           ))}
         {'entry' in edited && <Uses pointer={edited.entry.pointer} />}
         <FormError error={save.error} />
-        <FormFooter submit="Save" isPending={save.isPending} onCancel={onClose} />
+        <FormFooter submit="Save" isPending={save.isPending || isChanging} onCancel={onClose} />
       </Stack>
     </form>
   );
