@@ -312,7 +312,7 @@ def edit_into_another_version(page: Page) -> None:
     box.press("Enter")
     turn = page.get_by_role("article", name="Show 3 rows of @crm_customers", exact=True)
     # An answer by rules shows the rows itself.
-    expect(turn.get_by_role("group", name="Table")).to_be_visible(timeout=SLOW)
+    expect(turn.get_by_text("3 rows", exact=True)).to_be_visible(timeout=SLOW)
     expect_over(page)
     box.press("ArrowUp")
     expect(page.get_by_text("Editing: the message before stays")).to_be_visible()
