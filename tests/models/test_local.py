@@ -28,10 +28,16 @@ class Files(http.server.BaseHTTPRequestHandler):
     cuts: list[int]
     ranges: list[str]
     content = WEIGHTS
+    elsewhere = "/w"
 
     def do_GET(self) -> None:
         if self.path == "/api/tags":
             return self._whole(b'{"models": [{"name": "small:1b"}]}')
+        if self.path == "/moved":
+            self.send_response(302)
+            self.send_header("location", self.elsewhere)
+            self.send_header("content-length", "0")
+            return self.end_headers()
         asked = self.headers.get("range")
         self.ranges.append(asked or "")
         begin = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
@@ -123,6 +129,18 @@ def test_weights_come_by_https_only(url: str, tmp_path: Path) -> None:
         asyncio.run(fetch(url, tmp_path / "x.gguf"))
 
 
+def test_a_redirect_is_looked_at_before_it_is_followed(
+    files: tuple[str, type[Files]], tmp_path: Path
+) -> None:
+    url, handler = files
+    target = tmp_path / "small.gguf"
+    handler.elsewhere = url.replace("127.0.0.1", "127.0.0.2") + "/w"
+    with pytest.raises(Denied, match="by https only"):
+        asyncio.run(fetch(f"{url}/moved", target))
+    handler.elsewhere = "/w"
+    assert asyncio.run(fetch(f"{url}/moved", target)).bytes == len(WEIGHTS)
+
+
 def test_the_list_says_what_is_known_before_anything_is_fetched() -> None:
     for each in listed_weights():
         assert each.licence
@@ -167,7 +185,7 @@ def serving(tmp_path: Path, idle: float = 60.0) -> LocalServers:
     return LocalServers(
         shelf,
         idle_seconds=idle,
-        command=lambda _, port, __: [sys.executable, "-c", SERVER, str(port)],
+        command=lambda _, port: [sys.executable, "-c", SERVER, str(port)],
     )
 
 

@@ -89,7 +89,10 @@ async def _download(url: str, part: Path, progress: Progress) -> None:
     try:
         async with (
             httpx2.AsyncClient(
-                verify=trusted_certificates(), timeout=timeout, follow_redirects=True
+                verify=trusted_certificates(),
+                timeout=timeout,
+                follow_redirects=True,
+                event_hooks={"request": [_before_request]},
             ) as client,
             client.stream("GET", url, headers=headers) as answer,
         ):
@@ -97,7 +100,6 @@ async def _download(url: str, part: Path, progress: Progress) -> None:
                 return  # all of it is here
             if answer.status_code not in {200, 206}:
                 raise _refused(answer)
-            _refuse_odd(str(answer.url))
             resumed = answer.status_code == 206
             size = int(answer.headers.get("content-length") or 0)
             total = (have if resumed else 0) + size if size else None
@@ -118,6 +120,11 @@ async def _write(answer: Any, part: Path, mode: str, total: int | None, progress
         os.fsync(file.fileno())
         if total is not None and file.tell() < total:
             raise _Broken("the server sent less than it promised")
+
+
+async def _before_request(request: Any) -> None:
+    """Redirects are requests, too: each address is looked at before it is asked."""
+    _refuse_odd(str(request.url))
 
 
 def _refuse_odd(url: str) -> None:

@@ -54,7 +54,7 @@ class Running:
     """Requests under way: a server that answers does not rest."""
 
 
-Command = Callable[[Path, int, str], list[str]]
+Command = Callable[[Path, int], list[str]]
 
 
 class LocalServers:
@@ -102,7 +102,7 @@ class LocalServers:
     def _start(self, name: str) -> Running:
         path = self._shelf.get(name)
         port, key = _free_port(), secrets.token_urlsafe(24)
-        command = (self._command or _command)(path, port, key)
+        command = (self._command or _command)(path, port)
         log = self._shelf.folder / f"{name}.log"
         limit = path.stat().st_size * 2 + _MORE_MEMORY
         with log.open("wb") as output:
@@ -151,12 +151,12 @@ class LocalServers:
             self._running.clear()
 
 
-def _command(path: Path, port: int, key: str) -> list[str]:
+def _command(path: Path, port: int) -> list[str]:
     threads = str(max(1, (os.cpu_count() or 2) - 1))
     match find_engine():
         case "llama-server":
             program = shutil.which(_BINARY) or _BINARY
-            where = ["--host", "127.0.0.1", "--port", str(port), "--api-key", key]
+            where = ["--host", "127.0.0.1", "--port", str(port)]
             size = ["--ctx-size", str(CONTEXT), "--threads", threads, "--parallel", "1"]
             return [program, "--model", str(path), *where, *size, "--offline"]
         case "llama-cpp-python":
@@ -175,8 +175,10 @@ def _command(path: Path, port: int, key: str) -> list[str]:
 
 
 def _environment(key: str) -> dict[str, str]:
-    """Little: the server needs no settings of Steward's. The key by its variable, which no list of processes shows."""
-    return {**minimal_environment(), "API_KEY": key}
+    """Little: the server needs no settings of Steward's. Each engine reads its key from a variable of its own: arguments
+    are in the list of processes, for every user of the machine.
+    """
+    return {**minimal_environment(), "API_KEY": key, "LLAMA_API_KEY": key}
 
 
 def _limit(memory: int) -> None:
