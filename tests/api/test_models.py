@@ -143,3 +143,25 @@ def test_only_keepers_reach_this_machine(at: str, installation: Installation) ->
         assert refused.status_code == 403, refused.text
         assert "owner of the organisation that runs this installation" in refused.json()["detail"]
     assert json.dumps(admin.get(at).json()["setups"][0]["models"]) == "[]"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"provider": "ollama", "name": "small"},
+        {"provider": "local", "name": "small"},
+        {"provider": "bedrock", "name": "small", "region": "eu-west-1"},
+    ],
+    ids=lambda given: given["provider"],
+)
+def test_only_keepers_set_up_what_uses_the_machine_itself(
+    at: str, installation: Installation, given: dict[str, str]
+) -> None:
+    keeper, admin = installation.owner.client, installation.person(Role.admin).client
+    refused = admin.put(f"{at}/project/named/a", json=given, headers=first())
+    assert refused.status_code == 403, refused.text
+    assert keeper.put(f"{at}/project/named/a", json=given, headers=first()).status_code == 200
+    assert admin.delete(f"{at}/project/named/a", headers=first(1)).status_code == 200
+    back = f"{at}/project/revisions/1/restore"
+    assert admin.post(back).status_code == 403, "a removed address is not brought back, either"
+    assert keeper.post(back).status_code == 200

@@ -26,6 +26,7 @@ Use = Literal["default", "planner", "operator", "explainer"]
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.-]{0,39}$", max_length=40)]
 LEVELS: Final[tuple[Level, ...]] = ("project", "organisation")
 KEYS: Final = f"{OWN_SECRETS}model."
+_THIS_MACHINE: Final = "http://127.0.0.1"
 _MOST_MODELS: Final = 30
 _C = tables.setups.c
 
@@ -52,6 +53,13 @@ class SetUpModel(BaseModel):
     near: bool = Field(
         False, description="Whether its address may be on this machine or a private network."
     )
+
+    @property
+    def uses_machine(self) -> bool:
+        """Whether it needs no address or key of its own: it runs here, or signs with the machine's credentials."""
+        return self.provider in {"local", "ollama"} or (
+            self.provider == "bedrock" and self.key is None
+        )
 
     @model_validator(mode="after")
     def _complete(self) -> "SetUpModel":
@@ -176,9 +184,8 @@ class Setups:
         before = now.setup.models.get(label)
         kept = before.key if before is not None and _same_place(before, given) else None
         name = f"{KEYS}{label}.{token_hex(4)}" if key is not None else kept
-        base_url = given.get("base_url")
-        near = bool(base_url) and self._permit(access, str(base_url))
-        model = _parsed(SetUpModel, {**given, "key": name, "near": near}, "")
+        model = _parsed(SetUpModel, {**given, "key": name}, "")
+        model = self._permitted(access, model)
         setup = _parsed(
             Setup,
             {
@@ -235,13 +242,24 @@ class Setups:
         ]
         if not found:
             raise NotFound(f"There is no revision {revision} of these models.")
-        return self._saved(access, now, found[0].setup, f"Went back to revision {revision}", None)
+        # Somebody who may not add an address may not bring it back either.
+        models = {
+            label: self._permitted(access, model) for label, model in found[0].setup.models.items()
+        }
+        setup = found[0].setup.model_copy(update={"models": models})
+        return self._saved(access, now, setup, f"Went back to revision {revision}", None)
 
     def model(self, scope: Scope, level: Level, label: str) -> SetUpModel:
         found = self.current(scope, level).setup.models.get(label)
         if found is None:
             raise _no_model(label, level)
         return found
+
+    def _permitted(self, access: Access, model: SetUpModel) -> SetUpModel:
+        """The model, once this person may have Steward ask it; Denied otherwise."""
+        address = model.base_url or (_THIS_MACHINE if model.uses_machine else None)
+        near = address is not None and self._permit(access, address)
+        return model.model_copy(update={"near": near})
 
     def _require(self, access: Access, level: Level) -> None:
         access.require(ProjectRole.admin)
