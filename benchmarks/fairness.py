@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -262,10 +262,12 @@ def p95(times: list[float]) -> float:
     return sorted(times)[min(math.ceil(len(times) * 0.95) - 1, len(times) - 1)]
 
 
-async def measured(quiet: Client, busy: Client, samples: int, seconds: float) -> dict[str, Any]:
+async def measured(
+    quiet: Client, busy: Client, samples: int, seconds: float, loads: Sequence[Load] = LOADS
+) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     await sampled(quiet, 4, seconds)
-    for load in LOADS:
+    for load in loads:
         rest = await sampled(quiet, samples, seconds)
         async with saturated(busy, load) as counts:
             loaded = await sampled(quiet, samples, seconds)
@@ -281,7 +283,7 @@ async def measured(quiet: Client, busy: Client, samples: int, seconds: float) ->
             f"{load.name}_rest_p95_ms": round(p95(rest) * 1000),
             f"{load.name}_p95_ms": round(p95(loaded) * 1000),
         }
-    ratios = [figures[f"{load.name}_p95_ratio"] for load in LOADS]
+    ratios = [figures[f"{load.name}_p95_ratio"] for load in loads]
     return {"fair_p95_ratio": max(ratios), **figures, "target": TARGET}
 
 
@@ -300,14 +302,17 @@ def _ms(times: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
+    parser.add_argument("--only", choices=[load.name for load in LOADS])
+    arguments = parser.parse_args()
+    quick = arguments.quick
+    loads = [load for load in LOADS if arguments.only in (None, load.name)]
     samples, seconds = (8, 6.0) if quick else (40, 20.0)
     with tempfile.TemporaryDirectory() as home:
         busy, quiet = _prepared(home)
         with steward_up(home) as (host, port):
             clients = Client(host, port, quiet), Client(host, port, busy)
             figures = asyncio.run(
-                asyncio.wait_for(measured(*clients, samples, seconds), LONGEST_SECONDS * 2)
+                asyncio.wait_for(measured(*clients, samples, seconds, loads), LONGEST_SECONDS * 2)
             )
     say(json.dumps(figures))
 

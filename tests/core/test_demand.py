@@ -41,19 +41,49 @@ def demand(clock: Clock) -> Demand:
 def test_who_has_much_goes_at_a_pace_while_somebody_with_little_is_active(
     demand: Demand, clock: Clock
 ) -> None:
-    pace = Pace(0.1)
+    pace = Pace()
     assert [demand.may_go(ANN, pace) for _ in range(3)] == [True, False, False]
     clock.time += 0.11
     assert [demand.may_go(ANN, pace) for _ in range(2)] == [True, False]
 
 
+def test_the_pause_is_as_long_as_what_pieces_cost_so_many_times(
+    demand: Demand, clock: Clock
+) -> None:
+    pace = Pace(times=4.0, longest=1.0)
+    demand.may_go(ANN, pace)
+    pace.learn(ANN, 0.1)
+    clock.time += 5
+    demand.asked(BOB)
+    assert demand.may_go(ANN, pace)
+    clock.time += 0.39
+    assert not demand.may_go(ANN, pace)
+    clock.time += 0.02
+    assert demand.may_go(ANN, pace)
+
+
+def test_nobody_pauses_longer_than_the_longest_pause(demand: Demand, clock: Clock) -> None:
+    pace = Pace(times=4.0, longest=1.0)
+    demand.may_go(ANN, pace)
+    pace.learn(ANN, 60.0)
+    clock.time += 5
+    demand.asked(BOB)
+    assert demand.may_go(ANN, pace)
+    clock.time += 0.9
+    demand.asked(BOB)
+    assert not demand.may_go(ANN, pace)
+    clock.time += 0.11
+    demand.asked(BOB)
+    assert demand.may_go(ANN, pace)
+
+
 def test_who_has_little_never_waits(demand: Demand) -> None:
-    pace = Pace(0.1)
+    pace = Pace()
     assert all(demand.may_go(BOB, pace) for _ in range(10))
 
 
 def test_stewards_own_work_never_waits(demand: Demand) -> None:
-    pace = Pace(0.1)
+    pace = Pace()
     demand.begin(SYSTEM)
     assert all(demand.may_go(SYSTEM, pace) for _ in range(10))
 
@@ -61,14 +91,14 @@ def test_stewards_own_work_never_waits(demand: Demand) -> None:
 def test_nobody_waits_for_a_person_who_does_nothing_at_the_moment(
     demand: Demand, clock: Clock
 ) -> None:
-    pace = Pace(0.1)
+    pace = Pace()
     clock.time += 5
     assert all(demand.may_go(ANN, pace) for _ in range(10))
 
 
 def test_what_somebody_has_done_just_now_counts_as_activity(demand: Demand, clock: Clock) -> None:
     clock.time += 5
-    pace = Pace(0.1)
+    pace = Pace()
     demand.may_go(BOB, pace)
     assert [demand.may_go(ANN, pace) for _ in range(2)] == [True, False]
 
@@ -76,14 +106,14 @@ def test_what_somebody_has_done_just_now_counts_as_activity(demand: Demand, cloc
 def test_people_with_about_as_much_do_not_wait_for_each_other(demand: Demand) -> None:
     for _ in range(MUCH // 2):
         demand.begin(BOB)
-    pace = Pace(0.1)
+    pace = Pace()
     assert all(demand.may_go(ANN, pace) for _ in range(10))
 
 
 def test_who_has_ended_most_of_it_goes_as_fast_as_others(demand: Demand) -> None:
     for _ in range(MUCH - 2):
         demand.end(ANN)
-    pace = Pace(0.1)
+    pace = Pace()
     assert all(demand.may_go(ANN, pace) for _ in range(10))
 
 
@@ -91,7 +121,7 @@ def test_a_pool_of_threads_holds_calls_back_until_it_is_their_turn(
     demand: Demand, clock: Clock
 ) -> None:
     # So that the clock alone says when Ann's second call may start.
-    threads = FairThreads(2, 2, every=10.0, demand=demand)
+    threads = FairThreads(2, 2, demand=demand)
     started = threading.Semaphore(0)
     with sharing(ANN):
         first = threads.submit(started.release)
@@ -106,7 +136,7 @@ def test_a_pool_of_threads_holds_calls_back_until_it_is_their_turn(
 
 
 def test_a_pool_that_closes_does_not_wait_for_calls_that_are_held_back(demand: Demand) -> None:
-    threads = FairThreads(2, 2, every=1000.0, demand=demand)
+    threads = FairThreads(2, 2, demand=demand)
     with sharing(ANN):
         threads.submit(int).result(10)
         held = threads.submit(int)

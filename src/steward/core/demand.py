@@ -3,7 +3,7 @@
 Python runs one thread at a time, and the machine has few cores. Dividing threads fairly is therefore not enough: the one
 small thing that somebody asks for would still share the processor with all that another person has running. So each
 piece of work (a call in a thread, a step of a task) looks here first. While somebody with little is active, the pieces
-of a person with much go one after another at a `Pace`: slower, but never stopped. Otherwise nobody waits.
+of a person with much go at a `Pace`: they get a part of one processor, and never nothing. Otherwise nobody waits.
 """
 
 import time
@@ -20,16 +20,52 @@ _STILL_ACTIVE: Final = 0.2
 """Seconds after a piece of work in which the next one usually follows."""
 _ANSWERED_WITHIN: Final = 1.0
 """Seconds for which somebody who asked for something counts as active; what takes longer is not small."""
+_USUAL_COST: Final = 0.005
+"""Seconds for the first piece of a person, whose cost is not known yet."""
 LOOK_AGAIN: Final = 0.004
 """Seconds after which a piece of work that must wait looks again."""
 
 
 class Pace:
-    """At most one piece of work of one kind every so many seconds, for each person who must go slower."""
+    """A part of one processor for each person who must go slower: after each piece of work a pause as long as it usually costs, so many times.
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.next_at: dict[Share, float] = {}
+    Long pieces lead to long pauses and short ones to short pauses. So nobody has to guess how long pieces are, and the
+    person who must go slower gets the same part of the machine from threads, tasks and executions.
+    """
+
+    def __init__(
+        self,
+        times: float = 8.0,
+        longest: float = 1.0,
+        cost_clock: Callable[[], float] = time.thread_time,
+    ) -> None:
+        """`cost_clock` says what a piece costs: the processor time of the thread, or for work elsewhere the time that passes."""
+        self._times = times
+        self._longest = longest
+        self.cost_clock = cost_clock
+        self._next_at: dict[Share, float] = {}
+        self._costs: dict[Share, float] = {}
+
+    def slows(self, share: Share) -> bool:
+        return share in self._next_at
+
+    def may_go(self, share: Share, now: float) -> bool:
+        if now < self._next_at.get(share, 0.0):
+            return False
+        pause = self._times * self._costs.get(share, _USUAL_COST)
+        self._next_at[share] = now + min(pause, self._longest)
+        return True
+
+    def learn(self, share: Share, seconds: float) -> None:
+        """Remembers what pieces of this person usually cost while they go slower."""
+        if share in self._next_at:
+            known = self._costs.get(share, seconds)
+            self._costs[share] = known + (seconds - known) / 4
+
+    def forget(self, share: Share) -> None:
+        if self._next_at:
+            self._next_at.pop(share, None)
+            self._costs.pop(share, None)
 
 
 @dataclass
@@ -68,12 +104,10 @@ class Demand:
             return True
         with self._lock:
             now = self._clock()
-            if self._gives_way(share, now):
-                if now < pace.next_at.get(share, 0.0):
-                    return False
-                pace.next_at[share] = now + pace.seconds
-            elif pace.next_at:
-                pace.next_at.pop(share, None)
+            if not self._gives_way(share, now):
+                pace.forget(share)
+            elif not pace.may_go(share, now):
+                return False
         self._active(share, _STILL_ACTIVE)
         return True
 

@@ -9,26 +9,26 @@ import asyncio
 import contextvars
 from collections import Counter
 from collections.abc import Coroutine, Generator
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from steward.core.demand import DEMAND, LOOK_AGAIN, Demand, Pace
 from steward.core.shares import SYSTEM, FairQueue, Share, current_share
 
 T = TypeVar("T")
-_EVERY_SECONDS: Final = 0.01
-"""For steps of a person who has much under way, while somebody with little is active."""
 
 
 class FairTurns:
     """Makes an event loop's tasks take turns; of the shares that are current where the tasks are made."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, demand: Demand = DEMAND) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, demand: Demand = DEMAND, pace: Pace | None = None
+    ) -> None:
         self._loop = loop
         self._tasks: Counter[Share] = Counter()
         self._waiting: FairQueue[asyncio.Future[None]] = FairQueue(slots=1)
         self._pumping = False
         self._demand = demand
-        self._pace = Pace(_EVERY_SECONDS)
+        self.pace = pace or Pace()
         loop.set_task_factory(self._made)
 
     def _made(
@@ -56,7 +56,7 @@ class FairTurns:
     def turn(self, share: Share) -> "asyncio.Future[None] | None":
         """Done when the share may run one step; None when it may at once."""
         alone = len(self._tasks) == 1 and not self._pumping
-        if alone and self._demand.may_go(share, self._pace):
+        if alone and self._demand.may_go(share, self.pace):
             return None
         turn = self._loop.create_future()
         self._waiting.put(share, turn)
@@ -82,7 +82,7 @@ class FairTurns:
     def _let_go(self, share: Share, turn: "asyncio.Future[None]") -> None:
         if turn.done():
             return
-        if self._demand.may_go(share, self._pace):
+        if self._demand.may_go(share, self.pace):
             turn.set_result(None)
         else:
             self._loop.call_later(LOOK_AGAIN, self._let_go, share, turn)
@@ -105,12 +105,17 @@ class _Steps(Coroutine[Any, Any, T]):
             if self._turn is not None:
                 return next(self._turn.__await__())
         self._turn = None
+        pace = self._turns.pace
+        began = pace.cost_clock() if pace.slows(self._share) else None
         try:
             return self._coro.send(value)
         except BaseException:
             # Also when it returned, which coroutines say by raising.
             self._end()
             raise
+        finally:
+            if began is not None:
+                pace.learn(self._share, pace.cost_clock() - began)
 
     def throw(self, *problem: Any) -> Any:
         if self._turn is not None:

@@ -16,7 +16,6 @@ T = TypeVar("T")
 
 
 _SWITCH_SECONDS: Final = 0.0005
-_EVERY_SECONDS: Final = 0.05
 
 
 def share_processor() -> None:
@@ -35,12 +34,12 @@ class FairThreads(ThreadPoolExecutor):
         slots: int,
         reserve: int,
         thread_name_prefix: str = "",
-        every: float = _EVERY_SECONDS,
+        pace: Pace | None = None,
         demand: Demand = DEMAND,
     ) -> None:
-        """While somebody with little under way is active, a person with much starts one call `every` so many seconds."""
+        """While somebody with little under way is active, the calls of a person with much start at this pace."""
         super().__init__(slots + reserve, thread_name_prefix=thread_name_prefix)
-        self._pace = Pace(every)
+        self._pace = pace or Pace()
         self._demand = demand
         self._queue: FairQueue[_Call] = FairQueue(slots, reserve)
         self._queueing = threading.Lock()
@@ -79,8 +78,10 @@ class FairThreads(ThreadPoolExecutor):
         try:
             while not self._demand.may_go(share, self._pace) and not self._closed:
                 time.sleep(LOOK_AGAIN)
+            began = self._pace.cost_clock()
             with running_alone(alone):
                 call.run()
+            self._pace.learn(share, self._pace.cost_clock() - began)
         finally:
             with self._queueing:
                 self._queue.done(share)

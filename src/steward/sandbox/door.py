@@ -2,17 +2,15 @@
 
 import asyncio
 import os
-from typing import Final
+import time
 
+from steward.core.demand import Pace
 from steward.core.errors import Misconfigured
 from steward.core.fair_threads import FairThreads
 from steward.sandbox.contract import Envelope, Request, Response, Tier
 from steward.sandbox.providers import Provider
 from steward.sandbox.providers.unconfined import Unconfined
 from steward.sandbox.walls import Walls
-
-_EVERY_SECONDS: Final = 1.0
-"""Each execution starts a process, which shares the cores with those of others."""
 
 
 class Sandbox:
@@ -28,7 +26,13 @@ class Sandbox:
     def __init__(self, provider: Provider, *, minimum: Tier = "lsm", concurrency: int = 4) -> None:
         self._provider = provider
         self._minimum: Tier = minimum
-        self._threads = FairThreads(concurrency, concurrency, "sandbox", _EVERY_SECONDS)
+        self._threads = FairThreads(
+            # An execution works in a process of its own, so the time that passes is what it costs.
+            concurrency,
+            concurrency,
+            "sandbox",
+            Pace(cost_clock=time.monotonic),
+        )
 
     async def walls(self) -> Walls:
         """What stands on this machine, proven now or before; starts the provider."""
