@@ -1,9 +1,15 @@
 """What every answer has in common: problems, headers, ids, limits, revisions, pages."""
 
+import asyncio
+import json
 import re
+import threading
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from steward.api.middleware import RequestFrame
 from steward.identity import Role
 from steward.testing import Installation
 
@@ -159,3 +165,48 @@ def test_metrics_are_counted_by_route_not_by_address(installation: Installation)
     assert installation.scope.project_id not in text
     # The test client is no loopback address, so without a token this is refused.
     assert installation.anonymous().get("/metrics").status_code == 403
+
+
+async def _cancelled_request(installation: Installation, *, stopping: bool) -> list[dict[str, Any]]:
+    """What goes out when a request that does not end is cancelled."""
+    started = asyncio.Event()
+
+    async def endless(*_: Any) -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    context = SimpleNamespace(stopping=threading.Event())
+    if stopping:
+        context.stopping.set()
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/api/v1/session",
+        "headers": [(b"host", b"localhost")],
+        "app": SimpleNamespace(state=SimpleNamespace(context=context)),
+    }
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    frame = RequestFrame(endless, installation.steward)
+    task = asyncio.create_task(frame(scope, receive, send))
+    await started.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled() is not stopping
+    return sent
+
+
+def test_a_server_that_stops_says_so_to_requests_it_cancels(installation: Installation) -> None:
+    start, body = asyncio.run(_cancelled_request(installation, stopping=True))
+    assert start["status"] == 503
+    assert json.loads(body["body"])["code"] == "stopping"
+
+
+def test_a_request_cancelled_for_another_reason_stays_cancelled(installation: Installation) -> None:
+    assert asyncio.run(_cancelled_request(installation, stopping=False)) == []

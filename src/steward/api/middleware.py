@@ -1,5 +1,6 @@
 """Around every request: its id, its log line and metrics, the headers that protect browsers, body limits."""
 
+import asyncio
 import re
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,7 +12,7 @@ from steward.api.bodies import Body
 from steward.api.openapi import PREFIX
 from steward.api.problems import problem_of, unexpected
 from steward.app import Steward
-from steward.core.errors import Denied, NotFound, StewardError
+from steward.core.errors import Denied, NotFound, StewardError, Unavailable
 from steward.trace import get_logger, log_context
 
 _logger = get_logger("steward.http")
@@ -43,6 +44,11 @@ _SECURITY_HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 
+_STOPPED = Unavailable(
+    "Steward is stopping and did not finish this request. Try again in a moment. Runs that had started go on after the restart.",
+    code="stopping",
+)
+
 
 class RequestFrame:
     """Plain ASGI, because the framework's own base class buffers streams."""
@@ -72,6 +78,11 @@ class RequestFrame:
                 await self._app(scope, self._limited(scope, receive, headers), send_framed)
             except StewardError as error:
                 await _answer(problem_of(request_id, error), sent, scope, receive, send_framed)
+            except asyncio.CancelledError:
+                # A server that stops cancels requests that took too long to end. Others may cancel to their own ends.
+                if not _is_stopping(scope):
+                    raise
+                await _answer(problem_of(request_id, _STOPPED), sent, scope, receive, send_framed)
             except Exception:
                 # The last line of defence: nothing may leave as a stack trace.
                 _logger.exception("unexpected error")
@@ -127,6 +138,11 @@ class RequestFrame:
             milliseconds=round(seconds * 1000, 1),
             principal=scope["state"].get("principal", "-"),
         )
+
+
+def _is_stopping(scope: Scope) -> bool:
+    context = getattr(scope["app"].state, "context", None) if "app" in scope else None
+    return context is not None and context.stopping.is_set()
 
 
 class _Sent:
