@@ -85,3 +85,45 @@ def test_draw_save_run_and_change_a_flow(site: Site, open_desk: OpenDesk) -> Non
         "after sql"
     )
     check_accessible(page)
+
+
+def test_a_flow_step_by_step_without_yaml(site: Site, open_desk: OpenDesk) -> None:
+    page = sign_in(open_desk(), site)
+    go(page, "Flows")
+    page.get_by_role("link", name="Step by step").first.click()
+    page.get_by_role("combobox", name="Dataset").click()
+    page.get_by_role("option", name="crm_customers", exact=True).click()
+    page.get_by_role("button", name="Add a condition").click()
+    page.get_by_role("combobox", name="Column of condition 1").click()
+    page.get_by_role("option", name="segment", exact=True).click()
+    page.get_by_label("Value of condition 1").fill("Retail")
+    page.get_by_label("A workbook").check()
+    page.get_by_role("combobox", name="When", exact=True).click()
+    page.get_by_role("option", name="Every week").click()
+    check_accessible(page)
+    page.get_by_role("button", name="Create and open the canvas").click()
+    expect(page.get_by_role("alert")).to_have_text("Enter a name.")
+    page.get_by_label("Name", exact=False).last.fill("Retail customers")
+    page.get_by_role("button", name="Create and open the canvas").click()
+    expect(page).to_have_url(re.compile("/flows/pbk_"), timeout=SLOW)
+    for title in ("schedule", "Choose the rows", "Write the workbook"):
+        expect(box(page, title)).to_have_count(1)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(box(page, "Write the workbook").get_by_text("Done")).to_be_visible(timeout=SLOW)
+
+
+def test_repeat_a_query_of_the_console(site: Site, open_desk: OpenDesk) -> None:
+    page = sign_in(open_desk(), site)
+    go(page, "Console")
+    editor = page.get_by_role("textbox", name=re.compile("SQL", re.IGNORECASE)).first
+    editor.fill("SELECT segment, count(*) AS n FROM crm_customers GROUP BY segment")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Repeat this…").click(timeout=SLOW)
+    dialog = page.get_by_role("dialog", name="Repeat this")
+    dialog.get_by_label("Name", exact=False).first.fill("Customers by segment")
+    dialog.get_by_label("A dataset").check()
+    dialog.get_by_role("button", name="Create and open the canvas").click()
+    expect(page).to_have_url(re.compile("/flows/pbk_"), timeout=SLOW)
+    expect(box(page, "Choose the rows")).to_have_count(1)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(box(page, "Choose the rows").get_by_text("Done")).to_be_visible(timeout=SLOW)

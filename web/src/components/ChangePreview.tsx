@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { type ChangeRequest, previewQuery, useApplyChange } from '@/api/changes';
 import type { CellChange, ChangePreview as Preview } from '@/api/data-types';
+import type { Work } from '@/flows/guide';
+import { RepeatButton } from '@/pages/flows/RepeatButton';
 import { CellTable } from './CellTable';
 import classes from './ChangePreview.module.css';
 import { CellText } from './CellText';
@@ -30,6 +32,7 @@ export function ChangeDialog({ projectId, change, title, onClose, onApplied }: P
         <PreviewOrReason
           projectId={projectId}
           change={change}
+          title={title}
           onClose={onClose}
           onApplied={(target) => {
             onClose();
@@ -44,11 +47,12 @@ export function ChangeDialog({ projectId, change, title, onClose, onApplied }: P
 interface InnerProps {
   projectId: string;
   change: ChangeRequest;
+  title: string;
   onClose: () => void;
   onApplied: (target: string) => void;
 }
 
-function PreviewOrReason({ projectId, change, onClose, onApplied }: InnerProps) {
+function PreviewOrReason({ projectId, change, title, onClose, onApplied }: InnerProps) {
   const query = useQuery(previewQuery(projectId, change));
   const apply = useApplyChange(projectId);
   if (query.isError) {
@@ -73,6 +77,11 @@ function PreviewOrReason({ projectId, change, onClose, onApplied }: InnerProps) 
       <PreviewFacts preview={query.data} />
       <FormError error={apply.error} />
       <Group justify="flex-end" gap="xs">
+        <RepeatButton
+          size="sm"
+          name={`${title}: ${change.datasets.join(', ')}`}
+          work={repeatedChange(change, title)}
+        />
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
@@ -82,6 +91,20 @@ function PreviewOrReason({ projectId, change, onClose, onApplied }: InnerProps) 
       </Group>
     </Stack>
   );
+}
+
+/** Operations on one dataset are calls of `clean`; those that put several together are tools of their own. */
+function repeatedChange(
+  { operation, datasets, target, ...change }: ChangeRequest,
+  title: string,
+): Work {
+  const [dataset, ...others] = datasets;
+  const named = target === undefined ? {} : { target };
+  const step =
+    others.length === 0
+      ? { tool: 'clean', arguments: { dataset, operation, arguments: change.arguments, ...named } }
+      : { tool: operation, arguments: { datasets, ...change.arguments, ...named } };
+  return { steps: [{ title, ...step }] };
 }
 
 export function PreviewFacts({ preview }: { preview: Preview }) {

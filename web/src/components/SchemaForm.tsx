@@ -93,6 +93,9 @@ function FieldInput({ field, value, columns, error, onChange }: FieldProps) {
       />
     );
   }
+  if (kind === 'texts' && choices.length > 0) {
+    return <MultiSelect {...about} data={choices} value={texts} clearable onChange={onChange} />;
+  }
   if (kind === 'texts') {
     return (
       <TagsInput {...about} value={texts} placeholder="Type and press Enter" onChange={onChange} />

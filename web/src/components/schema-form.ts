@@ -86,7 +86,7 @@ function fieldOf(name: string, raw: Schema, required: boolean): Field {
   const schema = unwrapped(raw);
   const kind = kindOf(name, schema);
   const values = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {};
-  const choices = schema.enum ?? values.enum ?? [];
+  const choices = schema.enum ?? schema.items?.enum ?? values.enum ?? [];
   return {
     name,
     label: labelOf(name),

@@ -38,6 +38,7 @@ function drawnAs(name: string, raw: Schema): Drawn {
     case 'object':
       return isTextMap(schema) ? 'plain' : 'json';
     case 'array':
+      if (schema.items?.enum) return 'plain';
       if (schema.items?.type === 'string') {
         return name === 'datasets' || schema.items.format === 'dataset' ? 'datasets' : 'plain';
       }

@@ -2,13 +2,15 @@
 import { ActionIcon, Anchor, Text, Tooltip } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Check, Clock, Copy, GitBranch, Redo2, RotateCw, Undo2 } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { Turn } from '@/api/chat-types';
 import { projectPath, useMay, useProject } from '@/app/project';
 import { StatusChip } from '@/components/Chip';
 import { useCopy } from '@/components/use-copy';
+import { RepeatButton } from '@/pages/flows/RepeatButton';
 import classes from './chat.module.css';
 import { costText } from './cost';
+import { repeatedWork } from './repeated';
 import { Timeline } from './Timeline';
 import type { TurnActions } from './TurnView';
 import { useRollback } from './use-rollback';
@@ -28,6 +30,7 @@ export function TurnFooter({ turn, isLast, actions }: Props) {
   const { copied, copy } = useCopy();
   const [isTimed, setTimed] = useState(false);
   const { answer } = turn;
+  const repeated = useMemo(() => (turn.status === 'done' ? repeatedWork(turn) : null), [turn]);
   return (
     <>
       <div className={classes.footer}>
@@ -49,6 +52,9 @@ export function TurnFooter({ turn, isLast, actions }: Props) {
           <Act label="Go on from here" onClick={() => actions.onBranch(turn)}>
             <GitBranch size={14} aria-hidden />
           </Act>
+        )}
+        {repeated && (
+          <RepeatButton work={repeated} name={turn.message} size="compact-xs" variant="subtle" />
         )}
         <UndoTurn turn={turn} />
         <Act

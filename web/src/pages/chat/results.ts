@@ -27,7 +27,7 @@ export function chartIn(value: unknown): Omit<Chart, 'key'> | null {
 }
 
 /** Calls of the plan that counts in the end, as far as they worked and stand. */
-function callsOf({ steps }: Turn): TurnCall[] {
+export function callsOf({ steps }: Turn): TurnCall[] {
   const last = Math.max(0, ...steps.map(({ branch }) => branch));
   return steps
     .filter(({ branch }) => branch === last)

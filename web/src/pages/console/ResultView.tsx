@@ -12,6 +12,8 @@ import { JsonTree } from '@/components/JsonTree';
 import { showToast } from '@/components/toasts';
 import { useCopy } from '@/components/use-copy';
 import { tableOf } from '@/components/value-table';
+import type { Work } from '@/flows/guide';
+import { RepeatButton } from '@/pages/flows/RepeatButton';
 import { ChartArtifact } from './ChartArtifact';
 import classes from './console.module.css';
 import type { Parameters } from './parameters';
@@ -59,6 +61,7 @@ export function ResultView({ projectId, answer, parameters, onSave }: Props) {
 function Actions({ projectId, message, parameters, onSave }: ActionsProps) {
   const { copied, copy } = useCopy();
   const kind = message.query_type;
+  const work = repeatedWork(message, parameters);
   const makeStep = async () => {
     if (kind === null) return;
     const done = await copy(stepYaml(kind, message.query, parameters));
@@ -80,11 +83,23 @@ function Actions({ projectId, message, parameters, onSave }: ActionsProps) {
           {copied ? 'Copied' : 'Make it a step'}
         </Button>
       )}
+      {work && message.error === null && <RepeatButton work={work} name="Query" />}
       <Anchor component={Link} to={projectPath(projectId, 'runs', message.run_id)} size="sm">
         Run
       </Anchor>
     </Group>
   );
+}
+
+/** The query with its values; a plan as the SQL that it was compiled to. */
+function repeatedWork(
+  { query_type: kind, query, sql }: Message,
+  parameters: Parameters,
+): Work | null {
+  if (kind === 'sql' || kind === 'python') {
+    return { query: { language: kind, code: query, parameters } };
+  }
+  return sql === null ? null : { query: { language: 'sql', code: sql, parameters: {} } };
 }
 
 function ResultTabs({ projectId, message, parameters }: Omit<ActionsProps, 'onSave'>) {

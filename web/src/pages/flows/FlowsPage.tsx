@@ -1,8 +1,8 @@
 /** Every playbook as a flow, and a new one to draw. */
-import { Anchor, Button } from '@mantine/core';
+import { Anchor, Button, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Plus, Workflow } from 'lucide-react';
+import { ListChecks, Plus, Workflow } from 'lucide-react';
 import { useState } from 'react';
 import { type Playbook, playbooksQuery } from '@/api/playbooks';
 import { projectPath, useMay, useProject } from '@/app/project';
@@ -39,13 +39,23 @@ export default function FlowsPage() {
     },
   ];
   const start = mayEdit && (
-    <Button
-      component={Link}
-      to={projectPath(project.id, 'flows', 'new')}
-      leftSection={<Plus size={14} aria-hidden />}
-    >
-      New flow
-    </Button>
+    <Group gap="xs">
+      <Button
+        component={Link}
+        to={projectPath(project.id, 'flows', 'guide')}
+        variant="default"
+        leftSection={<ListChecks size={14} aria-hidden />}
+      >
+        Step by step
+      </Button>
+      <Button
+        component={Link}
+        to={projectPath(project.id, 'flows', 'new')}
+        leftSection={<Plus size={14} aria-hidden />}
+      >
+        New flow
+      </Button>
+    </Group>
   );
   return (
     <Page

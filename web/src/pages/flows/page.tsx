@@ -10,7 +10,10 @@ export const page = definePage({
   section: 'work',
   order: 6.5,
   minimumRole: 'viewer',
-  keywords: ['canvas', 'draw', 'graph', 'automation'],
+  keywords: ['canvas', 'draw', 'graph', 'automation', 'guide', 'wizard'],
   component: () => import('./FlowsPage'),
-  children: [{ path: '$playbookId', component: () => import('./CanvasPage') }],
+  children: [
+    { path: 'guide', component: () => import('./GuidePage') },
+    { path: '$playbookId', component: () => import('./CanvasPage') },
+  ],
 });

@@ -2,6 +2,7 @@
 import { Anchor, Badge, Button, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { datasetsQuery } from '@/api/datasets';
 import { roleName } from '@/api/roles';
 import { projectPath, useProject } from '@/app/project';
@@ -10,7 +11,9 @@ import { Section } from '@/components/Section';
 import { DatasetTable } from '@/pages/datasets/DatasetTable';
 import classes from './home.module.css';
 import { NextSteps } from './NextSteps';
-import { RecentActivity } from './RecentActivity';
+
+/** Below what people come for: it need not hold up the first page. */
+const RecentActivity = lazy(() => import('./RecentActivity'));
 
 export default function HomePage() {
   const project = useProject();
@@ -59,7 +62,9 @@ export default function HomePage() {
         </div>
         <div className={classes.side}>
           <NextSteps />
-          <RecentActivity projectId={project.id} />
+          <Suspense>
+            <RecentActivity projectId={project.id} />
+          </Suspense>
         </div>
       </div>
     </Page>

@@ -14,7 +14,7 @@ import classes from './home.module.css';
 
 const SHOWN = 6;
 
-export function RecentActivity({ projectId }: { projectId: string }) {
+export default function RecentActivity({ projectId }: { projectId: string }) {
   const query = useInfiniteQuery(eventsQuery(projectId));
   const nameOf = usePersonName(projectId);
   const events = itemsOf(query.data).filter(isStory).slice(0, SHOWN);

@@ -7,6 +7,7 @@ import {
   Download,
   FileDown,
   LayoutTemplate,
+  ListChecks,
   PencilLine,
   SearchX,
   Trash2,
@@ -83,6 +84,14 @@ function Beginnings({ projectId, onWrite }: { projectId: string; onWrite: () => 
   const importing = useDialog('import');
   return (
     <Group gap="xs">
+      <Button
+        component={Link}
+        to={projectPath(projectId, 'flows', 'guide')}
+        variant="default"
+        leftSection={<ListChecks size={14} aria-hidden />}
+      >
+        Step by step
+      </Button>
       <Button
         component={Link}
         to={projectPath(projectId, 'blueprints')}

@@ -11,6 +11,7 @@ import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { useFormats } from '@/components/format';
 import { showFailure } from '@/components/undo';
+import { RepeatButton } from '@/pages/flows/RepeatButton';
 import {
   AGGREGATES,
   asRequest,
@@ -150,6 +151,19 @@ function Drawing({ dataset, chart }: { dataset: Dataset; chart: ChartRequest }) 
         <VegaChart spec={drawn.data.spec} description={drawn.data.description} onDrawn={keep} />
       </Suspense>
       <Group gap="xs" justify="flex-end">
+        <RepeatButton
+          size="compact-sm"
+          name={drawn.data.title || describeChart(chart)}
+          work={{
+            steps: [
+              {
+                title: describeChart(chart),
+                tool: 'chart',
+                arguments: { dataset: dataset.name, chart: request },
+              },
+            ],
+          }}
+        />
         {(['png', 'svg'] as const).map((format) => (
           <Button
             key={format}

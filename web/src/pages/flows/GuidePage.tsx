@@ -1,0 +1,247 @@
+/** A flow without drawing or YAML: five questions, and the answer opens on the canvas. */
+import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Plus, X } from 'lucide-react';
+import { type SubmitEvent, useState } from 'react';
+import type { Dataset } from '@/api/data-types';
+import { datasetsQuery } from '@/api/datasets';
+import { itemsOf } from '@/api/lists';
+import { useCreatePlaybook } from '@/api/playbooks';
+import { projectPath, useProject } from '@/app/project';
+import { isMoment, isNumeric } from '@/components/column-types';
+import { FormError } from '@/components/FormError';
+import { Page } from '@/components/Page';
+import { Section } from '@/components/Section';
+import { showDone } from '@/components/undo';
+import { useSearchParam } from '@/components/use-search-param';
+import {
+  type Condition,
+  guidedFlow,
+  isComplete,
+  type Making,
+  NO_DELIVERY,
+  type Operator,
+  queryOf,
+  type Summary,
+} from '@/flows/guide';
+import { OPERATORS } from '../dataset/data/filters';
+import {
+  BY_HAND,
+  cronOf,
+  DeliveryFields,
+  deliveryProblem,
+  MakeFields,
+  makeProblem,
+  SummaryFields,
+  WhenFields,
+} from './GuideParts';
+
+export default function GuidePage() {
+  const project = useProject();
+  const navigate = useNavigate();
+  const create = useCreatePlaybook(project.id);
+  const datasets = itemsOf(useInfiniteQuery(datasetsQuery(project.id)).data);
+  const [dataset, setDataset] = useSearchParam('dataset');
+  const [name, setName] = useState('');
+  const [conditions, setConditions] = useState<Condition[]>([]);
+  const [summary, setSummary] = useState<Summary | null>(null);
+  const [make, setMake] = useState<Making>({ kind: 'report' });
+  const [delivery, setDelivery] = useState(NO_DELIVERY);
+  const [when, setWhen] = useState(BY_HAND);
+  const [isTried, setTried] = useState(false);
+  const source = datasets.find((each) => each.name === dataset);
+  const columns = source?.columns ?? [];
+  const problem =
+    (source ? null : 'Choose the data.') ??
+    (conditions.every(isComplete) ? null : 'Complete every condition, or remove it.') ??
+    makeProblem(make) ??
+    deliveryProblem(delivery) ??
+    (name.trim() === '' ? 'Enter a name.' : null);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (problem !== null || !source) return;
+    const query = queryOf(source.name, conditions, summary);
+    const work = query === null ? { dataset: source.name } : { query };
+    const text = guidedFlow({
+      ...{ name: name.trim(), work, make, delivery },
+      ...{ cron: cronOf(when), timeZone: when.timeZone },
+    });
+    create.mutate(text, {
+      onSuccess: (made) => {
+        showDone(`${made.name} is a draft now`);
+        void navigate({ to: projectPath(project.id, 'flows', made.id) });
+      },
+    });
+  };
+  return (
+    <Page
+      title="New flow, step by step"
+      description="Answer five questions. You see the flow on the canvas before it runs, and can change everything there."
+      parent={{ label: 'Flows', to: projectPath(project.id, 'flows') }}
+      width="narrow"
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack gap="xl">
+          <Section title="1. Data">
+            <Select
+              label="Dataset"
+              withAsterisk
+              maw="28rem"
+              data={datasets.map((each) => each.name)}
+              value={source?.name ?? null}
+              searchable
+              allowDeselect={false}
+              placeholder="Choose a dataset"
+              onChange={(next) => {
+                setDataset(next);
+                setConditions([]);
+                setSummary(null);
+              }}
+            />
+          </Section>
+          <Section title="2. Filter" description="Without a condition, all rows count.">
+            <Conditions conditions={conditions} source={source} onChange={setConditions} />
+          </Section>
+          <Section title="3. What to make">
+            <Stack gap="md">
+              <SummaryFields summary={summary} columns={columns} onChange={setSummary} />
+              <MakeFields
+                make={make}
+                columns={summary === null ? columns : []}
+                onChange={setMake}
+              />
+            </Stack>
+          </Section>
+          <Section title="4. Who gets it">
+            <DeliveryFields delivery={delivery} onChange={setDelivery} />
+          </Section>
+          <Section
+            title="5. When"
+            description="A schedule starts after the flow is deployed. Nothing is sent before."
+          >
+            <WhenFields when={when} onChange={setWhen} />
+          </Section>
+          <TextInput
+            label="Name"
+            withAsterisk
+            maw="28rem"
+            maxLength={100}
+            value={name}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+          />
+          {isTried && problem !== null && (
+            <Text size="sm" c="var(--mantine-color-error)" role="alert">
+              {problem}
+            </Text>
+          )}
+          <FormError error={create.error} />
+          <Group>
+            <Button type="submit" loading={create.isPending}>
+              Create and open the canvas
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Page>
+  );
+}
+
+interface ConditionsProps {
+  conditions: readonly Condition[];
+  source: Dataset | undefined;
+  onChange: (conditions: Condition[]) => void;
+}
+
+const holdsOf = (type: string) =>
+  isNumeric(type) ? 'number' : isMoment(type) ? 'moment' : ('text' as const);
+
+function Conditions({ conditions, source, onChange }: ConditionsProps) {
+  const columns = source?.columns ?? [];
+  const fresh = (name: string): Condition => {
+    const type = columns.find((column) => column.name === name)?.type ?? 'VARCHAR';
+    return { column: name, type, holds: holdsOf(type), operator: 'eq', value: '' };
+  };
+  return (
+    <Stack gap="sm">
+      {conditions.map((condition, index) => (
+        <ConditionRow
+          key={index}
+          number={index + 1}
+          condition={condition}
+          columns={columns.map(({ name }) => name)}
+          onColumn={(name) => onChange(conditions.with(index, fresh(name)))}
+          onChange={(next) => onChange(conditions.with(index, next))}
+          onRemove={() => onChange(conditions.toSpliced(index, 1))}
+        />
+      ))}
+      <Group>
+        <Button
+          variant="default"
+          size="compact-sm"
+          leftSection={<Plus size={13} aria-hidden />}
+          disabled={columns.length === 0}
+          onClick={() => onChange([...conditions, fresh(columns[0]?.name ?? '')])}
+        >
+          Add a condition
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+interface RowProps {
+  number: number;
+  condition: Condition;
+  columns: readonly string[];
+  onColumn: (name: string) => void;
+  onChange: (condition: Condition) => void;
+  onRemove: () => void;
+}
+
+function ConditionRow({ number, condition, columns, onColumn, onChange, onRemove }: RowProps) {
+  const { holds, operator, value } = condition;
+  const operators = [
+    ...OPERATORS,
+    ...(holds === 'moment' ? [{ value: 'days', label: 'is in the last … days' }] : []),
+  ];
+  const takesValue = operator !== 'empty' && operator !== 'filled';
+  return (
+    <Group gap={6} align="flex-end">
+      <Select
+        aria-label={`Column of condition ${number}`}
+        data={[...columns]}
+        value={condition.column}
+        searchable
+        allowDeselect={false}
+        onChange={(name) => name !== null && onColumn(name)}
+      />
+      <Select
+        aria-label={`Comparison of condition ${number}`}
+        data={operators}
+        value={operator}
+        allowDeselect={false}
+        onChange={(next) => onChange({ ...condition, operator: (next ?? 'eq') as Operator })}
+      />
+      {takesValue && (
+        <TextInput
+          aria-label={`Value of condition ${number}`}
+          value={value}
+          placeholder={operator === 'days' ? 'Days' : holds === 'moment' ? '2026-01-31' : 'Value'}
+          error={value !== '' && !isComplete(condition) && 'This is not a number.'}
+          onChange={({ currentTarget }) => onChange({ ...condition, value: currentTarget.value })}
+        />
+      )}
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label={`Remove condition ${number}`}
+        onClick={onRemove}
+      >
+        <X size={14} aria-hidden />
+      </ActionIcon>
+    </Group>
+  );
+}

@@ -1,0 +1,351 @@
+/** The later questions of a guided flow: what to make, who gets it, and when. */
+import {
+  Group,
+  MultiSelect,
+  Radio,
+  Select,
+  Stack,
+  Switch,
+  TagsInput,
+  TextInput,
+} from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { connectionsQuery } from '@/api/connections';
+import { itemsOf } from '@/api/lists';
+import { useProject } from '@/app/project';
+import { isNumeric } from '@/components/column-types';
+import type { Aggregate, Delivery, Making, Summary } from '@/flows/guide';
+import {
+  AGGREGATES,
+  CHART_KINDS,
+  type ChartRequest,
+  fieldsFor,
+  isComplete,
+  withKind,
+} from '../dataset/charts/chart-request';
+
+interface Column {
+  name: string;
+  type: string;
+}
+
+const MADE: { value: Making['kind']; label: string; description: string }[] = [
+  { value: 'rows', label: 'Rows', description: 'Shown in the run.' },
+  { value: 'dataset', label: 'A dataset', description: 'Kept in the project under its own name.' },
+  { value: 'chart', label: 'A chart', description: 'Drawn from the data.' },
+  { value: 'report', label: 'A report', description: 'HTML and PDF in the project’s files.' },
+  { value: 'workbook', label: 'A workbook', description: 'An Excel file in the project’s files.' },
+];
+
+interface MakeProps {
+  make: Making;
+  /** What charts can draw; without columns no chart is offered. */
+  columns: readonly Column[];
+  /** Kinds that make no sense here. */
+  without?: readonly Making['kind'][];
+  onChange: (make: Making) => void;
+}
+
+export function MakeFields({ make, columns, without = [], onChange }: MakeProps) {
+  const choose = (kind: string) =>
+    onChange(
+      kind === 'chart'
+        ? { kind, chart: { kind: 'bar', x: columns[0]?.name ?? null } }
+        : { kind: kind as Exclude<Making['kind'], 'chart'> },
+    );
+  return (
+    <Stack gap="sm">
+      <Radio.Group label="Make" value={make.kind} onChange={choose}>
+        <Stack gap="xs" mt={4}>
+          {MADE.filter(
+            ({ value }) => !without.includes(value) && (value !== 'chart' || columns.length > 0),
+          ).map((choice) => (
+            <Radio key={choice.value} {...choice} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {make.kind === 'chart' && (
+        <ChartFields
+          chart={make.chart as ChartRequest}
+          columns={columns}
+          onChange={(chart) => onChange({ kind: 'chart', chart })}
+        />
+      )}
+    </Stack>
+  );
+}
+
+const LABELS = { x: 'Across', y: 'Measured', colour: 'Colour', value: 'Value', aggregate: 'By' };
+
+interface ChartProps {
+  chart: ChartRequest;
+  columns: readonly Column[];
+  onChange: (chart: ChartRequest) => void;
+}
+
+function ChartFields({ chart, columns, onChange }: ChartProps) {
+  return (
+    <Group gap="sm" align="flex-start">
+      <Select
+        label="Kind"
+        data={CHART_KINDS}
+        value={chart.kind}
+        allowDeselect={false}
+        onChange={(kind) => kind !== null && onChange(withKind(chart, kind))}
+      />
+      {fieldsFor(chart.kind).map(({ field, required }) => (
+        <Select
+          key={field}
+          label={LABELS[field]}
+          withAsterisk={required}
+          data={field === 'aggregate' ? AGGREGATES : columns.map(({ name }) => name)}
+          value={chart[field] ?? null}
+          placeholder={required ? 'Choose a column' : 'automatic'}
+          searchable={field !== 'aggregate'}
+          clearable={!required}
+          onChange={(value) => onChange({ ...chart, [field]: value })}
+        />
+      ))}
+    </Group>
+  );
+}
+
+export function makeProblem(make: Making): string | null {
+  const isOpen = make.kind === 'chart' && !isComplete(make.chart as ChartRequest);
+  return isOpen ? 'Choose the columns of the chart.' : null;
+}
+
+const MEASURES: { value: Aggregate; label: string }[] = [
+  { value: 'count', label: 'Count the rows' },
+  { value: 'sum', label: 'Add up' },
+  { value: 'avg', label: 'Average of' },
+  { value: 'min', label: 'Smallest' },
+  { value: 'max', label: 'Largest' },
+];
+
+interface SummaryProps {
+  summary: Summary | null;
+  columns: readonly Column[];
+  onChange: (summary: Summary | null) => void;
+}
+
+export function SummaryFields({ summary, columns, onChange }: SummaryProps) {
+  const numbers = columns.filter(({ type }) => isNumeric(type)).map(({ name }) => name);
+  return (
+    <Stack gap="sm">
+      <Switch
+        label="Summarise the rows"
+        description="One row for each group, counted or added up."
+        checked={summary !== null}
+        onChange={({ currentTarget }) =>
+          onChange(currentTarget.checked ? { by: [], aggregate: 'count', column: null } : null)
+        }
+      />
+      {summary && (
+        <Group gap="sm" align="flex-start">
+          <Select
+            label="Measure"
+            data={MEASURES.filter(({ value }) => value === 'count' || numbers.length > 0)}
+            value={summary.aggregate}
+            allowDeselect={false}
+            onChange={(value) => {
+              const aggregate = value ?? 'count';
+              const column = aggregate === 'count' ? null : (summary.column ?? numbers[0] ?? null);
+              onChange({ ...summary, aggregate, column });
+            }}
+          />
+          {summary.aggregate !== 'count' && (
+            <Select
+              label="Of the column"
+              data={numbers}
+              value={summary.column}
+              allowDeselect={false}
+              searchable
+              onChange={(column) => onChange({ ...summary, column })}
+            />
+          )}
+          <MultiSelect
+            label="For each"
+            data={columns.map(({ name }) => name)}
+            value={[...summary.by]}
+            searchable
+            miw="14rem"
+            placeholder={summary.by.length === 0 ? 'All rows together' : ''}
+            onChange={(by) => onChange({ ...summary, by })}
+          />
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+const SENT = [
+  { value: 'none', label: 'Nobody: it stays in the project' },
+  { value: 'email', label: 'People, by e-mail' },
+  { value: 'slack', label: 'A Slack channel' },
+];
+const THROUGH: Record<string, readonly string[]> = {
+  email: ['smtp'],
+  slack: ['slack', 'slack_webhook'],
+};
+
+interface DeliveryProps {
+  delivery: Delivery;
+  onChange: (delivery: Delivery) => void;
+}
+
+export function DeliveryFields({ delivery, onChange }: DeliveryProps) {
+  const project = useProject();
+  const connections = itemsOf(useInfiniteQuery(connectionsQuery(project.id)).data);
+  const usable = connections.filter(({ kind }) => THROUGH[delivery.kind]?.includes(kind));
+  return (
+    <Stack gap="sm">
+      <Radio.Group
+        label="Who gets it"
+        value={delivery.kind}
+        onChange={(kind) => onChange({ ...delivery, kind, connection: null })}
+      >
+        <Stack gap="xs" mt={4}>
+          {SENT.map((choice) => (
+            <Radio key={choice.value} {...choice} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {delivery.kind === 'email' && (
+        <TagsInput
+          label="E-mail addresses"
+          withAsterisk
+          maw="28rem"
+          placeholder="Type and press Enter"
+          value={[...delivery.to]}
+          acceptValueOnBlur
+          onChange={(to) => onChange({ ...delivery, to })}
+        />
+      )}
+      {delivery.kind === 'slack' && (
+        <TextInput
+          label="Channel"
+          description="Leave it empty for a webhook, which has a channel of its own."
+          maw="28rem"
+          value={delivery.channel}
+          onChange={({ currentTarget }) => onChange({ ...delivery, channel: currentTarget.value })}
+        />
+      )}
+      {usable.length > 0 && (
+        <Select
+          label="Connection"
+          maw="28rem"
+          data={usable.map(({ name }) => name)}
+          value={delivery.connection}
+          placeholder="As the project’s settings say"
+          clearable
+          onChange={(connection) => onChange({ ...delivery, connection })}
+        />
+      )}
+      {delivery.kind !== 'none' && (
+        <Switch
+          label="Ask me before it is sent"
+          checked={delivery.isReviewed}
+          onChange={({ currentTarget }) =>
+            onChange({ ...delivery, isReviewed: currentTarget.checked })
+          }
+        />
+      )}
+    </Stack>
+  );
+}
+
+export function deliveryProblem({ kind, to }: Delivery): string | null {
+  if (kind !== 'email') return null;
+  if (to.length === 0) return 'Enter who gets the e-mail.';
+  const wrong = to.find((address) => !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(address));
+  return wrong === undefined ? null : `“${wrong}” is not an e-mail address.`;
+}
+
+export interface When {
+  every: 'hand' | 'day' | 'weekday' | 'week' | 'month';
+  time: string;
+  weekday: string;
+  timeZone: string;
+}
+
+export const BY_HAND: When = {
+  every: 'hand',
+  time: '08:00',
+  weekday: '1',
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+};
+
+const EVERY = [
+  { value: 'hand', label: 'When I start it' },
+  { value: 'day', label: 'Every day' },
+  { value: 'weekday', label: 'Monday to Friday' },
+  { value: 'week', label: 'Every week' },
+  { value: 'month', label: 'On the first of each month' },
+];
+const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
+/** A cron expression; null for by hand. */
+export function cronOf({ every, time, weekday }: When): string | null {
+  const [hour = 8, minute = 0] = time.split(':').map(Number);
+  const at = `${minute} ${hour}`;
+  switch (every) {
+    case 'hand':
+      return null;
+    case 'day':
+      return `${at} * * *`;
+    case 'weekday':
+      return `${at} * * 1-5`;
+    case 'week':
+      return `${at} * * ${weekday}`;
+    case 'month':
+      return `${at} 1 * *`;
+  }
+}
+
+interface WhenProps {
+  when: When;
+  onChange: (when: When) => void;
+}
+
+export function WhenFields({ when, onChange }: WhenProps) {
+  return (
+    <Group gap="sm" align="flex-start">
+      <Select
+        label="When"
+        data={EVERY}
+        value={when.every}
+        allowDeselect={false}
+        onChange={(every) => onChange({ ...when, every: (every ?? 'hand') as When['every'] })}
+      />
+      {when.every === 'week' && (
+        <Select
+          label="On"
+          data={WEEKDAYS.map((label, index) => ({ value: String((index + 1) % 7), label }))}
+          value={when.weekday}
+          allowDeselect={false}
+          onChange={(weekday) => onChange({ ...when, weekday: weekday ?? '1' })}
+        />
+      )}
+      {when.every !== 'hand' && (
+        <>
+          <TextInput
+            type="time"
+            label="At"
+            value={when.time}
+            onChange={({ currentTarget }) => onChange({ ...when, time: currentTarget.value })}
+          />
+          <Select
+            label="Time zone"
+            data={['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')]}
+            value={when.timeZone}
+            searchable
+            allowDeselect={false}
+            limit={60}
+            onChange={(timeZone) => onChange({ ...when, timeZone: timeZone ?? 'UTC' })}
+          />
+        </>
+      )}
+    </Group>
+  );
+}
