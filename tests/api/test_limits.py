@@ -178,3 +178,13 @@ def test_a_dataset_is_called_something_plain(installation: Installation, name: s
         Draft("x", datasets={name: "ver_1"}).wanted()
     # What has such a name from before can still be removed.
     assert Draft("x", datasets={name: None}).wanted() == {("dataset", name): None}
+
+
+def test_a_body_that_names_a_key_twice_is_refused(installation: Installation) -> None:
+    answer = installation.owner.client.post(
+        "/api/v1/projects",
+        content=b'{"name": "One", "name": "Two"}',
+        headers={"Content-Type": "application/json"},
+    )
+    assert answer.status_code == 422, answer.text
+    assert "'name' is there twice" in answer.json()["detail"]

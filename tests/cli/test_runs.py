@@ -108,3 +108,15 @@ def test_runs_are_verified_away_from_home_with_the_public_key(filled: Terminal) 
     assert "1 signed heads, the last one is 1:" in said
     assert "Say with --key" in filled.run("verify", "--file", kept, code=1).err
     assert "not a public key" in filled.run("verify", "--file", kept, "--key", kept, code=1).err
+
+
+def test_a_log_that_lost_a_kept_head_fails_the_check(filled: Terminal) -> None:
+    _started(filled)
+    document = filled.run("verify", "--json").json()
+    kept = f"{document['logs'][0]['lines']}:{document['logs'][0]['hash']}"
+    assert filled.run("verify", "--kept", kept, "--json").json()["logs"][0]["kept"] == [kept]
+    other = "1:" + "0" * 64
+    said = filled.run("verify", "--kept", kept, "--kept", other, code=1).out
+    assert f"No log contains the signed head {other}." in said
+    assert kept not in said.splitlines()[0]
+    assert "is not a signed head" in filled.run("verify", "--kept", "1", code=1).err

@@ -180,3 +180,23 @@ def test_a_busy_worker_ends_within_ten_seconds(
         server.process.send(signal.SIGTERM)
         assert server.process.wait(SECONDS) == 0, server.process.err
         server.close_clients()
+
+
+def test_ctrl_c_cancels_the_run_of_a_command(filled: Terminal) -> None:
+    file = filled.folder / "big.csv"
+    with file.open("w") as content:
+        content.write("a;b;c\n")
+        content.writelines(f"{n};word {n};2026-01-01\n" for n in range(3_000_000))
+    loading = filled.start("data", "add", str(file))
+
+    def status() -> str | None:
+        found = filled.run("runs", "ls", "--json").json()
+        return found[0]["status"] if found else None
+
+    until(lambda: status() == "running" or None, what="the load")
+    loading.send(signal.SIGINT)
+    assert loading.wait(SECONDS) == 1
+    assert "Cancelling." in loading.err
+    assert "This was cancelled. Nothing was changed." in loading.err
+    assert status() == "cancelled"
+    assert "big" not in filled.run("data", "ls").out

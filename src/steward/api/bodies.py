@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive
 
-from steward.core.documents import require_shallow
+from steward.core.documents import require_shallow, require_unique_keys
 from steward.core.errors import Invalid, StewardError, TooLarge, TooSlow
 
 LEAST_BYTES: Final = 1024
@@ -76,7 +76,9 @@ class Body:
             return
         self._kept.append(content)
         if self._is_complete:
-            require_shallow(b"".join(self._kept))
+            content = b"".join(self._kept)
+            require_shallow(content)
+            require_unique_keys(content)
             self._kept.clear()
 
     def _too_large(self) -> TooLarge:

@@ -1,6 +1,7 @@
 """What commands change, they change through the broker, like the pages."""
 
 import asyncio
+import signal
 import time
 from typing import Final
 
@@ -19,7 +20,24 @@ def call(here: Here, wanted: DirectCall, role: Role = Role.editor) -> Called:
     """Makes the call and waits for it; what stops it is raised, also that somebody must approve it first."""
     here.access.require(role)
     with doing(Work(_Telling())):
-        return asyncio.run(here.steward.governing.direct_calls.run(here.access, wanted))
+        return asyncio.run(_cancellable(here, wanted))
+
+
+async def _cancellable(here: Here, wanted: DirectCall) -> Called:
+    """Makes the call; Ctrl-C cancels its run, a second Ctrl-C ends the command at once."""
+    cancel = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def interrupted() -> None:
+        progress("Cancelling. Press Ctrl-C again to stop without waiting.")
+        cancel.set()
+        loop.remove_signal_handler(signal.SIGINT)
+
+    loop.add_signal_handler(signal.SIGINT, interrupted)
+    try:
+        return await here.steward.governing.direct_calls.run(here.access, wanted, cancel)
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
 
 
 def committed(here: Here, wanted: DirectCall) -> Commit:

@@ -1,8 +1,9 @@
 """`steward verify`: whether runs are what was written and signed, here or from a file with the public key alone."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from steward.broker.approval_claims import approval_claim
 from steward.cli.output import AsJson, command, installation, say, show
 from steward.cli.projects import ProjectOption, enter
 from steward.core.errors import Invalid
-from steward.runs import ProjectVerification, Signing, Verification
+from steward.runs import KeptHead, ProjectVerification, Signing, Verification
 from steward.runs.capsules import unpack
 from steward.runs.offline import payloads_in, verify_backup, verify_capsule
 from steward.store import PublicKeys
@@ -36,6 +37,14 @@ def verify(
         Path | None,
         typer.Option("--key", help="Public key of the installation that signed.", exists=True),
     ] = None,
+    kept: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kept",
+            metavar="LINE:HASH",
+            help="A signed head printed by an earlier check. Fails if the log no longer contains it.",
+        ),
+    ] = None,
     show_key: Annotated[
         bool, typer.Option("--show-key", help="Print the public key of this installation.")
     ] = False,
@@ -45,13 +54,31 @@ def verify(
     if show_key:
         _show_key(as_json=as_json)
         return
+    heads = frozenset(_kept_head(each) for each in kept or ())
     if file is not None:
-        projects, runs = _offline(file, key)
+        projects, runs = _offline(file, key, heads)
     else:
-        projects, runs = _here(run_id, project, key)
-    _report(projects, runs, as_json=as_json)
-    if not all(run.is_intact for run in runs) or not all(each.is_intact for each in projects):
+        projects, runs = _here(run_id, project, key, heads)
+    if heads and runs:
+        raise Invalid("--kept belongs to a check of a whole project. Leave out the run or capsule.")
+    gone = sorted(
+        f"{each.position}:{each.hash}"
+        for each in heads.difference(*(project.log.kept for project in projects))
+    )
+    _report(projects, runs, gone, as_json=as_json)
+    intact = [*(run.is_intact for run in runs), *(each.is_intact for each in projects)]
+    if gone or not all(intact):
         raise typer.Exit(1)
+
+
+def _kept_head(text: str) -> KeptHead:
+    line, _, hash_ = text.partition(":")
+    if not line.isdecimal() or not re.fullmatch("[0-9a-f]{64}", hash_):
+        raise Invalid(
+            f"--kept {text!r} is not a signed head. Copy it as 'steward verify' prints it: a line "
+            "number, a colon and 64 characters."
+        )
+    return KeptHead(int(line), hash_)
 
 
 def _show_key(*, as_json: bool) -> None:
@@ -61,7 +88,9 @@ def _show_key(*, as_json: bool) -> None:
     show(document, as_json=as_json, text=lambda: keys.to_pem().rstrip())
 
 
-def _offline(file: Path, key: Path | None) -> tuple[list[ProjectVerification], list[Verification]]:
+def _offline(
+    file: Path, key: Path | None, kept: frozenset[KeptHead]
+) -> tuple[list[ProjectVerification], list[Verification]]:
     if key is None:
         raise Invalid(
             "Say with --key which public key to check with. 'steward verify --show-key' prints it "
@@ -73,11 +102,11 @@ def _offline(file: Path, key: Path | None) -> tuple[list[ProjectVerification], l
     if is_capsule:
         return [], [verify_capsule(unpack(file.read_bytes()), keys)]
     with opened(file, payloads_in) as contents:
-        return verify_backup(contents, keys, approval_claim), []
+        return verify_backup(contents, keys, approval_claim, kept), []
 
 
 def _here(
-    run_id: str | None, project: str | None, key: Path | None
+    run_id: str | None, project: str | None, key: Path | None, kept: frozenset[KeptHead]
 ) -> tuple[list[ProjectVerification], list[Verification]]:
     if key is not None:
         raise Invalid("--key belongs to --file. Here the key of this installation is used.")
@@ -86,17 +115,26 @@ def _here(
         if run_id is not None:
             return [], [runs.verify(enter(steward, None, project).scope, run_id)]
         if project is not None:
-            return [runs.verify_project(enter(steward, None, project).scope)], []
-        return [runs.verify_project(scope) for scope in runs.records.scopes()], []
+            return [runs.verify_project(enter(steward, None, project).scope, kept)], []
+        return [runs.verify_project(scope, kept) for scope in runs.records.scopes()], []
 
 
 def _report(
-    projects: Sequence[ProjectVerification], runs: Sequence[Verification], *, as_json: bool
+    projects: Sequence[ProjectVerification],
+    runs: Sequence[Verification],
+    gone: Sequence[str],
+    *,
+    as_json: bool,
 ) -> None:
     found = [*runs, *(run for project in projects for run in project.runs)]
     document: dict[str, Any] = {
         "runs": [{**asdict(run), "intact": run.is_intact} for run in found],
-        "logs": [{"project_id": each.project_id, **asdict(each.log)} for each in projects],
+        "logs": [
+            {"project_id": each.project_id, **asdict(replace(each.log, kept=frozenset()))}
+            | {"kept": sorted(f"{head.position}:{head.hash}" for head in each.log.kept)}
+            for each in projects
+        ],
+        "missing": list(gone),
     }
     if as_json:
         show(document, as_json=True, text=str)
@@ -108,6 +146,10 @@ def _report(
     for each in projects:
         for fault in each.log.faults:
             say(f"{each.project_id}: {fault.reason}.")
+    for head in gone:
+        say(
+            f"No log contains the signed head {head}. A log was cut or rewritten after you kept it."
+        )
     say(_summary(found))
     for each in projects:
         count = f"{each.log.lines:,} signed heads"

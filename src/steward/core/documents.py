@@ -162,6 +162,17 @@ def read_json(text: str | bytes, *, largest: int = LARGEST) -> Any:
         raise Unreadable("JSON", 1, 1, str(problem)) from None
 
 
+def require_unique_keys(text: bytes) -> None:
+    """Refuses JSON that names a key twice in one object: readers differ in which of the two they take."""
+    # Most bodies are small. What is no JSON at all is told by whoever reads it.
+    try:
+        json.loads(text, object_pairs_hook=_unique)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        return
+    except ValueError as problem:
+        raise Unreadable("JSON", 1, 1, str(problem)) from None
+
+
 def require_shallow(text: str | bytes, deepest: int = DEEPEST) -> None:
     """Refuses JSON in which too much is nested, without parsing it: everything behind may then recurse."""
     opening = ("{", "[") if isinstance(text, str) else (b"{", b"[")

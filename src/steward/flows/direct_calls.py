@@ -3,6 +3,7 @@
 Policy may let such a call pass unasked; it is journaled, audited and undoable like any other.
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -63,10 +64,14 @@ class DirectCalls:
         self._tools = tools
         runs.programs[DIRECT_PROGRAM] = self._drive
 
-    async def run(self, access: Access, call: DirectCall) -> Called:
+    async def run(
+        self, access: Access, call: DirectCall, cancel: asyncio.Event | None = None
+    ) -> Called:
         """Makes the call and returns what it did; raises what stopped it, or NotDoneYet while somebody must approve."""
         request = self.request(access, call)
-        run, ended = await self._runs.start_and_drive(access.scope, access.user_id, request)
+        run, ended = await self._runs.start_and_drive(
+            access.scope, access.user_id, request, cancel=cancel
+        )
         return _called(run, ended)
 
     def start(self, access: Access, call: DirectCall) -> Run:

@@ -19,7 +19,7 @@ from steward.runs.model import (
 )
 from steward.runs.schedules import Missed, Schedule
 from steward.runs.service import Runs
-from steward.runs.verification import Fault, ProjectVerification, Signing, Verification
+from steward.runs.verification import Fault, KeptHead, ProjectVerification, Signing, Verification
 
 __all__ = [
     "UNCERTAIN",
@@ -32,6 +32,7 @@ __all__ = [
     "Found",
     "HeadLog",
     "Json",
+    "KeptHead",
     "Kind",
     "Missed",
     "Parked",

@@ -16,6 +16,7 @@ from steward.runs.heads import SignedHead, line_from
 from steward.runs.model import Run, Status
 from steward.runs.verification import (
     BlobCheck,
+    KeptHead,
     ProjectVerification,
     Record,
     Verification,
@@ -56,7 +57,10 @@ def payloads_in(folder: Path) -> set[str]:
 
 
 def verify_backup(
-    contents: Contents, keys: PublicKeys, approval_claim: ApprovalClaim
+    contents: Contents,
+    keys: PublicKeys,
+    approval_claim: ApprovalClaim,
+    kept: frozenset[KeptHead] = frozenset(),
 ) -> list[ProjectVerification]:
     """Every run of every project in a backup, and the logs of their signed heads."""
     runs = {row["id"]: _run(row) for row in contents.rows("runs")}
@@ -79,7 +83,7 @@ def verify_backup(
     by_project = sorted(found.keys() | logs.keys())
     return [
         ProjectVerification(
-            project, verify_log(logs[project], keys, project, runs), tuple(found[project])
+            project, verify_log(logs[project], keys, project, runs, kept), tuple(found[project])
         )
         for project in by_project
     ]

@@ -36,6 +36,7 @@ from steward.runs.topics import asked_topic, journal_topic, run_topic
 from steward.runs.verification import (
     BlobCheck,
     Fault,
+    KeptHead,
     ProjectVerification,
     Record,
     Verification,
@@ -89,22 +90,30 @@ class Runs:
         return new.run
 
     async def start_and_drive(
-        self, scope: Scope, author: str, request: RunRequest, lease: timedelta = LEASE
+        self,
+        scope: Scope,
+        author: str,
+        request: RunRequest,
+        lease: timedelta = LEASE,
+        cancel: asyncio.Event | None = None,
     ) -> tuple[Run, Json]:
         """Starts a run and drives it here until it is over or parked: for what somebody waits for.
 
         Returns the run and how it ended, as `outcome` tells it. No worker is called. If this process dies, the lease
-        runs out and any worker goes on.
+        runs out and any worker goes on. The author cancels it by setting `cancel`.
         """
         program = self._program(request.program)
         holder = f"{self._process}/{secrets.token_hex(4)}"
         new = self.records.prepared(scope, author, request, holder=holder, lease=lease)
         drive = Drive(self.parts, new.run, program, new)
-        keeping = asyncio.create_task(self._keep([drive], holder, lease))
+        beside = [asyncio.create_task(self._keep([drive], holder, lease))]
+        if cancel is not None:
+            beside.append(asyncio.create_task(_cancel_when(cancel, drive, author)))
         try:
             await self._drive(drive)
         finally:
-            keeping.cancel()
+            for task in beside:
+                task.cancel()
         if drive.ended is None:
             return await asyncio.to_thread(self.records.get, scope, new.run.id), None
         status, data = drive.ended
@@ -132,7 +141,9 @@ class Runs:
                 break
         return found
 
-    def verify_project(self, scope: Scope) -> ProjectVerification:
+    def verify_project(
+        self, scope: Scope, kept: frozenset[KeptHead] = frozenset()
+    ) -> ProjectVerification:
         """Every run of a project, newest first, and the whole log of their signed heads."""
 
         def read(statement: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
@@ -146,7 +157,7 @@ class Runs:
         # A blob that several runs name is read once.
         blobs = BlobCheck(self.parts.blobs.read)
         found = tuple(self._verify(scope, run_id, blobs) for run_id in run_ids)
-        log = verify_log(lines, self.heads.keys, project, run_ids)
+        log = verify_log(lines, self.heads.keys, project, run_ids, kept)
         return ProjectVerification(project, log, found)
 
     def sign_within(self, tx: Transaction, run_id: str) -> None:
@@ -372,3 +383,8 @@ class Runs:
         self._commit.close()
         if self._doorbell is not None:
             self._doorbell.close()
+
+
+async def _cancel_when(asked: asyncio.Event, drive: Drive, author: str) -> None:
+    await asked.wait()
+    drive.tell("cancel", author)

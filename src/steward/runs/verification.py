@@ -327,6 +327,14 @@ def _signing(run: Run, heads: Sequence[SignedHead], seen: _Seen) -> Signing:
 
 
 @dataclass(frozen=True)
+class KeptHead:
+    """A line that somebody wrote down elsewhere: a log that was cut or written again since does not have it."""
+
+    position: int
+    hash: str
+
+
+@dataclass(frozen=True)
 class LogVerification:
     """What a check of a project's whole log of heads found."""
 
@@ -334,12 +342,19 @@ class LogVerification:
     hash: str
     """The hash of its last line: keep it elsewhere, and a log that was cut can be told from a whole one."""
     faults: tuple[Fault, ...]
+    kept: frozenset[KeptHead] = frozenset()
+    """Those of the kept heads that were found in the log."""
 
 
 def verify_log(
-    lines: Iterable[SignedHead], keys: PublicKeys, project_id: str, run_ids: Iterable[str]
+    lines: Iterable[SignedHead],
+    keys: PublicKeys,
+    project_id: str,
+    run_ids: Iterable[str],
+    kept: frozenset[KeptHead] = frozenset(),
 ) -> LogVerification:
     """Checks that no line of a log is missing, added or changed, and that every run it names is there."""
+    held: set[KeptHead] = set()
     known = set(run_ids)
     gone: dict[str, None] = {}
     faults: list[Fault] = []
@@ -358,11 +373,13 @@ def verify_log(
         faults += found
         if line.run_id not in known:
             gone[line.run_id] = None
+        if not found:
+            held |= {KeptHead(line.position, line.hash)} & kept
         position, previous = line.position, line.hash
     faults += [
         Fault("log", f"the run {run_id} was signed and is not there any more") for run_id in gone
     ]
-    return LogVerification(position, previous, tuple(faults))
+    return LogVerification(position, previous, tuple(faults), frozenset(held))
 
 
 @dataclass(frozen=True)
