@@ -31,6 +31,12 @@ class SharingOut(Output):
     everyone: bool
 
 
+class TrialOut(Output):
+    deployment: int
+    revision: int
+    percent: int = Field(100, description="The share of runs that it gets.")
+
+
 class PlaybookOut(Output):
     id: str
     slug: str
@@ -41,6 +47,9 @@ class PlaybookOut(Output):
     head: int
     deployed: int | None
     previous: int | None = Field(description="The revision that rolling back would deploy.")
+    deployment: int | None = Field(description="The number of the deployment in force.")
+    canary: TrialOut | None = Field(description="A version that gets a share of the runs.")
+    shadow: TrialOut | None = Field(description="A version that runs beside each run.")
     owner: str
     allowed: SharingOut
     created_by: str

@@ -14,6 +14,7 @@ from steward.agents.threads import Threads
 from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.modelling import open_models
+from steward.app.parts import PartSources
 from steward.app.staffing import Planning, Staff, hire, put_to_work
 from steward.app.tracing import watch_runs
 from steward.broker.approval_claims import approval_claims
@@ -219,6 +220,9 @@ def open_steward(
         "connections": lambda scope: [each.name for each in connections.documents.listed(scope)],
         "skills": lambda scope: [each.name for each in skills.catalogue(scope)],
     }
+    playbooks.manifests.sources |= PartSources(
+        toolbox, skills, roster, connections, desk, governing.rulebook
+    ).by_kind()
     playbooks.needs.datasets = lambda scope, branch: workbench.datasets.workspace(
         scope, "steward"
     ).datasets(branch)

@@ -29,6 +29,8 @@ class Grant:
     parent_run: str | None = None
     revision: int | None = None
     """Which revision of the playbook it runs."""
+    deployment: int | None = None
+    """Which deployment of the playbook it belongs to: its parts are pinned there."""
     policies: tuple[str, ...] = ()
     """Policies that came with what is run: each must permit a call, beside those in force."""
     role: Role | None = None
@@ -44,6 +46,7 @@ class Grant:
             "playbook": self.playbook,
             "parent": self.parent_run,
             **({"revision": self.revision} if self.revision is not None else {}),
+            **({"deployment": self.deployment} if self.deployment is not None else {}),
             **({"policies": list(self.policies)} if self.policies else {}),
             **({"role": self.role.name} if self.role is not None else {}),
             **({"direct": True} if self.direct else {}),
@@ -59,6 +62,7 @@ class Grant:
             playbook=data.get("playbook"),
             parent_run=data.get("parent"),
             revision=data.get("revision"),
+            deployment=data.get("deployment"),
             policies=tuple(data.get("policies", ())),
             role=Role[data["role"]] if "role" in data else None,
             direct=data.get("direct") is True,
@@ -112,9 +116,10 @@ class TokenDesk:
             claims.branch,
             claims.playbook,
             execution.run.id,
-            mine.revision,
-            mine.policies,
-            mine.role,
+            revision=mine.revision,
+            deployment=mine.deployment,
+            policies=mine.policies,
+            role=mine.role,
         )
 
     def _claims(self, run: Run, grant: Json) -> Claims:

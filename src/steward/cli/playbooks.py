@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steward.cli import playbooks_keeping
+from steward.cli import playbooks_deploying, playbooks_keeping
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object
@@ -17,6 +17,7 @@ from steward.playbooks.packing import LARGEST_ZIP, is_zip, packed, unpacked
 
 app = typer.Typer(no_args_is_help=True)
 app.add_typer(playbooks_keeping.app)
+app.add_typer(playbooks_deploying.app)
 blueprints = typer.Typer(no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]
 
@@ -99,6 +100,10 @@ def import_playbooks(
     mine: Annotated[
         bool, typer.Option("--mine", help="Leave out owner and sharing; they become yours.")
     ] = False,
+    deploy: Annotated[
+        bool,
+        typer.Option("--deploy", help="Deploy what the files of 'export --deployed' say."),
+    ] = False,
 ) -> None:
     """Take playbooks in, all of them or none; a second time changes nothing."""
     exchange = here.steward.playbooks.exchange
@@ -108,6 +113,8 @@ def import_playbooks(
         content = read_bytes(source, LARGEST_ZIP)
         found = unpacked(content) if is_zip(content) else [Source(source.name, read_file(source))]
         done = exchange.bring_in_all(here.access, found, mine=mine, trial=trial)
+    if deploy and source.is_dir() and not trial:
+        done += here.steward.playbooks.deployment_files.read(here.access, source, done)
     rows = [(each.name, each.change.value, each.reason or "") for each in done]
     here.show(
         [{"name": name, "change": change, "reason": reason} for name, change, reason in rows],
@@ -127,36 +134,23 @@ def export_playbooks(
     folder: Annotated[
         Path, typer.Argument(help="Where to; made when it is missing. A name with .zip: one zip.")
     ],
+    *,
+    deployed: Annotated[
+        bool,
+        typer.Option("--deployed", help="Beside each, which version is deployed and what it pins."),
+    ] = False,
 ) -> None:
     """Write every playbook the person sees as a file of its own, for Git."""
     if folder.suffix.lower() == ".zip" and not folder.is_dir():
         write_private(folder, packed(here.steward.playbooks.exchange.files(here.access)))
         here.show([str(folder)], lambda: str(folder))
         return
-    written = here.steward.playbooks.exchange.write_folder(here.access, folder)
+    playbooks = here.steward.playbooks
+    written = playbooks.exchange.write_folder(here.access, folder)
+    if deployed:
+        written += playbooks.deployment_files.write(here.access, folder)
     names = [str(path) for path in written]
     here.show(names, lambda: "\n".join(names) or "No playbooks to write.")
-
-
-@app.command("deploy")
-@in_project
-def deploy_playbook(
-    here: Here,
-    name: Name,
-    *,
-    revision: Annotated[int | None, typer.Option(help="Number; unset: the newest.")] = None,
-) -> None:
-    """Make a revision the one that people and triggers run."""
-    card = here.steward.playbooks.deploying.deploy(here.access, name, revision)
-    here.show(asdict(card), lambda: f"Revision {card.deployed} is deployed.")
-
-
-@app.command("rollback")
-@in_project
-def roll_back_playbook(here: Here, name: Name) -> None:
-    """Deploy what was deployed before."""
-    card = here.steward.playbooks.deploying.roll_back(here.access, name)
-    here.show(asdict(card), lambda: f"Revision {card.deployed} is deployed again.")
 
 
 @blueprints.command("list")

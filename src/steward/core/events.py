@@ -20,7 +20,7 @@ _WORDS: Final = {
     "member": "changed removed",
     "models": "changed",
     "notification": "created",
-    "playbook": "created saved redrawn shared deployed changed deleted restored",
+    "playbook": "created saved redrawn shared deployed tried changed deleted restored",
     "policy": "changed",
     "project": "created updated deleted restored",
     "run": (

@@ -56,6 +56,7 @@ class Start:
     subject: str | None = None
     playbook: str | None = None
     revision: int | None = None
+    deployment: int | None = None
     policies: tuple[str, ...] = ()
     """Policies that come with the flow: each must permit a call, beside those in force."""
     queue: str = "cpu"
@@ -103,6 +104,7 @@ class Launcher:
             start.branch,
             start.playbook,
             revision=start.revision,
+            deployment=start.deployment,
             policies=start.policies,
             role=start.role,
         )

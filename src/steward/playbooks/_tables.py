@@ -61,3 +61,26 @@ revisions = Table(
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("playbook_id", "number"),
 )
+
+deployments = Table(
+    "playbook_deployments",
+    metadata,
+    *scope_columns(),
+    Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    # How it came about: deploy, rollback, canary, shadow.
+    Column("kind", String(20), nullable=False),
+    # The deployment whose parts it has once more, as after a rollback.
+    Column("of", Integer),
+    # One hash over everything that is pinned.
+    Column("hash", String(64), nullable=False),
+    Column("pins", Json, nullable=False),
+    Column("checks", Json, nullable=False),
+    Column("message", String(400), nullable=False),
+    Column("author", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    # Runs that were started while this one was tried out on a share of them.
+    Column("offered", Integer, nullable=False),
+    PrimaryKeyConstraint("playbook_id", "number"),
+)

@@ -55,6 +55,22 @@ class Card:
         return list(self.armed.get("history", ()))
 
     @property
+    def deployment(self) -> int | None:
+        """The number of the deployment that is in force; None where it was deployed before these were kept."""
+        found: int | None = self.armed.get("deployment")
+        return found
+
+    @property
+    def canary(self) -> Mapping[str, Any] | None:
+        """A deployment that gets a share of the runs: `deployment`, `revision`, `percent`."""
+        return self.armed.get("canary") if self.state is State.active else None
+
+    @property
+    def shadow(self) -> Mapping[str, Any] | None:
+        """A deployment that runs beside each run without any effect: `deployment`, `revision`."""
+        return self.armed.get("shadow") if self.state is State.active else None
+
+    @property
     def previous(self) -> int | None:
         """What was deployed before what is deployed now."""
         if self.state is not State.active:
@@ -83,9 +99,13 @@ class Revision:
         return read(self.text)[0]
 
 
+def playbook_row(tx: Transaction, playbook_id: str) -> sa.Row[Any] | None:
+    return tx.first(sa.select(tables.playbooks).where(_COLUMNS.id == playbook_id))
+
+
 def row_of(tx: Transaction, playbook_id: str) -> sa.Row[Any]:
     """The row of a playbook, whoever may see it."""
-    row = tx.first(sa.select(tables.playbooks).where(_COLUMNS.id == playbook_id))
+    row = playbook_row(tx, playbook_id)
     if row is None:
         raise NotFound("There is no such playbook.")
     return row

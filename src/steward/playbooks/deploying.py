@@ -1,19 +1,22 @@
 """Deploys revisions: which one is active, what triggers it, and the way back in one step."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.core.documents import Lined
-from steward.core.errors import Conflict, NotFound, Problem, StewardError
+from steward.core.errors import Conflict, Invalid, NotFound, Problem, StewardError
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, Revision, State
-from steward.playbooks.documents import as_json, refusal
-from steward.playbooks.library import Check, Library
+from steward.playbooks.deployments import Deployment, Deployments, Finding, Way
+from steward.playbooks.documents import as_json
+from steward.playbooks.library import Library
+from steward.playbooks.manifest import Manifests
 from steward.playbooks.people import People, subject_of
+from steward.playbooks.pins import Changed, Pin, changes_of
 from steward.playbooks.running import Running
 from steward.playbooks.trigger import TRIGGERS, Armed, Arming, Trigger
 from steward.runs import Json, Runs
+from steward.store import Transaction
 
 _MOST_HISTORY: Final = 100
 _PAGE: Final = 200
@@ -27,38 +30,146 @@ class _Watch:
     state: Json
 
 
+@dataclass(frozen=True)
+class Preparation:
+    """What deploying a revision would mean."""
+
+    revision: int
+    checks: list[Finding]
+    pins: list[Pin]
+    changed: list[Changed]
+    """Parts that are not what they are in the deployment in force."""
+
+    @property
+    def may_deploy(self) -> bool:
+        return all(each.state != "failed" for each in self.checks)
+
+
 class Deploying:
     def __init__(
-        self, library: Library, people: People, running: Running, runs: Runs, check: Check
+        self,
+        library: Library,
+        people: People,
+        running: Running,
+        runs: Runs,
+        manifests: Manifests,
+        deployments: Deployments,
     ) -> None:
         self._library = library
         self._people = people
         self._running = running
         self._runs = runs
-        self._check = check
+        self._manifests = manifests
+        self._deployments = deployments
 
-    def deploy(self, access: Access, named: str, number: int | None = None) -> Card:
+    def prepare(self, access: Access, named: str, number: int | None = None) -> Preparation:
+        """The checks before a deployment, what it would pin, and which parts differ from what runs now."""
+        access.require(Role.editor)
+        card = self._library.get(access, named)
+        revision = self._library.revision_of(access.scope, card, number or card.head)
+        checks = self._manifests.checks(access, revision)
+        if any(each.state == "failed" for each in checks):
+            return Preparation(revision.number, checks, [], [])
+        pins = self._manifests.pins(access, card, revision)
+        before = self._in_force(access, card)
+        changed = changes_of(before.pins, pins) if before is not None else []
+        return Preparation(revision.number, checks, pins, changed)
+
+    def deploy(
+        self, access: Access, named: str, number: int | None = None, message: str = ""
+    ) -> Card:
         """Makes a revision the active one (the newest, unless another is named); its triggers start it from now on."""
         access.require(Role.editor)
         card = self._library.get(access, named)
-        if card.state is State.archived:
-            raise Conflict("An archived playbook is not deployed; bring it back first.")
+        _refuse_archived(card)
         chosen = number or card.head
         history = [*card.history, chosen][-_MOST_HISTORY:]
-        return self._activate(access, card, chosen, history)
+        return self._activate(access, card, chosen, history, "deploy", message)
 
-    def roll_back(self, access: Access, named: str) -> Card:
-        """Goes back to the revision that was deployed before this one."""
+    def roll_back(
+        self, access: Access, named: str, *, to: int | None = None, message: str = ""
+    ) -> Card:
+        """Goes back to what was deployed before, with every part as it was pinned then.
+
+        `to` is the number of a deployment; unset: the last one of another revision.
+        """
         access.require(Role.editor)
         card = self._library.get(access, named)
-        if card.previous is None:
-            raise Conflict(
-                "There is no revision that was deployed before; deploy one by its number."
-            )
+        _refuse_archived(card)
         history = card.history
-        while history[-1] == card.deployed:
-            history.pop()
-        return self._activate(access, card, card.previous, history)
+        if to is not None:
+            target = self._deployments.get(access.scope, card.id, to)
+            history = [*history, target.revision][-_MOST_HISTORY:]
+        else:
+            if card.previous is None:
+                raise Conflict(
+                    "There is no revision that was deployed before; deploy one by its number."
+                )
+            while history[-1] == card.deployed:
+                history.pop()
+            found = self._deployments.latest_of(access.scope, card.id, card.previous)
+            if found is None:
+                # It was deployed before deployments were kept: what is there now is pinned.
+                return self._activate(access, card, card.previous, history, "rollback", message)
+            target = found
+        return self._activate(access, card, target.revision, history, "rollback", message, target)
+
+    def listed(
+        self, access: Access, named: str, *, before: int | None = None, limit: int = 50
+    ) -> list[Deployment]:
+        card = self._library.get(access, named)
+        return self._deployments.listed(access.scope, card.id, before=before, limit=limit)
+
+    def look(self, access: Access, named: str, number: int) -> tuple[Deployment, list[Changed]]:
+        """A deployment, and which of its parts are no longer what they were."""
+        card = self._library.get(access, named)
+        found = self._deployments.get(access.scope, card.id, number)
+        revision = self._library.revision_of(access.scope, card, found.revision)
+        try:
+            now = self._manifests.pins(access, card, revision)
+        except Invalid:
+            return found, []
+        return found, changes_of(found.pins, now)
+
+    def try_out(
+        self,
+        access: Access,
+        named: str,
+        way: Way,
+        number: int | None,
+        *,
+        percent: int = 0,
+        message: str = "",
+    ) -> Card:
+        """Gives a revision a share of the runs (`canary`), or lets it run beside them without effects (`shadow`)."""
+        access.require(Role.editor)
+        card = self._library.get(access, named)
+        if card.state is not State.active:
+            raise Conflict("Deploy a version first; then another one can be tried beside it.")
+        revision = self._library.revision_of(access.scope, card, number or card.head)
+        if revision.number == card.deployed:
+            raise Conflict(
+                f"Revision {revision.number} is deployed already; choose another one to try."
+            )
+        checks = self._checked(access, revision)
+        pins = self._manifests.pins(access, card, revision)
+
+        def keep(tx: Transaction) -> Json:
+            made = self._deployments.add_within(
+                tx, access, card.id, revision.number, way, pins, checks, message
+            )
+            tried = {"deployment": made, "revision": revision.number}
+            return {way: tried | ({"percent": percent} if way == "canary" else {})}
+
+        return self._library.try_out(access, card, card.armed, keep)
+
+    def end_trial(self, access: Access, named: str, way: Way) -> Card:
+        """Ends a canary or a shadow: all runs are of the deployed version again."""
+        access.require(Role.editor)
+        card = self._library.get(access, named)
+        if not card.armed.get(way):
+            return card
+        return self._library.try_out(access, card, card.armed, lambda _tx: {way: None})
 
     def archive(self, access: Access, named: str) -> Card:
         """The first step of deleting: it does not run any more, and nothing is lost."""
@@ -80,7 +191,11 @@ class Deploying:
         draft = self._library.mark(access, card, State.draft, card.armed)
         if card.deployed is None:
             return draft
-        return self._activate(access, draft, card.deployed, card.history)
+        before = self._in_force(access, card)
+        said = "Brought back from the archive"
+        return self._activate(
+            access, draft, card.deployed, card.history, "deploy", said, target=before
+        )
 
     def triggers(self, access: Access, named: str) -> list[Armed]:
         """The triggers of the deployed revision, with their next moments."""
@@ -127,14 +242,46 @@ class Deploying:
             return self.deploy(access, named)
         return saved
 
-    def _activate(self, access: Access, card: Card, number: int, history: list[int]) -> Card:
+    def _in_force(self, access: Access, card: Card) -> Deployment | None:
+        number = card.deployment
+        return None if number is None else self._deployments.get(access.scope, card.id, number)
+
+    def _checked(self, access: Access, revision: Revision) -> list[Finding]:
+        """What the checks found, if nothing of it forbids a deployment."""
+        checks = self._manifests.checks(access, revision)
+        # What was right when it was saved may name a tool that is gone.
+        failed = [each for each in checks if each.state == "failed"]
+        if failed:
+            said = " ".join(each.message for each in failed)
+            raise Invalid(
+                f"Revision {revision.number} cannot be deployed. {said}",
+                problems=[Problem(f"/{each.check}", each.message) for each in failed],
+            )
+        return checks
+
+    def _activate(
+        self,
+        access: Access,
+        card: Card,
+        number: int,
+        history: list[int],
+        way: Way,
+        message: str,
+        target: Deployment | None = None,
+    ) -> Card:
+        """With a `target`, its pins count again; otherwise those of this moment."""
         revision = self._library.revision_of(access.scope, card, number)
         playbook = revision.playbook
-        # What was right when it was saved may name a tool that is gone.
-        problems: list[Problem] = list(self._check(access, playbook))
-        if problems:
-            raise refusal(f"Revision {number} cannot be deployed", problems, Lined(None, {}))
-        arming = self._arming(access, card, revision)
+        checks = self._checked(access, revision)
+        pins = target.pins if target else self._manifests.pins(access, card, revision)
+        number_of_target = target.number if target else None
+
+        def keep(tx: Transaction) -> int:
+            return self._deployments.add_within(
+                tx, access, card.id, number, way, pins, checks, message, number_of_target
+            )
+
+        arming = self._arming(access, card, revision, pins)
         states = {
             trigger.name: state
             for trigger in playbook.triggers
@@ -142,7 +289,7 @@ class Deploying:
         }
         armed = {"triggers": states, "history": history}
         try:
-            deployed = self._library.deploy(access, card, number, armed)
+            deployed = self._library.deploy(access, card, number, armed, keep, message)
         except StewardError:
             for trigger in playbook.triggers:
                 if trigger.name in states:
@@ -168,15 +315,24 @@ class Deploying:
             if schedule_id not in keeping:
                 schedules.delete(access.scope, schedule_id)
 
-    def _arming(self, access: Access, card: Card, revision: Revision) -> Arming:
+    def _arming(
+        self, access: Access, card: Card, revision: Revision, pins: Sequence[Pin] = ()
+    ) -> Arming:
         viewer = self._people.viewer(access)
         return Arming(
             access.scope,
             access.user_id,
             card.title,
             self._runs,
-            lambda inputs: self._running.request(access.scope, viewer, card, revision, inputs),
+            lambda inputs: self._running.request(
+                access.scope, viewer, card, revision, inputs, pins=pins
+            ),
         )
+
+
+def _refuse_archived(card: Card) -> None:
+    if card.state is State.archived:
+        raise Conflict("An archived playbook is not deployed; bring it back first.")
 
 
 def _name(trigger: Mapping[str, Any]) -> str:

@@ -169,14 +169,14 @@ class Exchange:
                 f"{card.folder}/{card.slug}.yaml".removeprefix("/"),
                 self._library.text(access, card.id),
             )
-            for card in self._everything(access)
+            for card in self.everything(access)
         )
         return sorted(found)
 
     def write_folder(self, access: Access, folder: Path) -> list[Path]:
         """Writes every playbook the caller sees, in the folders of the library; only their owner reads the files."""
         written = []
-        for card in self._everything(access):
+        for card in self.everything(access):
             place = folder.joinpath(*[part for part in card.folder.split("/") if part])
             _make_private(folder, place)
             path = place / f"{card.slug}.yaml"
@@ -193,7 +193,8 @@ class Exchange:
         sources = [_source(folder, path) for path in _files(folder)]
         return self.bring_in_all(access, sources, mine=mine, trial=trial)
 
-    def _everything(self, access: Access) -> Iterator[Card]:
+    def everything(self, access: Access) -> Iterator[Card]:
+        """Every playbook that the caller sees, put away or not."""
         after: str | None = None
         states = tuple(State)
         while page := self._library.listed(access, states=states, after=after, limit=200):

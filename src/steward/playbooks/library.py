@@ -24,9 +24,11 @@ from steward.playbooks.cards import (
     row_of,
 )
 from steward.playbooks.changes import changes_between
+from steward.playbooks.comparison import Comparison, compare
 from steward.playbooks.documents import as_yaml, read, refusal, source_of, without_people
 from steward.playbooks.model import Allowed, Playbook
 from steward.playbooks.people import People, Viewer, visible
+from steward.runs import Json
 from steward.store import Database, EventLog, Scope, Transaction
 
 UNDO_WINDOW: Final = timedelta(days=30)
@@ -132,6 +134,12 @@ class Library:
         old = self.revision_of(access.scope, card, left).playbook
         new = self.revision_of(access.scope, card, right).playbook
         return changes_between(old, new)
+
+    def comparison(self, access: Access, named: str, left: int, right: int) -> Comparison:
+        """Two revisions side by side, node by node and field by field."""
+        card = self.get(access, named)
+        old = self.revision_of(access.scope, card, left)
+        return compare(old, self.revision_of(access.scope, card, right))
 
     def text(self, access: Access, named: str, number: int | None = None) -> str:
         """The playbook as it is exported: a revision, and who may see it now."""
@@ -274,14 +282,40 @@ class Library:
             self._share(tx, row, owner_id, shared)
             return card_of_row(row_of(tx, card.id))
 
-    def deploy(self, access: Access, card: Card, number: int, armed: Mapping[str, Any]) -> Card:
-        """Makes a revision the active one."""
+    def deploy(
+        self,
+        access: Access,
+        card: Card,
+        number: int,
+        armed: Mapping[str, Any],
+        keep: Callable[[Transaction], int],
+        message: str,
+    ) -> Card:
+        """Makes a revision the active one; `keep` writes the deployment down and answers with its number."""
         with self._database.write(access.scope) as tx:
             self._current(tx, access, card.id, card.version)
             numbered(tx, card.id, number)
-            self._change(tx, card.id, deployed=number, armed=dict(armed), state=State.active.value)
+            kept = {**armed, "deployment": keep(tx)}
+            self._change(tx, card.id, deployed=number, armed=kept, state=State.active.value)
             told = {"revision": number, "before": card.deployed, "by": access.user_id}
+            told |= {"deployment": kept["deployment"], "message": message[:400]}
             self._events.append(tx, "playbook.deployed", card.id, told)
+            return card_of_row(row_of(tx, card.id))
+
+    def try_out(
+        self,
+        access: Access,
+        card: Card,
+        armed: Mapping[str, Any],
+        keep: Callable[[Transaction], Json],
+    ) -> Card:
+        """Changes which deployments are tried beside the active one; `keep` answers with what to remember."""
+        with self._database.write(access.scope) as tx:
+            self._current(tx, access, card.id, card.version)
+            tried = keep(tx)
+            self._change(tx, card.id, armed={**armed, **tried})
+            told = {"by": access.user_id, **{name: each for name, each in tried.items() if each}}
+            self._events.append(tx, "playbook.tried", card.id, told)
             return card_of_row(row_of(tx, card.id))
 
     def mark(self, access: Access, card: Card, state: State, armed: Mapping[str, Any]) -> Card:
@@ -439,5 +473,6 @@ def _purge(tx: Transaction, before: datetime) -> None:
     gone = tx.rows(sa.select(_COLUMNS.id).where(_COLUMNS.deleted_at <= before))
     ids = [row.id for row in gone]
     if ids:
+        tx.execute(sa.delete(tables.deployments).where(tables.deployments.c.playbook_id.in_(ids)))
         tx.execute(sa.delete(tables.revisions).where(_REVISIONS.playbook_id.in_(ids)))
         tx.execute(sa.delete(tables.playbooks).where(_COLUMNS.id.in_(ids)))

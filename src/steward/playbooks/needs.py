@@ -73,7 +73,7 @@ class Needs:
         if wanted_data:
             there = {each.name: each for each in self.datasets(scope, branch)}
             found += [_dataset(need, there, tells=tells) for need in wanted_data]
-        wanted = list(dict.fromkeys(_connections(flow)))
+        wanted = list(dict.fromkeys(connections_in(flow)))
         if wanted:
             known = list(self.connections(scope))
             found += [_connection(name, known, tells=tells) for name in wanted]
@@ -185,7 +185,7 @@ def _connection(name: str, known: list[str], *, tells: bool) -> Need:
     return Need("connection", name, name, f"{said}; an editor adds it under Connections")
 
 
-def _connections(flow: Flow) -> Iterator[str]:
+def connections_in(flow: Flow) -> Iterator[str]:
     """Connections that steps name as they are; one that an expression names is known only later."""
     for node in flow.nodes:
         called = node.tool_call()

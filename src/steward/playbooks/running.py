@@ -1,38 +1,59 @@
 """Starts playbooks as runs: by people, by their triggers, and as sub-runs of other runs."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from steward.broker.broker import Broker
 from steward.broker.grants import Grant
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Artifact, Outcome, Preview, Risk, ToolContext
-from steward.core.errors import Conflict, Denied, Invalid, NotFound
+from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
 from steward.data.versions import MAIN
 from steward.flows import Flow, dump_flow, pinned
 from steward.flows.launch import Launcher, Start
 from steward.identity import Access, Role
-from steward.playbooks.cards import Card, Revision, State
+from steward.playbooks.cards import (
+    Card,
+    Revision,
+    State,
+    card_of_row,
+    numbered,
+    playbook_row,
+    revision_of_row,
+)
 from steward.playbooks.compiling import compiled, policy_text
+from steward.playbooks.deployments import Deployment, Deployments, takes_canary, within
 from steward.playbooks.library import Library
+from steward.playbooks.manifest import called_revision
 from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Need, Needs
-from steward.playbooks.people import People, Viewer, subject_of
+from steward.playbooks.people import SUBJECT, People, Viewer, subject_of
+from steward.playbooks.pins import Pin, pinned_version, with_versions
 from steward.runs import Json, Parked, Run, RunRequest, Runs, Status
 from steward.runs.projection import calls_of
-from steward.store import Scope
+from steward.store import Database, Scope, Transaction
 
 Part = tuple[Playbook, Flow]
 DEEPEST: Final = 5
 """Playbooks that call one another."""
 
 
+@dataclass(frozen=True)
+class Version:
+    """A revision, with the deployment whose parts its runs use where there is one."""
+
+    revision: Revision
+    deployment: Deployment | None
+
+
 class Running:
     def __init__(
         self,
+        database: Database,
         library: Library,
+        deployments: Deployments,
         people: People,
         runs: Runs,
         launcher: Launcher,
@@ -40,7 +61,9 @@ class Running:
         rulebook: Rulebook,
         needs: Needs,
     ) -> None:
+        self._database = database
         self._library = library
+        self._deployments = deployments
         self._people = people
         self._runs = runs
         self._launcher = launcher
@@ -65,22 +88,88 @@ class Running:
         card = self._library.get(access, named)
         if card.state is State.archived:
             raise Conflict("An archived playbook does not run; bring it back first.")
-        number = revision or card.deployed
-        if number is None or number != card.deployed:
-            if access.role < Role.editor:
-                raise Denied(
-                    f"{card.title} runs once an editor has deployed a revision of it."
-                    if card.deployed is None
-                    else "Only editors try revisions that are not deployed."
-                )
-            number = number or card.head
-        chosen = self._library.revision_of(access.scope, card, number)
+        chosen = self.chosen(access, card, revision)
         parts: list[Part] = []
         request = self.request(
-            access.scope, viewer, card, chosen, inputs, branch=branch, into=parts
+            access.scope,
+            viewer,
+            card,
+            chosen.revision,
+            inputs,
+            branch=branch,
+            into=parts,
+            deployment=chosen.deployment,
         )
         self._needs.require(access.scope, access.role, parts, branch, request.inputs)
         return self._runs.start(access.scope, access.user_id, request)
+
+    def chosen(self, access: Access, card: Card, revision: int | None = None) -> "Version":
+        """The version that a run of this person gets: the deployed one or the canary, or the one they name."""
+        scope = access.scope
+        if revision is None and card.deployed is not None:
+            with self._database.write(scope) if card.canary else self._database.read(scope) as tx:
+                return self._version(tx, card)
+        if revision is not None:
+            deployment = (
+                self._deployments.get(scope, card.id, card.deployment)
+                if revision == card.deployed and card.deployment is not None
+                else self._deployments.latest_of(scope, card.id, revision)
+            )
+            known = deployment is not None and access.role is not Role.runner
+            if known or revision == card.deployed or access.role >= Role.editor:
+                return Version(self._library.revision_of(scope, card, revision), deployment)
+        if access.role < Role.editor:
+            raise Denied(
+                f"{card.title} runs once an editor has deployed a revision of it."
+                if card.deployed is None
+                else "Only editors try revisions that were never deployed."
+            )
+        return Version(self._library.revision_of(scope, card, card.head), None)
+
+    def _version(self, tx: Transaction, card: Card) -> "Version":
+        """The deployed version, or the canary where this run is one of its share."""
+        number, canary = card.deployment, card.canary
+        if canary is not None and takes_canary(
+            tx, card.id, canary["deployment"], canary["percent"]
+        ):
+            number = canary["deployment"]
+        deployment = None if number is None else within(tx, card.id, number)
+        revision = deployment.revision if deployment is not None else card.deployed
+        return Version(revision_of_row(numbered(tx, card.id, revision or card.head)), deployment)
+
+    def on_schedule(self, tx: Transaction, author: str, request: RunRequest) -> RunRequest:
+        """What a schedule starts: what it was armed with, or the canary where this run is one of its share."""
+        playbook_id = (request.subject or "").removeprefix(SUBJECT)
+        if playbook_id == request.subject or not isinstance(request.inputs, dict):
+            return request
+        row = playbook_row(tx, playbook_id)
+        if row is None:
+            return request
+        card = card_of_row(row)
+        grant = Grant.from_json(request.grant)
+        if grant.revision == card.deployed and card.deployment is not None:
+            # The schedule was made before its deployment had a number.
+            numbered_grant = replace(grant, deployment=card.deployment)
+            request = replace(request, grant=numbered_grant.to_json())
+        if card.canary is None:
+            return request
+        version = self._version(tx, card)
+        if version.revision.number == card.deployed:
+            return request
+        try:
+            viewer = self._people.author(tx.project, author)
+            return self.request(
+                tx.project,
+                viewer,
+                card,
+                version.revision,
+                request.inputs,
+                branch=grant.branch,
+                deployment=version.deployment,
+            )
+        except StewardError:
+            # What cannot be tried holds up no schedule.
+            return request
 
     def needs(self, access: Access, named: str, *, branch: str = "main") -> list[Need]:
         """What the revision that would run needs, each with what is missing."""
@@ -99,19 +188,25 @@ class Running:
         *,
         branch: str = "main",
         into: list[Part] | None = None,
+        deployment: Deployment | None = None,
+        pins: Sequence[Pin] = (),
     ) -> RunRequest:
         """What a run of this revision is started with: everything is pinned, and no tool granted but those named.
 
-        `into` is given the playbook and those that it takes in as parts, with the flow of each.
+        `into` is given the playbook and those that it takes in as parts, with the flow of each. A `deployment` says
+        which versions of other parts count; `pins` are those of one that is about to be written down.
         """
+        pinned_parts = deployment.pins if deployment is not None else pins
         playbook = revision.playbook
         parts = [] if into is None else into
         parts.append((playbook, compiled(playbook)))
         policies = [policy_text(playbook)]
 
         def find(name: str) -> Flow:
-            inner = self._library.seen_by(scope, viewer, name)
-            used = self._deployed(scope, inner)
+            slug, _, number = name.partition("@")
+            inner = self._library.seen_by(scope, viewer, slug)
+            fixed = called_revision(inner, number, pinned_version(pinned_parts, name))
+            used = self._library.revision_of(scope, inner, fixed)
             policies.append(policy_text(used.playbook))
             parts.append((used.playbook, compiled(used.playbook)))
             return parts[-1][1]
@@ -119,7 +214,7 @@ class Running:
         flow = pinned(parts[0][1], find)
         request = self._launcher.request(
             Start(
-                document=dump_flow(flow),
+                document=with_versions(dump_flow(flow), pinned_parts),
                 inputs=inputs,
                 title=playbook.title,
                 branch=branch,
@@ -127,6 +222,7 @@ class Running:
                 subject=subject_of(card.id),
                 playbook=card.slug,
                 revision=revision.number,
+                deployment=deployment.number if deployment is not None else None,
                 policies=tuple(text for text in policies if text),
             ),
             scope,
@@ -137,11 +233,6 @@ class Running:
         highest = max(risks, key=lambda risk: risk.rank, default=Risk.read)
         grant = replace(grant, tools=tools, highest_risk=highest)
         return replace(request, grant=grant.to_json())
-
-    def _deployed(self, scope: Scope, card: Card) -> Revision:
-        if card.state is not State.active or card.deployed is None:
-            raise Conflict(f"{card.title} is not deployed; an editor deploys it first.")
-        return self._library.revision_of(scope, card, card.deployed)
 
     # The service of the tool `call_playbook`
 
@@ -189,12 +280,20 @@ class Running:
         viewer = self._people.author(context.scope, context.author)
         if not viewer.role.acts:
             raise Denied("Calling a playbook needs the role operator.")
-        card = self._library.seen_by(context.scope, viewer, named)
+        slug, _, wanted_number = named.partition("@")
+        card = self._library.seen_by(context.scope, viewer, slug)
         self._refuse_circle(parent, card)
-        revision = self._deployed(context.scope, card)
+        version = self._called_version(context.scope, parent, card, named, wanted_number)
         parts: list[Part] = []
         request = self.request(
-            context.scope, viewer, card, revision, inputs, branch=context.branch, into=parts
+            context.scope,
+            viewer,
+            card,
+            version.revision,
+            inputs,
+            branch=context.branch,
+            into=parts,
+            deployment=version.deployment,
         )
         self._needs.require(context.scope, viewer.role, parts, context.branch, request.inputs)
         mine = Grant.from_json(self._runs.request(context.scope, parent.id).grant)
@@ -219,6 +318,20 @@ class Running:
             policies=(*mine.policies, *([own] if own else []), *wanted.policies),
         )
         return card, replace(request, grant=grant.to_json())
+
+    def _called_version(
+        self, scope: Scope, parent: Run, card: Card, named: str, number: str
+    ) -> "Version":
+        """The version that a call names, that the caller's deployment pinned, or that is deployed."""
+        mine = Grant.from_json(self._runs.request(scope, parent.id).grant)
+        pinned_number: int | None = None
+        caller = (parent.subject or "").removeprefix(SUBJECT)
+        if mine.deployment is not None and caller != parent.subject:
+            deployment = self._deployments.get(scope, caller, mine.deployment)
+            pinned_number = pinned_version(deployment.pins, named)
+        chosen = called_revision(card, number, pinned_number)
+        revision = self._library.revision_of(scope, card, chosen)
+        return Version(revision, self._deployments.latest_of(scope, card.id, chosen))
 
     def _refuse_circle(self, parent: Run, card: Card) -> None:
         above: Run | None = parent

@@ -18,11 +18,15 @@ from steward.playbooks.blueprint import Blueprints
 from steward.playbooks.building import Building, chosen, yaml_of
 from steward.playbooks.compiling import problems
 from steward.playbooks.deploying import Deploying
+from steward.playbooks.deployment_files import DeploymentFiles
+from steward.playbooks.deployments import Deployments
 from steward.playbooks.exchange import Exchange
 from steward.playbooks.library import Library
+from steward.playbooks.manifest import Manifests
 from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Needs
 from steward.playbooks.people import People
+from steward.playbooks.retries import Retries
 from steward.playbooks.running import Running
 from steward.runs import Json, Runs
 from steward.store import Database, EventLog, Scope
@@ -54,11 +58,26 @@ class Playbooks:
         self.people = People(database, members, groups)
         self.library = Library(database, events, clock, ids, self.people, self.problems)
         self.needs = Needs(connections=lambda scope: list(self.names["connections"](scope)))
+        self.deployments = Deployments(database, clock)
+        self.manifests = Manifests(self.library, self.people, self.needs, self.problems)
         self.running = Running(
-            self.library, self.people, runs, launcher, broker, rulebook, self.needs
+            database,
+            self.library,
+            self.deployments,
+            self.people,
+            runs,
+            launcher,
+            broker,
+            rulebook,
+            self.needs,
         )
-        self.deploying = Deploying(self.library, self.people, self.running, runs, self.problems)
+        runs.schedules.choose = self.running.on_schedule
+        self.deploying = Deploying(
+            self.library, self.people, self.running, runs, self.manifests, self.deployments
+        )
+        self.retries = Retries(self.library, self.people, self.running, runs)
         self.exchange = Exchange(self.library, database)
+        self.deployment_files = DeploymentFiles(self.library, self.deploying, self.exchange)
         self.blueprints = Blueprints(home, self.library)
         self.building = Building(self.library, self.people)
 

@@ -1,5 +1,6 @@
 """Schedules: cron rows with a time zone; each moment fires once, however many workers look."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -22,6 +23,9 @@ _COLUMNS = tables.schedules.c
 _LATE: Final = timedelta(minutes=2)
 """A moment that is later than this was missed: no worker was there."""
 _MOST_MISSED: Final = 1000
+
+
+Choose = Callable[[Transaction, str, RunRequest], RunRequest]
 
 
 class Missed(StrEnum):
@@ -57,6 +61,8 @@ class Schedules:
         self._events = events
         self._clock = clock
         self._ids = ids
+        self.choose: Choose = lambda _tx, _author, request: request
+        """What is started at a moment, where that is not simply what the schedule has."""
 
     def create(
         self,
@@ -152,6 +158,7 @@ class Schedules:
             for moment in moments:
                 inputs = {**found.request.inputs, "scheduled_at": moment.isoformat()}
                 request = RunRequest(**{**asdict(found.request), "inputs": inputs})
+                request = self.choose(tx, found.created_by, request)
                 self._records.start_within(tx, found.created_by, request)
             tx.execute(
                 sa.update(tables.schedules)

@@ -232,6 +232,11 @@ class Runs:
         kept = prefix(self.journal.entries(scope, run_id), at)
         return self.records.start_fork(scope, author, request, source, kept)
 
+    def go_on(self, scope: Scope, author: str, source: Run, request: RunRequest, at: str) -> Run:
+        """A new run with a request of its own that keeps what an ended one did before step `at`."""
+        kept = prefix(self.journal.entries(scope, source.id), at)
+        return self.records.start_fork(scope, author, request, source, kept)
+
     def diff(self, scope: Scope, left: str, right: str) -> list[StepDifference]:
         self.records.get(scope, left)
         self.records.get(scope, right)

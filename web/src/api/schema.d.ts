@@ -2259,6 +2259,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/canary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Start Canary
+         * @description Gives a revision a share of the runs; the others stay with the deployed one.
+         */
+        put: operations["start_canary"];
+        post?: never;
+        /**
+         * End Canary
+         * @description All runs are of the deployed revision again.
+         */
+        delete: operations["end_canary"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Playbook Revisions
+         * @description Two revisions side by side: nodes added, removed, changed or moved, each with its fields.
+         */
+        get: operations["compare_playbook_revisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/playbooks/{playbook_id}/deploy": {
         parameters: {
             query?: never;
@@ -2270,9 +2314,49 @@ export interface paths {
         put?: never;
         /**
          * Deploy Playbook
-         * @description Makes a revision the one that people and triggers run.
+         * @description Makes a revision the one that people and triggers run, with everything around it pinned.
          */
         post: operations["deploy_playbook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/deployments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Deployments
+         * @description Newest first.
+         */
+        get: operations["list_deployments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/deployments/{deployment}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Deployment
+         * @description A deployment with every part that it pins, and which of them have changed since.
+         */
+        get: operations["read_deployment"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2319,6 +2403,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/preparation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prepare Deployment
+         * @description The checks before a deployment, and what it would pin.
+         */
+        get: operations["prepare_deployment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/playbooks/{playbook_id}/restore": {
         parameters: {
             query?: never;
@@ -2330,6 +2434,26 @@ export interface paths {
         put?: never;
         /** Restore Playbook */
         post: operations["restore_playbook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/retries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Playbook Runs
+         * @description Runs again what has ended: with the same version or another, from the start or from a step.
+         */
+        post: operations["retry_playbook_runs"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2384,7 +2508,7 @@ export interface paths {
         put?: never;
         /**
          * Roll Back Playbook
-         * @description Deploys what was deployed before.
+         * @description Deploys what was deployed before, with every part as it was pinned then.
          */
         post: operations["roll_back_playbook"];
         delete?: never;
@@ -4817,6 +4941,15 @@ export interface components {
             /** Tool */
             tool: string;
         };
+        /** ChangedPinOut */
+        ChangedPinOut: {
+            after: components["schemas"]["PinOut"] | null;
+            before: components["schemas"]["PinOut"] | null;
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+        };
         /** ChangesIn */
         ChangesIn: {
             /** Changes */
@@ -5200,6 +5333,27 @@ export interface components {
             /** Undoes */
             undoes: string | null;
         };
+        /** ComparisonOut */
+        ComparisonOut: {
+            /** Edges */
+            edges: components["schemas"]["EdgeChangeOut"][];
+            /** Left */
+            left: number;
+            /** Nodes */
+            nodes: components["schemas"]["NodeChangeOut"][];
+            /**
+             * Placed
+             * @description Nodes that are only drawn elsewhere.
+             */
+            placed: string[];
+            /** Right */
+            right: number;
+            /**
+             * Settings
+             * @description What differs outside the graph.
+             */
+            settings: components["schemas"]["FieldChangeOut"][];
+        };
         /**
          * ConfirmedQuestion
          * @description A question with the reading that a person confirmed; an example for rules and models.
@@ -5577,10 +5731,81 @@ export interface components {
         /** DeployIn */
         DeployIn: {
             /**
+             * Message
+             * @description Why, for the list of deployments.
+             * @default
+             */
+            message?: string;
+            /**
              * Revision
              * @description Unset: the newest.
              */
             revision?: number | null;
+        };
+        /** DeploymentDetail */
+        DeploymentDetail: {
+            /** Author */
+            author: string;
+            /** Checks */
+            checks: components["schemas"]["FindingOut"][];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Drift
+             * @description Parts that have changed since.
+             */
+            drift: components["schemas"]["ChangedPinOut"][];
+            /** Hash */
+            hash: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "deploy" | "rollback" | "canary" | "shadow";
+            /** Message */
+            message: string;
+            /** Number */
+            number: number;
+            /**
+             * Of
+             * @description The deployment whose parts it has once more.
+             */
+            of: number | null;
+            /** Pins */
+            pins: components["schemas"]["PinOut"][];
+            /** Revision */
+            revision: number;
+        };
+        /** DeploymentOut */
+        DeploymentOut: {
+            /** Author */
+            author: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Hash */
+            hash: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "deploy" | "rollback" | "canary" | "shadow";
+            /** Message */
+            message: string;
+            /** Number */
+            number: number;
+            /**
+             * Of
+             * @description The deployment whose parts it has once more.
+             */
+            of: number | null;
+            /** Revision */
+            revision: number;
         };
         /** DiffOut */
         DiffOut: {
@@ -5637,6 +5862,20 @@ export interface components {
             replayed: unknown;
             /** What */
             what: string;
+        };
+        /** EdgeChangeOut */
+        EdgeChangeOut: {
+            /** After */
+            after: string;
+            /** Before */
+            before: string;
+            /** Port */
+            port: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "added" | "removed";
         };
         /** EntryChangeOut */
         EntryChangeOut: {
@@ -5945,6 +6184,19 @@ export interface components {
          * @enum {string}
          */
         Extent: "single" | "batch" | "session";
+        /** FieldChangeOut */
+        FieldChangeOut: {
+            /** After */
+            after: unknown;
+            /** Before */
+            before: unknown;
+            /** Is There */
+            is_there: boolean;
+            /** Pointer */
+            pointer: string;
+            /** Was There */
+            was_there: boolean;
+        };
         /** FileChangeOut */
         FileChangeOut: {
             /** Cut */
@@ -6053,6 +6305,18 @@ export interface components {
              * @default []
              */
             values?: unknown[];
+        };
+        /** FindingOut */
+        FindingOut: {
+            /** Check */
+            check: string;
+            /** Message */
+            message: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "passed" | "warning" | "failed";
         };
         /** FlowIn */
         FlowIn: {
@@ -6800,6 +7064,27 @@ export interface components {
              */
             token: string;
         };
+        /** NodeChangeOut */
+        NodeChangeOut: {
+            /** Fields */
+            fields: components["schemas"]["FieldChangeOut"][];
+            /** From Key */
+            from_key: string | null;
+            /**
+             * Key
+             * @description The node, as the canvas names it: `outer/inner` inside another.
+             */
+            key: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "added" | "removed" | "changed" | "moved";
+            /** Title */
+            title: string;
+            /** Type */
+            type: string;
+        };
         /** NodeTypeOut */
         NodeTypeOut: {
             /** Description */
@@ -7005,6 +7290,13 @@ export interface components {
         Page_DefinitionsRevisionOut_: {
             /** Items */
             items: components["schemas"]["DefinitionsRevisionOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[DeploymentOut] */
+        Page_DeploymentOut_: {
+            /** Items */
+            items: components["schemas"]["DeploymentOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7284,6 +7576,22 @@ export interface components {
             /** Start */
             start?: string | null;
         };
+        /** PinOut */
+        PinOut: {
+            /**
+             * Fixed
+             * @description Whether runs use exactly this; otherwise a change of it is told.
+             */
+            fixed: boolean;
+            /** Hash */
+            hash: string;
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Version */
+            version: string;
+        };
         /** PlanAgentOut */
         PlanAgentOut: {
             /** Description */
@@ -7365,6 +7673,8 @@ export interface components {
         /** PlaybookDetail */
         PlaybookDetail: {
             allowed: components["schemas"]["SharingOut"];
+            /** @description A version that gets a share of the runs. */
+            canary: components["schemas"]["TrialOut"] | null;
             /**
              * Created At
              * Format: date-time
@@ -7376,6 +7686,11 @@ export interface components {
             deleted_at: string | null;
             /** Deployed */
             deployed: number | null;
+            /**
+             * Deployment
+             * @description The number of the deployment in force.
+             */
+            deployment: number | null;
             /**
              * Document
              * @description The newest revision.
@@ -7418,6 +7733,8 @@ export interface components {
              * @description The revision that rolling back would deploy.
              */
             previous: number | null;
+            /** @description A version that runs beside each run. */
+            shadow: components["schemas"]["TrialOut"] | null;
             /** Slug */
             slug: string;
             /**
@@ -7446,6 +7763,8 @@ export interface components {
         /** PlaybookOut */
         PlaybookOut: {
             allowed: components["schemas"]["SharingOut"];
+            /** @description A version that gets a share of the runs. */
+            canary: components["schemas"]["TrialOut"] | null;
             /**
              * Created At
              * Format: date-time
@@ -7457,6 +7776,11 @@ export interface components {
             deleted_at: string | null;
             /** Deployed */
             deployed: number | null;
+            /**
+             * Deployment
+             * @description The number of the deployment in force.
+             */
+            deployment: number | null;
             /** Folder */
             folder: string;
             /** Goal */
@@ -7474,6 +7798,8 @@ export interface components {
              * @description The revision that rolling back would deploy.
              */
             previous: number | null;
+            /** @description A version that runs beside each run. */
+            shadow: components["schemas"]["TrialOut"] | null;
             /** Slug */
             slug: string;
             /**
@@ -7612,6 +7938,22 @@ export interface components {
              * @enum {string}
              */
             verdict: "go" | "warn" | "stop";
+        };
+        /** PreparationOut */
+        PreparationOut: {
+            /**
+             * Changed
+             * @description Parts that differ from the deployment in force.
+             */
+            changed: components["schemas"]["ChangedPinOut"][];
+            /** Checks */
+            checks: components["schemas"]["FindingOut"][];
+            /** May Deploy */
+            may_deploy: boolean;
+            /** Pins */
+            pins: components["schemas"]["PinOut"][];
+            /** Revision */
+            revision: number;
         };
         /** PresetOut */
         PresetOut: {
@@ -8139,6 +8481,41 @@ export interface components {
              */
             status: "resolved" | "cancelled";
         };
+        /** RetriedOut */
+        RetriedOut: {
+            /** Problem */
+            problem: string | null;
+            run: components["schemas"]["RunOut"] | null;
+            /** Source */
+            source: string;
+        };
+        /** RetriesOut */
+        RetriesOut: {
+            /** Items */
+            items: components["schemas"]["RetriedOut"][];
+        };
+        /** RetryIn */
+        RetryIn: {
+            /**
+             * At
+             * @description A step: what was done before it is kept.
+             */
+            at?: string | null;
+            /**
+             * From Failure
+             * @description Go on at the step at which each run failed.
+             * @default false
+             */
+            from_failure?: boolean;
+            /** Runs */
+            runs: string[];
+            /**
+             * Version
+             * @description That of each run, the deployed one, or a revision by number.
+             * @default same
+             */
+            version?: ("same" | "deployed") | number;
+        };
         /** ReviewIn */
         ReviewIn: {
             /**
@@ -8183,6 +8560,13 @@ export interface components {
             created_at: string;
             /** Hash */
             hash: string;
+            /**
+             * Layout
+             * @description Where an editor draws the nodes.
+             */
+            layout: {
+                [key: string]: unknown;
+            } | null;
             /** Message */
             message: string;
             /** Number */
@@ -8218,6 +8602,20 @@ export interface components {
          * @enum {string}
          */
         Role: "recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "undeclared" | "content" | "selector" | "plain";
+        /** RollBackIn */
+        RollBackIn: {
+            /**
+             * Message
+             * @description Why, for the list of deployments.
+             * @default
+             */
+            message?: string;
+            /**
+             * To
+             * @description A deployment; unset: the one before.
+             */
+            to?: number | null;
+        };
         /** RowsOut */
         RowsOut: {
             /** Columns */
@@ -9464,6 +9862,39 @@ export interface components {
             roles: {
                 [key: string]: "recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "content" | "selector" | "plain";
             };
+        };
+        /** TrialIn */
+        TrialIn: {
+            /**
+             * Message
+             * @description Why, for the list of deployments.
+             * @default
+             */
+            message?: string;
+            /**
+             * Percent
+             * @description The share of runs that a canary gets.
+             * @default 10
+             */
+            percent?: number;
+            /**
+             * Revision
+             * @description Unset: the newest.
+             */
+            revision?: number | null;
+        };
+        /** TrialOut */
+        TrialOut: {
+            /** Deployment */
+            deployment: number;
+            /**
+             * Percent
+             * @description The share of runs that it gets.
+             * @default 100
+             */
+            percent: number;
+            /** Revision */
+            revision: number;
         };
         /** TriggerIn */
         TriggerIn: {
@@ -22400,6 +22831,292 @@ export interface operations {
             };
         };
     };
+    start_canary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_canary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybookOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_playbook_revisions: {
+        parameters: {
+            query: {
+                left: number;
+                right: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComparisonOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     deploy_playbook: {
         parameters: {
             query?: never;
@@ -22482,6 +23199,168 @@ export interface operations {
             };
             /** @description Larger than allowed. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_deployments: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DeploymentOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_deployment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                deployment: number;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeploymentDetail"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22677,6 +23556,86 @@ export interface operations {
             };
         };
     };
+    prepare_deployment: {
+        parameters: {
+            query?: {
+                revision?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreparationOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     restore_playbook: {
         parameters: {
             query?: never;
@@ -22728,6 +23687,124 @@ export interface operations {
             };
             /** @description Conflicts with the current state. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retry_playbook_runs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetryIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetriesOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22937,7 +24014,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RollBackIn"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -22946,6 +24027,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PlaybookOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not signed in. */
@@ -22975,8 +24065,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Conflicts with the current state. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -81,6 +81,7 @@ const SENTENCES: Record<string, Words> = {
   'playbook.redrawn': () => 'Comments or layout of a playbook changed',
   'playbook.shared': () => 'Playbook shared with other people than before',
   'playbook.deployed': (data) => `Revision ${String(data.revision)} of a playbook deployed`,
+  'playbook.tried': () => 'Trial of a playbook version changed',
   'playbook.changed': (data) =>
     data.state === 'archived' ? 'Playbook archived' : 'Playbook brought back from the archive',
   'playbook.deleted': () => 'Playbook deleted',

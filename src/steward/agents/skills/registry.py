@@ -52,7 +52,10 @@ class Skills:
         ]
 
     def open(self, scope: Scope, name: str) -> Skill:
-        """The instructions of an enabled skill."""
+        """The instructions of an enabled skill; `name@3` is its third version."""
+        bare, has_version, version = name.partition("@")
+        if has_version and version.isdigit():
+            return self.pinned(scope, bare, int(version))
         listed = self._listed_one(scope, name)
         if not listed.enabled:
             raise Conflict(

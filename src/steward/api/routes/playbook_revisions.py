@@ -1,14 +1,14 @@
-"""Revisions of playbooks: read, compared, deployed, rolled back."""
+"""Revisions of playbooks: read and compared."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import Field
 
-from steward.api.documents import Cursor, Input, Limit, Output, Page, page
-from steward.api.guards import AsEditor, AsViewer
-from steward.api.playbook_documents import PlaybookId, PlaybookOut, changed, playbooks_of
+from steward.api.documents import Cursor, Limit, Output, Page, page
+from steward.api.guards import AsViewer
+from steward.api.playbook_documents import PlaybookId, playbooks_of
 from steward.api.routes.events import number
 from steward.playbooks import Revision
 
@@ -28,10 +28,40 @@ class RevisionOut(Output):
 
 class RevisionDetail(RevisionOut):
     text: str
+    layout: dict[str, Any] | None = Field(description="Where an editor draws the nodes.")
 
 
-class DeployIn(Input):
-    revision: int | None = Field(None, ge=1, le=2**31 - 1, description="Unset: the newest.")
+class FieldChangeOut(Output):
+    pointer: str
+    before: Any
+    after: Any
+    was_there: bool
+    is_there: bool
+
+
+class NodeChangeOut(Output):
+    key: str = Field(description="The node, as the canvas names it: `outer/inner` inside another.")
+    type: str
+    title: str
+    state: Literal["added", "removed", "changed", "moved"]
+    from_key: str | None
+    fields: list[FieldChangeOut]
+
+
+class EdgeChangeOut(Output):
+    before: str
+    after: str
+    port: str
+    state: Literal["added", "removed"]
+
+
+class ComparisonOut(Output):
+    left: int
+    right: int
+    nodes: list[NodeChangeOut]
+    edges: list[EdgeChangeOut]
+    settings: list[FieldChangeOut] = Field(description="What differs outside the graph.")
+    placed: list[str] = Field(description="Nodes that are only drawn elsewhere.")
 
 
 class LinesOut(Output):
@@ -81,18 +111,14 @@ def diff_playbook_revisions(
     return LinesOut(lines=lines)
 
 
-@router.post("/{playbook_id}/deploy")
-def deploy_playbook(
-    request: Request, access: AsEditor, playbook_id: PlaybookId, body: DeployIn, response: Response
-) -> PlaybookOut:
-    """Makes a revision the one that people and triggers run."""
-    done = playbooks_of(request).deploying.deploy(access, playbook_id, body.revision)
-    return changed(response, done)
-
-
-@router.post("/{playbook_id}/rollback")
-def roll_back_playbook(
-    request: Request, access: AsEditor, playbook_id: PlaybookId, response: Response
-) -> PlaybookOut:
-    """Deploys what was deployed before."""
-    return changed(response, playbooks_of(request).deploying.roll_back(access, playbook_id))
+@router.get("/{playbook_id}/comparison")
+def compare_playbook_revisions(
+    request: Request,
+    access: AsViewer,
+    playbook_id: PlaybookId,
+    left: NumberQuery,
+    right: NumberQuery,
+) -> ComparisonOut:
+    """Two revisions side by side: nodes added, removed, changed or moved, each with its fields."""
+    found = playbooks_of(request).library.comparison(access, playbook_id, left, right)
+    return ComparisonOut.model_validate(found)

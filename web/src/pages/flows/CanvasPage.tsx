@@ -2,7 +2,7 @@
 import { ActionIcon, Anchor, Button, Group, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useBlocker, useNavigate } from '@tanstack/react-router';
-import { LayoutGrid, Play, Redo2, Save, Undo2 } from 'lucide-react';
+import { LayoutGrid, Play, Redo2, Rocket, Save, Undo2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { ApiError } from '@/api/errors';
 import { flowPaletteQuery, languageOf } from '@/api/flows';
@@ -131,6 +131,16 @@ function FlowStudio({ playbook, palette }: Props) {
             <Anchor component={Link} to={projectPath(project.id, 'runs', runId)} size="sm">
               Open the run
             </Anchor>
+          )}
+          {playbook && (
+            <Button
+              component={Link}
+              to={projectPath(project.id, 'flows', playbook.id, 'versions')}
+              variant="default"
+              leftSection={<Rocket size={14} aria-hidden />}
+            >
+              Versions
+            </Button>
           )}
           {playbook?.may_run && asksFor.length === 0 && (
             <Button

@@ -15,5 +15,6 @@ export const page = definePage({
   children: [
     { path: 'guide', component: () => import('./GuidePage') },
     { path: '$playbookId', component: () => import('./CanvasPage') },
+    { path: '$playbookId/versions', component: () => import('./versions/VersionsPage') },
   ],
 });

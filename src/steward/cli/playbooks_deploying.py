@@ -1,0 +1,175 @@
+"""`steward playbooks deploy`, `rollback`, `canary`, `compare`, `retry`: versions of a playbook, and which of them runs."""
+
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+import typer
+
+from steward.cli.output import table
+from steward.cli.projects import Here, in_project
+from steward.core.errors import Invalid
+from steward.playbooks.comparison import Comparison
+
+app = typer.Typer()
+Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]
+Message = Annotated[str, typer.Option("--message", "-m", help="Why, for the list.")]
+
+
+@app.command("deploy")
+@in_project
+def deploy_playbook(
+    here: Here,
+    name: Name,
+    *,
+    revision: Annotated[int | None, typer.Option(help="Number; unset: the newest.")] = None,
+    message: Message = "",
+    check: Annotated[
+        bool, typer.Option("--check", help="Only run the checks and tell what would be pinned.")
+    ] = False,
+) -> None:
+    """Make a revision the one that people and triggers run, with everything around it pinned."""
+    deploying = here.steward.playbooks.deploying
+    if check:
+        found = deploying.prepare(here.access, name, revision)
+        rows = [(each.check, each.state, each.message) for each in found.checks]
+        pins = [(pin.kind, pin.name, pin.version, pin.hash[:12]) for pin in found.pins]
+        here.show(
+            asdict(found),
+            lambda: "\n".join(
+                [
+                    table(["Check", "State", "What"], rows, empty="No checks."),
+                    table(["Part", "Name", "Version", "Hash"], pins, empty="Nothing to pin."),
+                ]
+            ),
+        )
+        if not found.may_deploy:
+            raise typer.Exit(1)
+        return
+    card = deploying.deploy(here.access, name, revision, message)
+    here.show(asdict(card), lambda: f"Revision {card.deployed} is deployed.")
+
+
+@app.command("rollback")
+@in_project
+def roll_back_playbook(
+    here: Here,
+    name: Name,
+    *,
+    to: Annotated[
+        int | None, typer.Option(help="Number of a deployment; unset: the one before.")
+    ] = None,
+    message: Message = "",
+) -> None:
+    """Deploy what was deployed before, with every part as it was pinned then."""
+    deploying = here.steward.playbooks.deploying
+    card = deploying.roll_back(here.access, name, to=to, message=message)
+    here.show(asdict(card), lambda: f"Revision {card.deployed} is deployed again.")
+
+
+@app.command("deployments")
+@in_project
+def list_deployments(here: Here, name: Name) -> None:
+    """List the deployments of a playbook, newest first."""
+    found = here.steward.playbooks.deploying.listed(here.access, name, limit=1_000)
+    rows = [
+        (each.number, each.kind, each.revision, each.created_at.isoformat(), each.message)
+        for each in found
+    ]
+    heads = ["Deployment", "How", "Revision", "When", "Message"]
+    here.show(
+        [asdict(each) for each in found],
+        lambda: table(heads, rows, empty="It was never deployed."),
+    )
+
+
+@app.command("canary")
+@in_project
+def try_playbook(
+    here: Here,
+    name: Name,
+    *,
+    revision: Annotated[int | None, typer.Option(help="Number; unset: the newest.")] = None,
+    percent: Annotated[int, typer.Option(min=1, max=99, help="Its share of the runs.")] = 10,
+    end: Annotated[bool, typer.Option("--end", help="End the trial.")] = False,
+    message: Message = "",
+) -> None:
+    """Give a revision a share of the runs; the others stay with the deployed one."""
+    deploying = here.steward.playbooks.deploying
+    if end:
+        card = deploying.end_trial(here.access, name, "canary")
+        here.show(asdict(card), lambda: f"All runs are of revision {card.deployed} again.")
+        return
+    card = deploying.try_out(
+        here.access, name, "canary", revision, percent=percent, message=message
+    )
+    tried = (card.canary or {}).get("revision")
+    here.show(asdict(card), lambda: f"Revision {tried} gets {percent}% of the runs.")
+
+
+@app.command("compare")
+@in_project
+def compare_revisions(
+    here: Here,
+    name: Name,
+    left: Annotated[int, typer.Argument(help="Number of a revision.")],
+    right: Annotated[int, typer.Argument(help="Number of another one.")],
+) -> None:
+    """Show what differs between two revisions, node by node and field by field."""
+    found = here.steward.playbooks.library.comparison(here.access, name, left, right)
+    here.show(asdict(found), lambda: _told(found))
+
+
+def _told(found: Comparison) -> str:
+    lines = []
+    for node in found.nodes:
+        lines.append(f"{node.state} {node.key} ({node.type})")
+        lines += [f"  {each.pointer}: {each.before!r} → {each.after!r}" for each in node.fields]
+    lines += [f"{edge.state} {edge.before} → {edge.after}" for edge in found.edges]
+    lines += [f"{each.pointer}: {each.before!r} → {each.after!r}" for each in found.settings]
+    if found.placed:
+        lines.append(f"drawn elsewhere: {', '.join(found.placed)}")
+    return "\n".join(lines) or "They do the same."
+
+
+@app.command("retry")
+@in_project
+def retry_runs(
+    here: Here,
+    name: Name,
+    runs: Annotated[list[str], typer.Argument(help="Ids of runs that are over.")],
+    *,
+    version: Annotated[
+        str, typer.Option(help="'same', 'deployed', or the number of a revision.")
+    ] = "same",
+    at: Annotated[
+        str | None, typer.Option("--from", help="A step: what was done before it is kept.")
+    ] = None,
+    from_failure: Annotated[
+        bool, typer.Option("--from-failure", help="Go on at the step at which each one failed.")
+    ] = False,
+    drive: Annotated[
+        bool, typer.Option("--drive", help="Drive them here and now, without a server.")
+    ] = False,
+) -> None:
+    """Run again what has ended."""
+    done = here.steward.playbooks.retries.retry(
+        here.access, name, runs, version=_version(version), at=at, from_failure=from_failure
+    )
+    if drive:
+        here.steward.runs.drive_until_idle()
+    rows = [(each.source, each.run.id if each.run else "", each.problem or "") for each in done]
+    here.show(
+        [asdict(each) for each in done],
+        lambda: table(["Run", "Again as", "Why not"], rows, empty="No runs."),
+    )
+    if any(each.run is None for each in done):
+        raise typer.Exit(1)
+
+
+def _version(text: str) -> Literal["same", "deployed"] | int:
+    match text:
+        case "same" | "deployed":
+            return text
+        case _ if text.isdigit():
+            return int(text)
+    raise Invalid(f"A version is 'same', 'deployed' or a number; {text[:40]!r} is none.")

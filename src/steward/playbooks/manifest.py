@@ -1,0 +1,140 @@
+"""The manifest of a deployment: looks up every part that a revision uses, and checks what could keep it from running."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+from steward.core.errors import Conflict, Invalid, NotFound
+from steward.flows import Flow
+from steward.identity import Access
+from steward.playbooks.cards import Card, Revision, State
+from steward.playbooks.compiling import compiled, policy_text
+from steward.playbooks.deployments import Finding
+from steward.playbooks.library import Check, Library
+from steward.playbooks.needs import Needs
+from steward.playbooks.people import People
+from steward.playbooks.pins import Named, Pin, Source, named_in, prompts_in
+
+
+class Manifests:
+    def __init__(self, library: Library, people: People, needs: Needs, check: Check) -> None:
+        self._library = library
+        self._people = people
+        self._needs = needs
+        self._check = check
+        self.sources: dict[str, Source] = {}
+        """Where the parts that are no playbooks are looked up, by kind; whoever wires the rooms says so."""
+
+    def pins(self, access: Access, card: Card, revision: Revision) -> list[Pin]:
+        """Everything that decides what a run of the revision does, as it is now."""
+        playbook = revision.playbook
+        flow = compiled(playbook)
+        pins = [Pin("graph", card.slug, revision.hash, str(revision.number), fixed=True)]
+        own = policy_text(playbook)
+        if own:
+            pins.append(Pin("policy", card.slug, _text_hash(own), fixed=True))
+        pins += _prompts(flow)
+        flows = dict(self._flows(access, named_in(playbook, flow), {}))
+        pins += [pin for pin, _ in flows.values()]
+        named = [named_in(playbook, flow), *(each for _, each in flows.values())]
+        wanted = {
+            "agent": _all(each.agents for each in named),
+            "skill": _all(each.skills for each in named),
+            "tool": _all(each.tools for each in named),
+            "connection": _all(each.connections for each in named),
+            "model": ["operator"] if any(each.has_agents for each in named) else [],
+            "policy": [card.slug],
+            "code": ["steward"],
+        }
+        for kind, names in wanted.items():
+            source = self.sources.get(kind)
+            if source is not None and names:
+                pins += source(access.scope, sorted(names))
+        return pins
+
+    def _flows(
+        self, access: Access, named: Named, known: dict[str, tuple[Pin, Named]]
+    ) -> Iterator[tuple[str, tuple[Pin, Named]]]:
+        """The playbooks that a flow calls, and those that they call, by the name that it uses."""
+        for ref in named.flows:
+            if ref in known:
+                continue
+            try:
+                revision = self.called(access, ref)
+            except (NotFound, Conflict, Invalid):
+                continue
+            inner = revision.playbook
+            inside = compiled(inner)
+            found = named_in(inner, inside)
+            known[ref] = (Pin("flow", ref, revision.hash, str(revision.number), fixed=True), found)
+            yield ref, known[ref]
+            yield from self._flows(access, found, known)
+
+    def called(self, access: Access, ref: str) -> Revision:
+        """The revision that a call of this name runs: `costs` the deployed one, `costs@3` the third."""
+        slug, _, number = ref.partition("@")
+        card = self._library.get(access, slug)
+        return self._library.revision_of(access.scope, card, called_revision(card, number))
+
+    def checks(self, access: Access, revision: Revision) -> list[Finding]:
+        """What could keep the revision from running, each with how grave it is."""
+        playbook = revision.playbook
+        problems = list(self._check(access, playbook))
+        if problems:
+            said = "; ".join(f"{each.pointer} {each.message}" for each in problems[:5])
+            return [Finding("document", "failed", f"The document is not valid: {said}.")]
+        found = [Finding("document", "passed", "The document is valid.")]
+        flow = compiled(playbook)
+        missing = self._needs.missing(access.scope, playbook, flow, "main")
+        found += [
+            Finding("data", "warning", f"{each.message[:1].upper()}{each.message[1:]}.")
+            for each in missing
+        ] or [Finding("data", "passed", "Every dataset and connection that it names is there.")]
+        found += self._calls(access, named_in(playbook, flow))
+        if named_in(playbook, flow).has_agents and "model" in self.sources:
+            has_model = any(self.sources["model"](access.scope, ["operator"]))
+            found.append(
+                Finding("model", "passed", "A model is set up for its agents.")
+                if has_model
+                else Finding("model", "warning", "It uses agents, and no model is set up.")
+            )
+        return found
+
+    def _calls(self, access: Access, named: Named) -> Iterator[Finding]:
+        for ref in named.flows:
+            try:
+                revision = self.called(access, ref)
+            except (NotFound, Conflict, Invalid) as problem:
+                yield Finding("flow", "warning", f"A step calls {ref!r}: {problem.message}")
+            else:
+                yield Finding("flow", "passed", f"Calls revision {revision.number} of {ref}.")
+
+
+def called_revision(card: Card, number: str, pinned: int | None = None) -> int:
+    """Which revision of a playbook a call runs: the one it names, the pinned one, or the deployed one."""
+    if card.state is State.archived:
+        raise Conflict(f"{card.title} is archived; bring it back first.")
+    if number:
+        if not number.isdigit() or int(number) > card.head or int(number) < 1:
+            raise Invalid(
+                f"{card.title} has no version {number[:20]!r}; name one from 1 to {card.head}."
+            )
+        return int(number)
+    if pinned is not None:
+        return pinned
+    if card.state is not State.active or card.deployed is None:
+        raise Conflict(f"{card.title} is not deployed; an editor deploys it first.")
+    return card.deployed
+
+
+def _prompts(flow: Flow) -> list[Pin]:
+    return [
+        Pin("prompt", node, _text_hash(text), fixed=True) for node, text in prompts_in(flow).items()
+    ]
+
+
+def _text_hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _all(lists: Iterator[Sequence[str]]) -> set[str]:
+    return {name for each in lists for name in each}

@@ -1,0 +1,135 @@
+/** Runs that are over, to be run again: with the same version or the deployed one, from the start or where each failed. */
+import { Anchor, Button, Group, Radio, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Play, RotateCcw } from 'lucide-react';
+import { useState } from 'react';
+import { type RetryWish, useRetry } from '@/api/deployments';
+import { itemsOf } from '@/api/lists';
+import { type PlaybookDetail, type PlaybookRun, playbookRunsQuery } from '@/api/playbooks';
+import { isFinal } from '@/api/runs';
+import { projectPath, useProject } from '@/app/project';
+import { StatusChip } from '@/components/Chip';
+import { type Column, DataTable } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { FormError } from '@/components/FormError';
+import { RelativeTime } from '@/components/Moment';
+import { showDone, showFailure } from '@/components/undo';
+
+export function RunsTab({ playbook }: { playbook: PlaybookDetail }) {
+  const project = useProject();
+  const query = useInfiniteQuery(playbookRunsQuery(project.id, playbook.id));
+  const retry = useRetry(project.id, playbook.id);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [version, setVersion] = useState<RetryWish['version']>('deployed');
+  const [from, setFrom] = useState('start');
+  const over = itemsOf(query.data).filter(({ status }) => isFinal(status));
+  const failed = over.filter(({ status }) => status === 'failed').map(({ id }) => id);
+  const choose = (id: string, isChosen: boolean) => {
+    const next = new Set(chosen);
+    if (isChosen) next.add(id);
+    else next.delete(id);
+    setChosen(next);
+  };
+  const columns: Column<PlaybookRun>[] = [
+    {
+      id: 'chosen',
+      header: 'Chosen',
+      quietHeader: true,
+      width: '3rem',
+      cell: (run) => (
+        <input
+          type="checkbox"
+          aria-label={`Run ${run.id} again`}
+          checked={chosen.has(run.id)}
+          onChange={({ currentTarget }) => choose(run.id, currentTarget.checked)}
+        />
+      ),
+    },
+    {
+      id: 'when',
+      header: 'Started',
+      cell: (run) => (
+        <Anchor component={Link} to={projectPath(project.id, 'runs', run.id)} size="sm">
+          <RelativeTime value={run.created_at} />
+        </Anchor>
+      ),
+    },
+    {
+      id: 'status',
+      header: 'Status',
+      width: '11rem',
+      cell: (run) => <StatusChip status={run.status} title={run.reason ?? undefined} />,
+    },
+    { id: 'revision', header: 'Revision', width: '7rem', cell: (run) => run.revision ?? '–' },
+    { id: 'reason', header: 'Why', hideBelow: 'md', cell: (run) => run.reason ?? '' },
+  ];
+  const send = () =>
+    retry.mutate(
+      { runs: [...chosen], version, from_failure: from === 'failure' },
+      {
+        onSuccess: (items) => {
+          const begun = items.filter(({ run }) => run !== null).length;
+          const refused = items.filter(({ problem }) => problem !== null);
+          if (begun > 0)
+            showDone(begun === 1 ? 'The run has started' : `${begun} runs have started`);
+          const [first] = refused;
+          if (first) showFailure(new Error(first.problem ?? ''));
+          setChosen(new Set(refused.map(({ source }) => source)));
+        },
+      },
+    );
+  return (
+    <Stack>
+      {playbook.may_run && over.length > 0 && (
+        <Group align="flex-end" gap="xl">
+          <Radio.Group
+            label="Version"
+            value={version}
+            onChange={(next) => setVersion(next)}
+          >
+            <Group gap="md" mt={4}>
+              <Radio value="same" label="The same as before" />
+              <Radio
+                value="deployed"
+                label={playbook.deployed === null ? 'Newest' : `Deployed (${playbook.deployed})`}
+              />
+            </Group>
+          </Radio.Group>
+          <Radio.Group label="From" value={from} onChange={setFrom}>
+            <Group gap="md" mt={4}>
+              <Radio value="start" label="The start" />
+              <Radio value="failure" label="The step that failed" />
+            </Group>
+          </Radio.Group>
+          <Button
+            leftSection={<RotateCcw size={14} aria-hidden />}
+            disabled={chosen.size === 0}
+            loading={retry.isPending}
+            onClick={send}
+          >
+            {chosen.size > 1 ? `Run ${chosen.size} again` : 'Run again'}
+          </Button>
+          {failed.length > 0 && (
+            <Button variant="default" onClick={() => setChosen(new Set(failed))}>
+              Choose all {failed.length} that failed
+            </Button>
+          )}
+        </Group>
+      )}
+      <FormError error={retry.error} />
+      <DataTable
+        label="Runs that are over"
+        columns={columns}
+        query={query}
+        rowKey={(run) => run.id}
+        filter={({ status }) => isFinal(status)}
+        empty={
+          <EmptyState icon={Play} title="No run is over yet">
+            <Text size="sm">Runs show here once they have ended.</Text>
+          </EmptyState>
+        }
+      />
+    </Stack>
+  );
+}
