@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from steward.agents.dossier import dossier
-from steward.agents.spans import spans_of
 from steward.agents.telling import Teller
 from steward.agents.turn_documents import turn_document
+from steward.observe.spans import spans_of
 from steward.runs import EntryType, Signing
 from steward.runs.capsules import Capsule, unpack
 from steward.runs.entries import is_reference, typed

@@ -16,7 +16,7 @@ from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.modelling import open_models
 from steward.app.parts import PartSources
 from steward.app.staffing import Planning, Staff, hire, put_to_work
-from steward.app.tracing import watch_runs
+from steward.app.tracing import Observations, observe_runs, watch_runs
 from steward.broker.approval_claims import approval_claims
 from steward.broker.tool import TOOLS
 from steward.broker.toolbox import Toolbox
@@ -87,6 +87,7 @@ class Steward:
     models: ConfiguredModels
     evaluations: Reports
     metrics: Metrics
+    observations: Observations
     collector: Collector | None
 
     @property
@@ -287,6 +288,7 @@ def open_steward(
         models=configured,
         evaluations=Reports(database, events, clock, ids),
         metrics=metrics,
+        observations=observe_runs(database, runs, governing.budgets),
         collector=collector,
     )
 

@@ -1,15 +1,38 @@
 """What others watch: runs as traces where a collector is set, and planning in numbers."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from steward.agents.measures import Turned
-from steward.agents.spans import spans_of
+from steward.broker.budgets import Budgets
 from steward.core.settings import TraceSettings
+from steward.observe import CostExplorer, Overview, Projector, Traces, spans_of
 from steward.runs import Run, Runs
+from steward.store import Database
 from steward.trace import Metrics
 from steward.trace.otlp import Collector
 from steward.trace.spans import Span
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Figures and traces, made from journals when somebody looks."""
+
+    projector: Projector
+    overview: Overview
+    costs: CostExplorer
+    traces: Traces
+
+
+def observe_runs(database: Database, runs: Runs, budgets: Budgets) -> Observations:
+    projector = Projector(database, runs)
+    return Observations(
+        projector,
+        Overview(database, projector, budgets.spent_usd),
+        CostExplorer(database, projector),
+        Traces(runs),
+    )
 
 
 def watch_runs(runs: Runs, settings: TraceSettings) -> Collector | None:

@@ -212,6 +212,13 @@ class Budgets:
             if raised:
                 tx.execute(sa.update(budgets).where(_COLUMNS.run_id == row.run_id).values(**raised))
 
+    def spent_usd(self, scope: Scope, run_ids: Sequence[str]) -> int:
+        """What these runs and all below them have spent, in billionths of a dollar."""
+        wanted = sa.select(sa.func.coalesce(sa.func.sum(_COLUMNS.spent_usd), 0).label("spent"))
+        with self._database.read(scope) as tx:
+            row = tx.first(wanted.where(_COLUMNS.run_id.in_(list(run_ids))))
+        return 0 if row is None else int(row.spent)
+
     def status(self, run: Drawing) -> BudgetStatus:
         """What is used and left, for pages; with `left["seconds"]` a call's time can be bounded."""
         with self._database.read(run.scope) as tx:

@@ -14,6 +14,7 @@ from steward.cli import (
     demo,
     doctor,
     models,
+    observe,
     planner,
     playbooks,
     policies,
@@ -56,6 +57,7 @@ app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, undo
 app.add_typer(playbooks.app, name="playbooks", help="Playbooks: look, run, deploy, import, export.")
 app.add_typer(playbooks.blueprints, name="blueprints", help="Blueprints: look, fork.")
 app.add_typer(models.app, name="models", help="Models: list, add, test, choose, remove, fetch.")
+app.add_typer(observe.app, name="observe", help="Figures: what was spent; count again.")
 app.add_typer(planner.app, name="planner", help="The planner: measures, shadow runs.")
 app.add_typer(policies.app, name="policy", help="Policy: which rule decides, and why.")
 app.add_typer(skills.app, name="skills", help="Skills: what agents know how to do.")

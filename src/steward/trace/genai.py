@@ -29,3 +29,7 @@ INVOKE_AGENT: Final = "invoke_agent"
 EXECUTE_TOOL: Final = "execute_tool"
 CHAT: Final = "chat"
 PLAN: Final = "plan"
+
+STEP: Final = "step"
+WAIT: Final = "wait"
+ATTEMPT: Final = "failed attempt"

@@ -977,6 +977,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Costs
+         * @description Spending by day (UTC) and flow, agent, model, tool or person, with a forecast.
+         */
+        get: operations["costs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/costs/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Costs
+         * @description The same as CSV.
+         */
+        get: operations["export_costs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/datasets": {
         parameters: {
             query?: never;
@@ -2042,6 +2082,26 @@ export interface paths {
          * @description Everything that can be done to a dataset, with the JSON Schema of its arguments.
          */
         get: operations["list_operations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Overview
+         * @description What runs, waits, failed and cost in the last hours, and in the same time before.
+         */
+        get: operations["overview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3435,6 +3495,26 @@ export interface paths {
          * @description Stops a message within the seconds before it goes out.
          */
         post: operations["take_back_send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/runs/{run_id}/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Trace
+         * @description Spans of a run and of the runs it started, in the order of a tree that is unfolded.
+         */
+        get: operations["trace"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5492,6 +5572,57 @@ export interface components {
             /** Use */
             use: string;
         };
+        /** CostLineOut */
+        CostLineOut: {
+            /** Count */
+            count: number;
+            /**
+             * Day
+             * Format: date
+             */
+            day: string;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Name */
+            name: string;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Title */
+            title: string;
+            /** Usd */
+            usd: number;
+        };
+        /** CostsOut */
+        CostsOut: {
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "flow" | "agent" | "model" | "tool" | "person";
+            /**
+             * First
+             * Format: date
+             */
+            first: string;
+            /**
+             * Forecasts
+             * @description Empty before the first whole week.
+             */
+            forecasts: components["schemas"]["ForecastOut"][];
+            /** History Days */
+            history_days: number;
+            /** Is Complete */
+            is_complete: boolean;
+            /**
+             * Last
+             * Format: date
+             */
+            last: string;
+            /** Lines */
+            lines: components["schemas"]["CostLineOut"][];
+            /** Usd */
+            usd: number;
+        };
         /** DatasetOut */
         DatasetOut: {
             /** Bytes */
@@ -6184,6 +6315,19 @@ export interface components {
          * @enum {string}
          */
         Extent: "single" | "batch" | "session";
+        /** FailingOut */
+        FailingOut: {
+            /** Failed */
+            failed: number;
+            /** Flow */
+            flow: string;
+            /** Last Run Id */
+            last_run_id: string;
+            /** Runs */
+            runs: number;
+            /** Title */
+            title: string;
+        };
         /** FieldChangeOut */
         FieldChangeOut: {
             /** After */
@@ -6349,6 +6493,17 @@ export interface components {
             /** Pointer */
             pointer: string;
         };
+        /** ForecastOut */
+        ForecastOut: {
+            /** Days */
+            days: number;
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Usd */
+            usd: number;
+        };
         /** ForkIn */
         ForkIn: {
             /**
@@ -6399,6 +6554,22 @@ export interface components {
         Health: {
             /** Status */
             status: string;
+        };
+        /** HeatOut */
+        HeatOut: {
+            /** Errors */
+            errors: number;
+            /** Flow */
+            flow: string;
+            /**
+             * Hour
+             * Format: date-time
+             */
+            hour: string;
+            /** Runs */
+            runs: number;
+            /** Tokens */
+            tokens: number;
         };
         /** ImportFilesIn */
         ImportFilesIn: {
@@ -7216,6 +7387,49 @@ export interface components {
          * @enum {string}
          */
         Origin: "builtin" | "project";
+        /** OverviewOut */
+        OverviewOut: {
+            /** @description The same for the period of the same length before. */
+            before: components["schemas"]["TotalsOut"];
+            /** Failing */
+            failing: components["schemas"]["FailingOut"][];
+            /** Heat */
+            heat: components["schemas"]["HeatOut"][];
+            /** Hours */
+            hours: number;
+            /**
+             * Is Complete
+             * @description False while many runs are still being counted.
+             */
+            is_complete: boolean;
+            /**
+             * Live
+             * @description Runs that are not over, by status.
+             */
+            live: {
+                [key: string]: number;
+            };
+            /**
+             * Live Usd
+             * @description What runs that are not over have spent so far.
+             */
+            live_usd: number;
+            now: components["schemas"]["TotalsOut"];
+            /** Ranked */
+            ranked: components["schemas"]["RankedOut"][];
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Titles
+             * @description Names of the flows below.
+             */
+            titles: {
+                [key: string]: string;
+            };
+        };
         /** Page[ActionOut] */
         Page_ActionOut_: {
             /** Items */
@@ -8161,6 +8375,28 @@ export interface components {
         PullOut: {
             /** Run Id */
             run_id: string;
+        };
+        /** RankedOut */
+        RankedOut: {
+            /** Count */
+            count: number;
+            /** Errors */
+            errors: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "flow" | "model" | "tool" | "agent";
+            /** Name */
+            name: string;
+            /** Seconds */
+            seconds: number;
+            /** Title */
+            title: string;
+            /** Tokens */
+            tokens: number;
+            /** Usd */
+            usd: number;
         };
         /**
          * Reading
@@ -9470,6 +9706,39 @@ export interface components {
              */
             yaml?: string | null;
         };
+        /** SpanOut */
+        SpanOut: {
+            /** Attributes */
+            attributes: {
+                [key: string]: string | number | boolean;
+            };
+            /** Depth */
+            depth: number;
+            /** Error */
+            error: string | null;
+            /** Key */
+            key: string;
+            /** Milliseconds */
+            milliseconds: number;
+            /** Name */
+            name: string;
+            /** Operation */
+            operation: string;
+            /** Position */
+            position: number;
+            /** Run Id */
+            run_id: string;
+            /**
+             * Size
+             * @description Spans below it.
+             */
+            size: number;
+            /**
+             * Start
+             * Format: date-time
+             */
+            start: string;
+        };
         /** StartIn */
         StartIn: {
             /** Arguments */
@@ -9862,6 +10131,56 @@ export interface components {
             roles: {
                 [key: string]: "recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "content" | "selector" | "plain";
             };
+        };
+        /** TotalsOut */
+        TotalsOut: {
+            /**
+             * Calls
+             * @description Calls of tools.
+             */
+            calls: number;
+            /** Cancelled */
+            cancelled: number;
+            /** Failed */
+            failed: number;
+            /**
+             * Runs
+             * @description Runs that ended, without those that other runs started.
+             */
+            runs: number;
+            /**
+             * Seconds
+             * @description How long the runs took, added up.
+             */
+            seconds: number;
+            /** Tokens */
+            tokens: number;
+            /** Usd */
+            usd: number;
+        };
+        /** TraceOut */
+        TraceOut: {
+            /**
+             * Buckets
+             * @description Spans that are open in each of 200 parts of the time; with offset 0 only.
+             */
+            buckets: number[];
+            /** Is Over */
+            is_over: boolean;
+            /** Milliseconds */
+            milliseconds: number;
+            /** Spans */
+            spans: components["schemas"]["SpanOut"][];
+            /**
+             * Start
+             * Format: date-time
+             */
+            start: string;
+            /**
+             * Total
+             * @description Spans that fit the filter.
+             */
+            total: number;
         };
         /** TrialIn */
         TrialIn: {
@@ -15915,6 +16234,164 @@ export interface operations {
             };
         };
     };
+    costs: {
+        parameters: {
+            query?: {
+                by?: "flow" | "agent" | "model" | "tool" | "person";
+                days?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CostsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_costs: {
+        parameters: {
+            query?: {
+                by?: "flow" | "agent" | "model" | "tool" | "person";
+                days?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One line for each day and name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_datasets: {
         parameters: {
             query?: {
@@ -21466,6 +21943,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_OperationOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    overview: {
+        parameters: {
+            query?: {
+                hours?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewOut"];
                 };
             };
             /** @description Not signed in. */
@@ -29113,6 +29668,91 @@ export interface operations {
             };
             /** @description Larger than allowed. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trace: {
+        parameters: {
+            query?: {
+                offset?: number;
+                limit?: number;
+                /** @description In the names of spans. */
+                q?: string;
+                operation?: string | null;
+                errors?: boolean;
+                slower_than_ms?: number;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -44,6 +44,7 @@ describe('the navigation', () => {
       'History',
       'Files',
       'Runs',
+      'Overview',
       'Schedules',
       'Activity',
       'Members',

@@ -24,10 +24,12 @@ const StepsTab = lazy(() => import('./StepsTab'));
 const LogTab = lazy(() => import('./LogTab'));
 const ValuesTab = lazy(() => import('./ValuesTab'));
 const DossierTab = lazy(() => import('./DossierTab'));
+const TraceTab = lazy(() => import('./TraceTab'));
 const JournalTab = lazy(() => import('./JournalTab'));
 
 const TABS = [
   { id: 'steps', label: 'Steps' },
+  { id: 'trace', label: 'Trace' },
   { id: 'log', label: 'Log' },
   { id: 'values', label: 'Inputs and outputs' },
   { id: 'dossier', label: 'Dossier' },
@@ -79,6 +81,9 @@ function OneRun({ runId }: { runId: string }) {
           <Suspense fallback={<LoadingLines />}>
             <Tabs.Panel value="steps">
               <StepsTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="trace">
+              <TraceTab run={run} />
             </Tabs.Panel>
             <Tabs.Panel value="log">
               <LogTab log={log} />

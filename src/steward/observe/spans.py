@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -15,10 +16,21 @@ Payload = Callable[[Json], Json]
 
 
 def spans_of(
-    run: Run, root: str, entries: Sequence[Entry], payload: Payload, *, content: bool = False
+    run: Run,
+    root: str,
+    entries: Sequence[Entry],
+    payload: Payload,
+    *,
+    content: bool = False,
+    detail: bool = False,
 ) -> list[Span]:
-    """All spans of one run; `root` names the run that the trace belongs to. Content goes along only where asked for."""
-    return list(_Reader(run, root, entries, payload, content).spans())
+    """All spans of one run; `root` names the run that the trace belongs to.
+
+    Content goes along only where asked for; so do steps, waits and failed attempts, by `detail`.
+    """
+    reader = _Reader(run, root, entries, payload, content)
+    found = list(reader.spans())
+    return [*found, *reader.details()] if detail else found
 
 
 class _Reader:
@@ -54,6 +66,31 @@ class _Reader:
                     yield self._tool(entry, entry.data["request"])
                 case _:
                     pass
+
+    def details(self) -> Iterator[Span]:
+        """What else took time: steps of a flow, waits for people, attempts that failed."""
+        opened: dict[str, Entry] = {}
+        for entry in self._entries:
+            match entry.type:
+                case EntryType.wait_opened:
+                    opened[entry.key] = entry
+                case EntryType.wait_closed if entry.key in opened:
+                    yield self._detail(entry, genai.WAIT, entry.key, opened.pop(entry.key).at)
+                case EntryType.attempt_failed:
+                    yield self._detail(entry, genai.ATTEMPT, f"{entry.key}#{entry.seq}")
+                case EntryType.outcome_recorded:
+                    yield self._detail(entry, genai.STEP, entry.key)
+                case _:
+                    pass
+        for entry in opened.values():
+            yield self._detail(entry, genai.WAIT, entry.key, entry.at)
+
+    def _detail(self, entry: Entry, operation: str, key: str, began: str | None = None) -> Span:
+        made = self._made(entry, operation, f"{operation} {entry.of}", "CHAIN", {}, key)
+        error = "attempt-failed" if operation == genai.ATTEMPT else made.error
+        start = made.start if began is None else _moment(began)
+        own = f"{self._run.id}:{key}:{operation}"
+        return replace(made, key=own, start=start, error=error)
 
     def _whole(self) -> Span:
         run, first, last = self._run, self._entries[0], self._entries[-1]
@@ -117,6 +154,9 @@ class _Reader:
     def _tool(self, entry: Entry, request: Mapping[str, Any]) -> Span:
         tool = str(request["tool"])
         about: dict[str, Value] = {genai.TOOL: tool, genai.CALL: entry.key}
+        cost = _cost(self._result(entry))
+        if cost:
+            about[genai.COST] = cost
         if self._content:
             about[genai.ARGUMENTS] = _spelled(request["arguments"])
             about[genai.RESULT] = _spelled(self._result(entry))
@@ -160,6 +200,12 @@ class _Reader:
 
     def _result(self, entry: Entry) -> Json:
         return self._payload(entry.data["result"]) if "result" in entry.data else None
+
+
+def _cost(result: Json) -> float:
+    """Dollars of a call, by its own account."""
+    cost = result.get("cost") if isinstance(result, Mapping) else None
+    return float(cost.get("usd") or 0) if isinstance(cost, Mapping) else 0.0
 
 
 def _beginnings(entries: Sequence[Entry]) -> dict[str, datetime]:

@@ -1,0 +1,372 @@
+"""What happened and what it cost: the overview of a project, its spending, and the trace of a run."""
+
+import csv
+import io
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from steward.agents.threads import PROGRAM as CHAT_PROGRAM
+from steward.api.context import context_of, steward_of
+from steward.api.documents import Output, attachment
+from steward.api.guards import AsViewer, AsViewerOrRunner
+from steward.api.types import RunId
+from steward.app import Steward
+from steward.broker.grants import DIRECT_PROGRAM
+from steward.core.errors import NotFound
+from steward.flows.launch import PROGRAM as FLOW_PROGRAM
+from steward.identity import Access
+from steward.observe import Dimension, Trace, TraceFilter, TraceRow
+from steward.observe.costs import CostReport
+from steward.observe.facts import NANO
+from steward.observe.overview import OverviewFigures, Totals
+from steward.playbooks.people import SUBJECT
+from steward.trace.spans import Value
+
+router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
+
+_PROGRAMS = {
+    CHAT_PROGRAM: "Chat",
+    DIRECT_PROGRAM: "Changes by hand",
+    FLOW_PROGRAM: "Flows without a playbook",
+}
+_BUCKETS = 200
+Hours = Annotated[int, Query(ge=1, le=24 * 31)]
+Days = Annotated[int, Query(ge=1, le=366)]
+
+
+class TotalsOut(Output):
+    runs: int = Field(description="Runs that ended, without those that other runs started.")
+    failed: int
+    cancelled: int
+    usd: float
+    tokens: int
+    calls: int = Field(description="Calls of tools.")
+    seconds: float = Field(description="How long the runs took, added up.")
+
+
+class HeatOut(Output):
+    flow: str
+    hour: datetime
+    tokens: int
+    runs: int
+    errors: int
+
+
+class RankedOut(Output):
+    kind: Literal["flow", "model", "tool", "agent"]
+    name: str
+    title: str
+    count: int
+    errors: int
+    usd: float
+    tokens: int
+    seconds: float
+
+
+class FailingOut(Output):
+    flow: str
+    title: str
+    failed: int
+    runs: int
+    last_run_id: str
+
+
+class OverviewOut(Output):
+    since: datetime
+    hours: int
+    live: dict[str, int] = Field(description="Runs that are not over, by status.")
+    now: TotalsOut
+    before: TotalsOut = Field(description="The same for the period of the same length before.")
+    live_usd: float = Field(description="What runs that are not over have spent so far.")
+    titles: dict[str, str] = Field(description="Names of the flows below.")
+    heat: list[HeatOut]
+    ranked: list[RankedOut]
+    failing: list[FailingOut]
+    is_complete: bool = Field(description="False while many runs are still being counted.")
+
+
+class CostLineOut(Output):
+    day: date
+    name: str
+    title: str
+    usd: float
+    input_tokens: int
+    output_tokens: int
+    count: int
+
+
+class ForecastOut(Output):
+    days: int
+    usd: float
+    low: float | None
+    high: float | None
+
+
+class CostsOut(Output):
+    first: date
+    last: date
+    by: Dimension
+    usd: float
+    lines: list[CostLineOut]
+    forecasts: list[ForecastOut] = Field(description="Empty before the first whole week.")
+    history_days: int
+    is_complete: bool
+
+
+class SpanOut(Output):
+    position: int
+    depth: int
+    size: int = Field(description="Spans below it.")
+    run_id: str
+    key: str
+    operation: str
+    name: str
+    start: datetime
+    milliseconds: float
+    error: str | None
+    attributes: dict[str, Value]
+
+
+class TraceOut(Output):
+    total: int = Field(description="Spans that fit the filter.")
+    start: datetime
+    milliseconds: float
+    is_over: bool
+    buckets: list[int] = Field(
+        description="Spans that are open in each of 200 parts of the time; with offset 0 only."
+    )
+    spans: list[SpanOut]
+
+
+@router.get("/overview")
+def overview(request: Request, access: AsViewer, hours: Hours = 24) -> OverviewOut:
+    """What runs, waits, failed and cost in the last hours, and in the same time before."""
+    steward = steward_of(request)
+    sight = steward.playbooks.people.sight(access)
+    found = steward.observations.overview.figures(
+        access.scope, steward.clock.now(), hours, sight.among
+    )
+    return _overview_out(found, _titles(steward, access))
+
+
+@router.get("/costs")
+def costs(request: Request, access: AsViewer, by: Dimension = "flow", days: Days = 30) -> CostsOut:
+    """Spending by day (UTC) and flow, agent, model, tool or person, with a forecast."""
+    steward = steward_of(request)
+    report = _report(steward, access, by, days)
+    name = _persons(steward) if by == "person" else _titles(steward, access)
+    return _costs_out(report, name)
+
+
+@router.get(
+    "/costs/export",
+    response_class=Response,
+    responses={
+        200: {"content": {"text/csv": {}}, "description": "One line for each day and name."}
+    },
+)
+def export_costs(
+    request: Request, access: AsViewer, by: Dimension = "flow", days: Days = 30
+) -> Response:
+    """The same as CSV."""
+    steward = steward_of(request)
+    report = _report(steward, access, by, days)
+    name = _persons(steward) if by == "person" else _titles(steward, access)
+    file = io.StringIO()
+    table = csv.writer(file)
+    table.writerow(["day", by, "usd", "input_tokens", "output_tokens", "count"])
+    for line in report.lines:
+        usd = f"{line.nano_usd / NANO:.9f}"
+        table.writerow(
+            [
+                line.day,
+                _defused(name(line.name)),
+                usd,
+                line.input_tokens,
+                line.output_tokens,
+                line.count,
+            ]
+        )
+    return Response(
+        file.getvalue(), media_type="text/csv", headers=attachment(f"costs-by-{by}.csv")
+    )
+
+
+@router.get("/runs/{run_id}/trace")
+async def trace(
+    request: Request,
+    access: AsViewerOrRunner,
+    run_id: RunId,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 200,
+    q: Annotated[str, Query(max_length=200, description="In the names of spans.")] = "",
+    operation: Annotated[str | None, Query(max_length=40)] = None,
+    errors: bool = False,
+    slower_than_ms: Annotated[float, Query(ge=0, le=1e12)] = 0.0,
+) -> TraceOut:
+    """Spans of a run and of the runs it started, in the order of a tree that is unfolded."""
+    context = context_of(request)
+    wanted = TraceFilter(q, operation, errors, slower_than_ms)
+
+    def read() -> TraceOut:
+        found = context.steward.observations.traces.trace(access.scope, run_id)
+        return _trace_out(found, offset, limit, wanted)
+
+    return await context.in_turn(access, read)
+
+
+def _report(steward: Steward, access: Access, by: Dimension, days: int) -> CostReport:
+    sight = steward.playbooks.people.sight(access)
+    return steward.observations.costs.report(
+        access.scope, steward.clock.now(), days, by, sight.among
+    )
+
+
+def _titles(steward: Steward, access: Access) -> Callable[[str], str]:
+    """Names of flows as people know them; other names are what they are."""
+
+    @lru_cache(1_000)
+    def title(flow: str) -> str:
+        if not flow.startswith(SUBJECT):
+            return _PROGRAMS.get(flow, flow)
+        try:
+            return steward.playbooks.library.get(access, flow.removeprefix(SUBJECT)).title
+        except NotFound:
+            return "A deleted playbook"
+
+    return title
+
+
+def _persons(steward: Steward) -> Callable[[str], str]:
+    @lru_cache(1_000)
+    def name(user_id: str) -> str:
+        try:
+            return steward.identity.users.get(user_id).name
+        except NotFound:
+            return user_id
+
+    return name
+
+
+def _overview_out(found: OverviewFigures, title: Callable[[str], str]) -> OverviewOut:
+    return OverviewOut(
+        since=_moment(found.period.first),
+        hours=found.period.hours,
+        live=found.live,
+        now=_totals_out(found.now),
+        before=_totals_out(found.before),
+        live_usd=found.live_nano_usd / NANO,
+        titles={each.flow: title(each.flow) for each in found.heat},
+        heat=[
+            HeatOut(
+                flow=each.flow,
+                hour=_moment(each.hour),
+                tokens=each.tokens,
+                runs=each.runs,
+                errors=each.errors,
+            )
+            for each in found.heat
+        ],
+        ranked=[
+            RankedOut(
+                kind=each.kind,
+                name=each.name,
+                title=title(each.name) if each.kind == "flow" else each.name,
+                count=each.count,
+                errors=each.errors,
+                usd=each.nano_usd / NANO,
+                tokens=each.tokens,
+                seconds=each.milliseconds / 1000,
+            )
+            for each in found.ranked
+        ],
+        failing=[
+            FailingOut(
+                flow=each.flow,
+                title=title(each.flow),
+                failed=each.failed,
+                runs=each.runs,
+                last_run_id=each.last_run_id,
+            )
+            for each in found.failing
+        ],
+        is_complete=found.is_complete,
+    )
+
+
+def _totals_out(found: Totals) -> TotalsOut:
+    return TotalsOut(
+        runs=found.runs,
+        failed=found.failed,
+        cancelled=found.cancelled,
+        usd=found.nano_usd / NANO,
+        tokens=found.tokens,
+        calls=found.calls,
+        seconds=found.milliseconds / 1000,
+    )
+
+
+def _costs_out(report: CostReport, title: Callable[[str], str]) -> CostsOut:
+    return CostsOut(
+        first=report.first,
+        last=report.last,
+        by=report.by,
+        usd=report.nano_usd / NANO,
+        lines=[
+            CostLineOut(
+                day=line.day,
+                name=line.name,
+                title=title(line.name) if line.name else "None",
+                usd=line.nano_usd / NANO,
+                input_tokens=line.input_tokens,
+                output_tokens=line.output_tokens,
+                count=line.count,
+            )
+            for line in report.lines
+        ],
+        forecasts=[ForecastOut.model_validate(each) for each in report.forecasts],
+        history_days=report.history_days,
+        is_complete=report.is_complete,
+    )
+
+
+def _trace_out(found: Trace, offset: int, limit: int, wanted: TraceFilter) -> TraceOut:
+    total, rows = found.window(offset, limit, wanted)
+    return TraceOut(
+        total=total,
+        start=found.start,
+        milliseconds=(found.end - found.start).total_seconds() * 1000,
+        is_over=found.is_over,
+        buckets=found.buckets(_BUCKETS) if offset == 0 else [],
+        spans=[_span_out(row) for row in rows],
+    )
+
+
+def _span_out(row: TraceRow) -> SpanOut:
+    return SpanOut(
+        position=row.position,
+        depth=row.depth,
+        size=row.size,
+        run_id=row.run_id,
+        key=row.key,
+        operation=row.operation,
+        name=row.span.name,
+        start=row.span.start,
+        milliseconds=row.milliseconds,
+        error=row.span.error,
+        attributes=dict(row.span.attributes),
+    )
+
+
+def _moment(hour: int) -> datetime:
+    return datetime.fromtimestamp(hour * 3600, UTC)
+
+
+def _defused(text: str) -> str:
+    """Spreadsheets take what begins so for a formula."""
+    return f"'{text}" if text[:1] in "=+-@\t\r" else text

@@ -1,0 +1,64 @@
+"""`steward observe`: what runs did and cost, in numbers."""
+
+from typing import Annotated
+
+import typer
+
+from steward.cli.output import table
+from steward.cli.projects import Here, in_project
+from steward.core.errors import Invalid
+from steward.observe.facts import NANO
+
+app = typer.Typer(no_args_is_help=True)
+_DIMENSIONS = ("flow", "agent", "model", "tool", "person")
+
+
+@app.command("costs")
+@in_project
+def costs(
+    here: Here,
+    *,
+    by: Annotated[str, typer.Option(help="flow, agent, model, tool or person.")] = "flow",
+    days: Annotated[int, typer.Option(min=1, max=366, help="Including today, UTC.")] = 30,
+) -> None:
+    """List what was spent, largest first."""
+    if by not in _DIMENSIONS:
+        raise Invalid(f"--by is one of {', '.join(_DIMENSIONS)}.")
+    steward = here.steward
+    report = steward.observations.costs.report(
+        here.scope,
+        steward.clock.now(),
+        days,
+        by,  # type: ignore[arg-type]
+        steward.playbooks.people.sight(here.access).among,
+    )
+    sums: dict[str, list[int]] = {}
+    for line in report.lines:
+        amounts = (line.nano_usd, line.input_tokens + line.output_tokens, line.count)
+        sums[line.name] = [
+            a + b for a, b in zip(sums.get(line.name, [0, 0, 0]), amounts, strict=True)
+        ]
+    largest = sorted(sums.items(), key=lambda item: item[1], reverse=True)
+    document = [
+        {by: name, "usd": usd / NANO, "tokens": tokens, "count": count}
+        for name, (usd, tokens, count) in largest
+    ]
+    here.show(
+        document,
+        lambda: (
+            table(
+                [by.title(), "USD", "Tokens", "Requests and calls"],
+                [(n or "none", f"{u / NANO:.4f}", f"{t:,}", f"{c:,}") for n, (u, t, c) in largest],
+            )
+            if largest
+            else f"No requests to models and no calls of tools in the last {days} days."
+        ),
+    )
+
+
+@app.command("rebuild")
+@in_project
+def rebuild(here: Here) -> None:
+    """Make all figures of a project again from the journals of its runs."""
+    count = here.steward.observations.projector.rebuild(here.scope)
+    here.show({"runs": count}, lambda: f"Counted {count:,} runs again.")

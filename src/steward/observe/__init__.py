@@ -1,0 +1,32 @@
+"""What runs did, cost and took: spans, figures and forecasts, all of them projections of journals.
+
+Nothing here is the truth: facts are made from journals of ended runs and can be made again at any time. What is
+watched never calls this room.
+"""
+
+from steward.observe.costs import CostExplorer, CostReport, Dimension
+from steward.observe.facts import Fact, facts_of
+from steward.observe.forecast import Forecast, forecast_spend
+from steward.observe.overview import Overview, OverviewFigures, Period
+from steward.observe.projector import Projector
+from steward.observe.spans import spans_of
+from steward.observe.trace_tree import Trace, TraceFilter, TraceRow, Traces
+
+__all__ = [
+    "CostExplorer",
+    "CostReport",
+    "Dimension",
+    "Fact",
+    "Forecast",
+    "Overview",
+    "OverviewFigures",
+    "Period",
+    "Projector",
+    "Trace",
+    "TraceFilter",
+    "TraceRow",
+    "Traces",
+    "facts_of",
+    "forecast_spend",
+    "spans_of",
+]

@@ -1,0 +1,45 @@
+/** What runs, waits, failed and cost lately, and what is spent on what. */
+import { Tabs } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { LoadingLines } from '@/components/LoadingLines';
+import { Page } from '@/components/Page';
+import { TabStrip } from '@/components/TabStrip';
+import { useSearchParam } from '@/components/use-search-param';
+import { FiguresTab } from './FiguresTab';
+
+const CostsTab = lazy(() => import('./CostsTab'));
+
+const TABS = [
+  { id: 'figures', label: 'Figures' },
+  { id: 'costs', label: 'Costs' },
+];
+
+export default function OverviewPage() {
+  const [wanted] = useSearchParam('tab');
+  const navigate = useNavigate();
+  const tab = wanted === 'costs' ? 'costs' : 'figures';
+  return (
+    <Tabs
+      value={tab}
+      keepMounted={false}
+      onChange={(id) => void navigate({ to: '.', search: id === 'costs' ? { tab: 'costs' } : {} })}
+    >
+      <Page
+        title="Overview"
+        description="Every figure is computed from the journals of runs."
+        width="full"
+        toolbar={<TabStrip tabs={TABS} value={tab} />}
+      >
+        <Tabs.Panel value="figures">
+          <FiguresTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="costs">
+          <Suspense fallback={<LoadingLines />}>
+            <CostsTab />
+          </Suspense>
+        </Tabs.Panel>
+      </Page>
+    </Tabs>
+  );
+}

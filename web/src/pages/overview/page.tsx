@@ -1,0 +1,15 @@
+/** What runs, waits, failed and cost lately. */
+import { Gauge } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'overview',
+  title: 'Overview',
+  icon: Gauge,
+  section: 'work',
+  order: 62,
+  minimumRole: 'viewer',
+  keywords: ['dashboard', 'costs', 'spend', 'tokens', 'errors', 'monitoring', 'metrics'],
+  component: () => import('./OverviewPage'),
+});
