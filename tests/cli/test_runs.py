@@ -120,3 +120,11 @@ def test_a_log_that_lost_a_kept_head_fails_the_check(filled: Terminal) -> None:
     assert f"No log contains the signed head {other}." in said
     assert kept not in said.splitlines()[0]
     assert "is not a signed head" in filled.run("verify", "--kept", "1", code=1).err
+
+
+def test_figures_are_listed_and_counted_again(filled: Terminal) -> None:
+    _started(filled)
+    [line] = filled.run("observe", "costs", "--by", "tool", "--json").json()
+    assert (line["tool"], line["count"]) == ("edit_file", 1)
+    assert filled.run("observe", "rebuild").out == "Counted 1 runs again.\n"
+    assert "--by is one of" in filled.run("observe", "costs", "--by", "colour", code=1).err

@@ -45,13 +45,13 @@ def costs(
     ]
     here.show(
         document,
-        lambda: (
-            table(
-                [by.title(), "USD", "Tokens", "Requests and calls"],
-                [(n or "none", f"{u / NANO:.4f}", f"{t:,}", f"{c:,}") for n, (u, t, c) in largest],
-            )
-            if largest
-            else f"No requests to models and no calls of tools in the last {days} days."
+        lambda: table(
+            [by.title(), "USD", "Tokens", "Requests and calls"],
+            [
+                (name or "none", f"{usd / NANO:.4f}", f"{tokens:,}", f"{count:,}")
+                for name, (usd, tokens, count) in largest
+            ],
+            empty=f"No requests to models and no calls of tools in the last {days} days.",
         ),
     )
 

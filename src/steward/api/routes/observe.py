@@ -13,7 +13,7 @@ from pydantic import Field
 from steward.agents.threads import PROGRAM as CHAT_PROGRAM
 from steward.api.context import context_of, steward_of
 from steward.api.documents import Output, attachment
-from steward.api.guards import AsViewer, AsViewerOrRunner
+from steward.api.guards import AsViewer
 from steward.api.types import RunId
 from steward.app import Steward
 from steward.broker.grants import DIRECT_PROGRAM
@@ -200,7 +200,7 @@ def export_costs(
 @router.get("/runs/{run_id}/trace")
 async def trace(
     request: Request,
-    access: AsViewerOrRunner,
+    access: AsViewer,
     run_id: RunId,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 200,
