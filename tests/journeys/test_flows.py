@@ -44,6 +44,33 @@ def draw(page: Page) -> None:
     field(page, "Text").fill("${nodes.ask_an_agent.output}")
 
 
+def look_at_the_run(page: Page) -> None:
+    """Each step says how it went; its last output is offered to later ones, and mistakes show while typing."""
+    box(page, "SQL").click()
+    told = page.get_by_role("region", name="In this run")
+    expect(told.get_by_role("link", name="Show its entries")).to_be_visible(timeout=SLOW)
+    box(page, "Write to Slack").click()
+    text = field(page, "Text")
+    before = text.input_value()
+    text.fill("")
+    text.press_sequentially("${nodes.sql.output.r")
+    page.get_by_role("option", name=re.compile("^nodes.sql.output.rows list of 1")).click()
+    expect(text).to_have_value("${nodes.sql.output.rows}")
+    text.fill("${nodes.nothing.output}")
+    problem = page.locator(".mantine-Textarea-error").first
+    expect(problem).to_be_visible(timeout=SLOW)
+    page.get_by_text("Values of earlier steps").click()
+    text.fill("Rows: ")
+    page.get_by_role("button", name=re.compile("^nodes.sql.output object")).click()
+    expect(text).to_have_value("Rows: ${nodes.sql.output}")
+    text.fill(before)
+    expect(page.get_by_text("Not saved yet.")).to_have_count(0)
+    box(page, "SQL").click()
+    told.get_by_role("link", name="Show its entries").click()
+    page.get_by_role("link", name="Show on the canvas").last.click()
+    expect(box(page, "SQL").get_by_text("Done")).to_be_visible(timeout=SLOW)
+
+
 def save(page: Page) -> None:
     button = page.get_by_role("button", name="Save", exact=True)
     expect(button).to_be_enabled(timeout=SLOW)
@@ -62,6 +89,7 @@ def test_draw_save_run_and_change_a_flow(site: Site, open_desk: OpenDesk) -> Non
     expect(page).to_have_url(re.compile("/flows/pbk_"), timeout=SLOW)
     page.get_by_role("button", name="Run", exact=True).click()
     expect(box(page, "SQL").get_by_text("Done")).to_be_visible(timeout=SLOW)
+    look_at_the_run(page)
     # A step with the arrow keys, and back: the keyboard has the same undo.
     box(page, "SQL").focus()
     page.keyboard.press("Enter")

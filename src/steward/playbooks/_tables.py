@@ -1,6 +1,7 @@
 """The tables of the playbooks room."""
 
 from sqlalchemy import (
+    Boolean,
     Column,
     ForeignKey,
     Index,
@@ -83,4 +84,16 @@ deployments = Table(
     # Runs that were started while this one was tried out on a share of them.
     Column("offered", Integer, nullable=False),
     PrimaryKeyConstraint("playbook_id", "number"),
+)
+
+presence = Table(
+    "playbook_presence",
+    metadata,
+    *scope_columns(),
+    Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
+    Column("user_id", String(40), nullable=False),
+    # Whether they have changes that are not saved.
+    Column("is_editing", Boolean, nullable=False),
+    Column("seen_at", Moment, nullable=False),
+    PrimaryKeyConstraint("playbook_id", "user_id"),
 )

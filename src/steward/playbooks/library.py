@@ -475,4 +475,6 @@ def _purge(tx: Transaction, before: datetime) -> None:
     if ids:
         tx.execute(sa.delete(tables.deployments).where(tables.deployments.c.playbook_id.in_(ids)))
         tx.execute(sa.delete(tables.revisions).where(_REVISIONS.playbook_id.in_(ids)))
+        there = tables.presence.c.playbook_id.in_(ids)
+        tx.execute(sa.delete(tables.presence).where(there))
         tx.execute(sa.delete(tables.playbooks).where(_COLUMNS.id.in_(ids)))

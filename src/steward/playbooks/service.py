@@ -26,6 +26,7 @@ from steward.playbooks.manifest import Manifests
 from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Needs
 from steward.playbooks.people import People
+from steward.playbooks.presence import Presence
 from steward.playbooks.retries import Retries
 from steward.playbooks.running import Running
 from steward.runs import Json, Runs
@@ -80,6 +81,7 @@ class Playbooks:
         self.deployment_files = DeploymentFiles(self.library, self.deploying, self.exchange)
         self.blueprints = Blueprints(home, self.library)
         self.building = Building(self.library, self.people)
+        self.presence = Presence(database, clock, self.library)
 
     def problems(self, access: Access, playbook: Playbook) -> Iterator[Problem]:
         """Everything wrong with a playbook whose form is right, in this project, now."""

@@ -418,3 +418,33 @@ export function useForkBlueprint(projectId: string) {
     ),
   );
 }
+
+export type Watcher = Answer<Schemas['WatcherOut']>;
+
+const PRESENCE_PAUSE = 20_000;
+
+/** Says that the reader has it open, again and again, and tells who else does. */
+export function presenceQuery(projectId: string, playbookId: string, isEditing: boolean) {
+  return queryOptions({
+    // Not a part of what a change of playbooks makes stale.
+    queryKey: ['presence', projectId, playbookId, isEditing],
+    queryFn: async ({ signal }): Promise<Watcher[]> => {
+      const { others } = await bodyOf(
+        api.PUT(`${ONE}/presence`, {
+          params: place(projectId, playbookId),
+          body: { is_editing: isEditing },
+          signal,
+        }),
+      );
+      return others;
+    },
+    refetchInterval: PRESENCE_PAUSE,
+    placeholderData: (previous) => previous,
+    retry: false,
+    gcTime: 0,
+  });
+}
+
+export function endPresence(projectId: string, playbookId: string) {
+  return api.DELETE(`${ONE}/presence`, { params: place(projectId, playbookId), keepalive: true });
+}

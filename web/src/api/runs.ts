@@ -6,13 +6,17 @@ import { listQuery } from './lists';
 import type {
   Action,
   Call,
+  Failure,
   JournalEntry,
   Run,
   RunDetail,
   RunStatus,
   StartRequest,
 } from './run-types';
+import type { components } from './schema';
 import type { ListPage } from './types';
+
+type Schemas = components['schemas'];
 
 export interface RunFilter {
   statuses: RunStatus[];
@@ -204,4 +208,38 @@ const FINAL: ReadonlySet<RunStatus> = new Set(['done', 'failed', 'cancelled']);
 
 export function isFinal(status: RunStatus): boolean {
   return FINAL.has(status);
+}
+
+export type NodeStanding = Omit<Schemas['NodeStandingOut'], 'error'> & { error: Failure | null };
+export type NodeCall = Omit<Schemas['NodeCallOut'], 'error'> & { error: Failure | null };
+
+/** How each node of the run's flow stands, by its key on the canvas. */
+export function standingsQuery(projectId: string, runId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'run', 'nodes', runId),
+    queryFn: async ({ signal }): Promise<ReadonlyMap<string, NodeStanding>> => {
+      const path = '/api/v1/projects/{project_id}/runs/{run_id}/nodes';
+      const { items } = await bodyOf(api.GET(path, { ...at(projectId, runId), signal }));
+      return new Map(items.map((each) => [each.node, each as NodeStanding]));
+    },
+  });
+}
+
+/** The calls of one node: one for each item of the maps around it. */
+export function nodeCallsQuery(projectId: string, runId: string, node: string) {
+  return listQuery<NodeCall>(
+    projectKey(projectId, 'run', 'node-calls', runId, node),
+    async (query, signal) => {
+      const page = await bodyOf(
+        api.GET('/api/v1/projects/{project_id}/runs/{run_id}/node-calls', {
+          params: {
+            path: { project_id: projectId, run_id: runId },
+            query: { ...query, node, limit: 200 },
+          },
+          signal,
+        }),
+      );
+      return page as unknown as ListPage<NodeCall>;
+    },
+  );
 }

@@ -2483,6 +2483,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/presence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Announce Presence
+         * @description Says that the caller has it open, and tells who else does. Say it again every 20 seconds.
+         */
+        put: operations["announce_presence"];
+        post?: never;
+        /**
+         * End Presence
+         * @description Says that the caller closed it.
+         */
+        delete: operations["end_presence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/playbooks/{playbook_id}/restore": {
         parameters: {
             query?: never;
@@ -3362,6 +3386,46 @@ export interface paths {
          * @description The entries of its journal, oldest first.
          */
         get: operations["list_entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/runs/{run_id}/node-calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Node Calls
+         * @description The calls of one node, such as the items of a map around it, in the order in which they began.
+         */
+        get: operations["list_node_calls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/runs/{run_id}/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Nodes
+         * @description How each node of the flow stands that has begun: state, time, cost, error, and what it gave last, shortened.
+         */
+        get: operations["list_nodes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6474,6 +6538,11 @@ export interface components {
         };
         /** FlowPalette */
         FlowPalette: {
+            /**
+             * Agents
+             * @description What an agent node can name.
+             */
+            agents: components["schemas"]["ReadyAgentOut"][];
             /** Nodes */
             nodes: components["schemas"]["NodeTypeOut"][];
             /**
@@ -7235,6 +7304,24 @@ export interface components {
              */
             token: string;
         };
+        /** NodeCallOut */
+        NodeCallOut: {
+            /**
+             * Began At
+             * Format: date-time
+             */
+            began_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** Error */
+            error: unknown;
+            /** Key */
+            key: string;
+            /** State */
+            state: string;
+            /** Summary */
+            summary: string;
+        };
         /** NodeChangeOut */
         NodeChangeOut: {
             /** Fields */
@@ -7255,6 +7342,53 @@ export interface components {
             title: string;
             /** Type */
             type: string;
+        };
+        /** NodeStandingOut */
+        NodeStandingOut: {
+            /** Began At */
+            began_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Error */
+            error: unknown;
+            /** Failed */
+            failed: number;
+            /**
+             * Key
+             * @description Its last call.
+             */
+            key: string;
+            /**
+             * Node
+             * @description The ids on the way to it, as in `each/show`.
+             */
+            node: string;
+            /**
+             * Sample
+             * @description What it gave last, shortened.
+             */
+            sample: unknown;
+            /** Seconds */
+            seconds: number;
+            /**
+             * Size
+             * @description Rows or items that it gave last.
+             */
+            size: number | null;
+            /**
+             * State
+             * @description running, waiting, done or failed.
+             */
+            state: string;
+            /**
+             * Times
+             * @description How often it was called: once for each item of a map around it.
+             */
+            times: number;
+            /** Tokens */
+            tokens: number;
+            /** Usd */
+            usd: string;
         };
         /** NodeTypeOut */
         NodeTypeOut: {
@@ -7588,6 +7722,20 @@ export interface components {
         Page_MessageOut_: {
             /** Items */
             items: components["schemas"]["MessageOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[NodeCallOut] */
+        Page_NodeCallOut_: {
+            /** Items */
+            items: components["schemas"]["NodeCallOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[NodeStandingOut] */
+        Page_NodeStandingOut_: {
+            /** Items */
+            items: components["schemas"]["NodeStandingOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -8169,6 +8317,22 @@ export interface components {
             /** Revision */
             revision: number;
         };
+        /** PresenceIn */
+        PresenceIn: {
+            /**
+             * Is Editing
+             * @description Whether the caller has changes that are not saved.
+             */
+            is_editing: boolean;
+        };
+        /** PresenceOut */
+        PresenceOut: {
+            /**
+             * Others
+             * @description Who else has it open, without the caller.
+             */
+            others: components["schemas"]["WatcherOut"][];
+        };
         /** PresetOut */
         PresetOut: {
             /** Name */
@@ -8526,6 +8690,15 @@ export interface components {
              * @default []
              */
             unused: components["schemas"]["Unused"][];
+        };
+        /** ReadyAgentOut */
+        ReadyAgentOut: {
+            /** Description */
+            description: string;
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
         };
         /** RecipeOut */
         RecipeOut: {
@@ -10600,6 +10773,18 @@ export interface components {
             run_title: string;
             /** Title */
             title: string;
+        };
+        /** WatcherOut */
+        WatcherOut: {
+            /** Is Editing */
+            is_editing: boolean;
+            /**
+             * Seen At
+             * Format: date-time
+             */
+            seen_at: string;
+            /** User Id */
+            user_id: string;
         };
         /** WeighIn */
         WeighIn: {
@@ -24191,6 +24376,209 @@ export interface operations {
             };
         };
     };
+    announce_presence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PresenceIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresenceOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_presence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     restore_playbook: {
         parameters: {
             query?: never;
@@ -28998,6 +29386,166 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_EntryOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_node_calls: {
+        parameters: {
+            query: {
+                node: string;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description Items on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_NodeCallOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_NodeStandingOut_"];
                 };
             };
             /** @description Not signed in. */

@@ -8,6 +8,7 @@ import { itemsOf } from '@/api/lists';
 import { useProject } from '@/app/project';
 import classes from './CodeField.module.css';
 import { argumentsOf, fieldsOf, type FormValues, initialValues } from './schema-form';
+import { NamedField } from './NamedField';
 import { SchemaForm } from './SchemaForm';
 import type { JsonSchema, ToolField } from './tool-form';
 
@@ -32,11 +33,11 @@ function useColumns(values: FormValues) {
 }
 
 export function ToolForm({ tool, fields, values, errors, onChange }: Props) {
-  const { names, columns } = useColumns(values);
+  const { names: datasets, columns } = useColumns(values);
   const set = (name: string, value: string | string[]) => onChange({ ...values, [name]: value });
   return (
     <Stack gap="sm">
-      {fields.map(({ field, drawn }) => {
+      {fields.map(({ field, drawn, names }) => {
         const { name, label, description, required } = field;
         const about = { label, description, error: errors[name], withAsterisk: required };
         const value = values[name];
@@ -46,7 +47,7 @@ export function ToolForm({ tool, fields, values, errors, onChange }: Props) {
             <Select
               key={name}
               {...about}
-              data={names}
+              data={datasets}
               value={text === '' ? null : text}
               searchable
               placeholder="Choose a dataset"
@@ -59,8 +60,19 @@ export function ToolForm({ tool, fields, values, errors, onChange }: Props) {
             <MultiSelect
               key={name}
               {...about}
-              data={names}
+              data={datasets}
               value={Array.isArray(value) ? (value as string[]) : []}
+              onChange={(next) => set(name, next)}
+            />
+          );
+        }
+        if (names !== undefined) {
+          return (
+            <NamedField
+              key={name}
+              about={about}
+              names={names}
+              value={value ?? ''}
               onChange={(next) => set(name, next)}
             />
           );

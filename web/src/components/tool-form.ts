@@ -2,11 +2,16 @@
 import { argumentsOf, type Field, fieldsOf, type FormValues, initialValues } from './schema-form';
 
 /** `plain` fields go to SchemaForm; the others are drawn by ToolForm. */
-type Drawn = 'plain' | 'dataset' | 'datasets' | 'long' | 'json';
+type Drawn = 'plain' | 'dataset' | 'datasets' | 'long' | 'json' | 'named';
+
+/** What a field names that the project has. */
+export type NamedThing = 'connection' | 'secret' | 'agent' | 'skill' | 'tools';
 
 export interface ToolField {
   field: Field;
   drawn: Drawn;
+  /** Of a field that is drawn as `named`. */
+  names?: NamedThing;
 }
 
 interface Schema {
@@ -22,11 +27,24 @@ interface Schema {
   additionalProperties?: Schema | boolean;
   maxLength?: number;
   format?: string;
+  /** What the argument is for, as the tool declares it. */
+  'x-role'?: string;
 }
 
 export type JsonSchema = Record<string, unknown>;
 
 const LONG_TEXT = 500;
+
+/** What the project has by this name: a credential by its declared role, a connection, or what the format says. */
+function namedBy(name: string, raw: Schema): NamedThing | undefined {
+  const choices = (raw.anyOf ?? []).filter(({ type }) => type !== 'null');
+  const schema = choices.length === 1 ? { ...raw, ...choices[0] } : raw;
+  if (schema.type === 'array') return schema.format === 'tools' ? 'tools' : undefined;
+  if (schema.type !== 'string') return undefined;
+  if (schema['x-role'] === 'secret') return 'secret';
+  if (name === 'connection') return 'connection';
+  return schema.format === 'agent' || schema.format === 'skill' ? schema.format : undefined;
+}
 
 function drawnAs(name: string, raw: Schema): Drawn {
   const choices = (raw.anyOf ?? []).filter(({ type }) => type !== 'null');
@@ -69,6 +87,8 @@ export function toolFieldsOf(schema: JsonSchema, hasColumns: boolean): ToolField
   const properties = (schema.properties ?? {}) as Record<string, Schema>;
   return fieldsOf(schema).map((field) => {
     const property = properties[field.name] ?? {};
+    const names = namedBy(field.name, property);
+    if (names !== undefined) return { field, drawn: 'named', names };
     const drawn = drawnAs(field.name, property);
     return { drawn, field: drawn === 'plain' ? plain(field, property, hasColumns) : field };
   });

@@ -17,6 +17,22 @@ export interface Layout {
   places: Record<string, Point>;
   /** Keys of nodes whose graphs are not shown. */
   closed: string[];
+  notes: Note[];
+  groups: NodeGroup[];
+}
+
+/** Words on the canvas. */
+export interface Note {
+  id: string;
+  text: string;
+  at: Point;
+}
+
+/** A frame with a title around nodes of the flow itself. */
+export interface NodeGroup {
+  id: string;
+  title: string;
+  keys: string[];
 }
 
 export interface Placed {
@@ -44,14 +60,27 @@ const isPoint = (value: unknown): value is Point =>
 /** A layout from the server, which keeps what it is given. */
 export function readLayout(kept: Record<string, unknown>): Layout {
   const places = Object.entries((kept.places ?? {}) as Record<string, unknown>);
-  const closed = Array.isArray(kept.closed) ? kept.closed : [];
+  const { closed } = kept;
   return {
     places: Object.fromEntries(
       places.filter((entry): entry is [string, Point] => isPoint(entry[1])),
     ),
-    closed: closed.filter((key) => typeof key === 'string'),
+    closed: textsIn(closed),
+    notes: listIn(kept.notes).flatMap(({ id, text, at }) =>
+      typeof id === 'string' && typeof text === 'string' && isPoint(at) ? [{ id, text, at }] : [],
+    ),
+    groups: listIn(kept.groups).flatMap(({ id, title, keys }) =>
+      typeof id === 'string' && typeof title === 'string'
+        ? [{ id, title, keys: textsIn(keys) }]
+        : [],
+    ),
   };
 }
+
+const textsIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+const listIn = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'object' && each !== null) : [];
 
 export function place(graph: FlowGraph, layout: Layout): { items: Placed[]; size: Size } {
   const sized = graph.nodes.map((node) => measured(node, layout));

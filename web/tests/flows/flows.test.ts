@@ -23,8 +23,9 @@ import {
   nodesBefore,
   nodesWithin,
 } from '@/flows/graph';
+import { readLayout } from '@/flows/layout';
 import { record, redo, startHistory, undo } from '@/flows/history';
-import { mergeFlows } from '@/flows/merge';
+import { mergeFlows, mergeLayouts } from '@/flows/merge';
 import vectors from './vectors.json';
 
 const language: Language = {
@@ -297,6 +298,26 @@ describe('two people', () => {
     expect(text).toContain('# What it may use.');
   });
 
+  it('who move different boxes and write notes both keep theirs', () => {
+    const base = readLayout({ places: { load: { x: 0, y: 0 }, ask: { x: 1, y: 1 } } });
+    const mine = {
+      ...base,
+      places: { ...base.places, load: { x: 9, y: 9 } },
+      notes: [{ id: '1', text: 'Mine', at: { x: 0, y: 0 } }],
+    };
+    const theirs = {
+      ...base,
+      places: { ask: { x: 7, y: 7 } },
+      closed: ['each'],
+      notes: [{ id: '1', text: 'Theirs', at: { x: 0, y: 0 } }],
+    };
+    const merged = mergeLayouts(base, mine, theirs);
+    expect(merged.places).toEqual({ load: { x: 9, y: 9 }, ask: { x: 7, y: 7 } });
+    expect(merged.closed).toEqual(['each']);
+    expect(merged.notes.map(({ text }) => text)).toEqual(['Theirs', 'Mine']);
+    expect(new Set(merged.notes.map(({ id }) => id)).size).toBe(2);
+  });
+
   it('who change the same node see both sides', () => {
     const mine = setField(STEPS, language, 'ask', ['title'], 'Mine');
     const theirs = setField(STEPS, language, 'ask', ['title'], 'Theirs');
@@ -318,3 +339,81 @@ describe('two people', () => {
     );
   });
 });
+
+/** What a node says, without the graphs inside it; the same that merging compares. */
+const saidBy = (text: string) =>
+  new Map(
+    nodesWithin(graphOf(text, language))
+      .filter(({ isImplied }) => !isImplied)
+      .map((node) => {
+        const inner = new Set(node.graphs.map(({ path }) => String(path[node.path.length])));
+        const own = Object.entries(node.fields).filter(
+          ([name]) => !inner.has(name) && !['needs', 'type'].includes(name),
+        );
+        return [node.key, JSON.stringify([node.type, Object.fromEntries(own)])];
+      }),
+  );
+
+describe('a thousand edits by two people at once', () => {
+  it('lose nothing without saying so, and both end with the same text', () => {
+    const turns = fc.array(fc.tuple(fc.boolean(), edits, fc.boolean()), {
+      minLength: 25,
+      maxLength: 25,
+    });
+    let edited = 0;
+    fc.assert(
+      fc.property(turns, (sequence) => {
+        const server = { text: STEPS };
+        const people = [0, 1].map(() => ({ base: STEPS, mine: STEPS }));
+        const save = (person: { base: string; mine: string }) => {
+          const { base, mine } = person;
+          const theirs = server.text;
+          const merged =
+            theirs === base
+              ? { text: mine, clashes: [] }
+              : mergeFlows(base, mine, theirs, language);
+          expectNothingLost(base, mine, theirs, merged);
+          server.text = merged.text;
+          person.base = merged.text;
+          person.mine = merged.text;
+        };
+        for (const [isFirst, edit, isSaved] of sequence) {
+          const person = people[isFirst ? 0 : 1];
+          if (!person) continue;
+          person.mine = edit(person.mine);
+          edited += 1;
+          if (isSaved) save(person);
+        }
+        people.forEach(save);
+        people.forEach(save);
+        expect(readYaml(server.text).problem).toBeNull();
+        expect(people.map(({ mine }) => mine)).toEqual([server.text, server.text]);
+        const keys = nodesWithin(graphOf(server.text, language)).map(({ key }) => key);
+        expect(new Set(keys).size).toBe(keys.length);
+      }),
+      { numRuns: 40, seed: 14, endOnFailure: true },
+    );
+    expect(edited).toBe(1000);
+  });
+});
+
+function expectNothingLost(
+  base: string,
+  mine: string,
+  theirs: string,
+  { text, clashes }: { text: string; clashes: { what: string }[] },
+) {
+  const [was, own, other, now] = [base, mine, theirs, text].map(saidBy);
+  const told = new Set(clashes.map(({ what }) => what));
+  const isTold = (key: string) =>
+    [...told].some((what) => key === what || key.startsWith(`${what}/`));
+  for (const key of new Set([was, own, other].flatMap((each) => [...(each?.keys() ?? [])]))) {
+    const [old, mineOf, theirsOf] = [was?.get(key), own?.get(key), other?.get(key)];
+    const wanted = mineOf === old ? theirsOf : theirsOf === old ? mineOf : undefined;
+    if (mineOf !== theirsOf && mineOf !== old && theirsOf !== old) {
+      expect(isTold(key), `both changed ${key}, and nobody is told`).toBe(true);
+    } else if (!isTold(key)) {
+      expect(now?.get(key), `what was said of ${key}`).toBe(mineOf === theirsOf ? mineOf : wanted);
+    }
+  }
+}

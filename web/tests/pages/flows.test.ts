@@ -3,9 +3,20 @@ import { describe, expect, it } from 'vitest';
 import { arrange } from '@/flows/arrange';
 import { graphOf } from '@/flows/edits';
 import { place, placeAfter, readLayout } from '@/flows/layout';
+import {
+  addNote,
+  aligned,
+  changeNote,
+  groupNodes,
+  renameKeys,
+  ungroup,
+} from '@/flows/layout-edits';
 import { drawnBoxes, placeWithin, triggersOf } from '@/pages/flows/drawn';
 import { foundEntries, paletteEntries } from '@/pages/flows/entries';
-import { offeredAt, valueNames } from '@/pages/flows/offered';
+import { knownValues, partsOf } from '@/pages/flows/known-values';
+import { offeredAt, withValue } from '@/pages/flows/offered';
+import { isCallOf, keyBelongsTo } from '@/pages/flows/standing';
+import { authorsBetween } from '@/pages/flows/versions/WhoseChanges';
 import vectors from '../flows/vectors.json';
 
 const language = {
@@ -32,7 +43,11 @@ const document = {
   triggers: [{ type: 'cron', name: 'weekly' }],
 };
 const graph = graphOf(TEXT, language);
-const marks = { problems: new Map([['each/one', ['is missing']]]), stateOf: () => null };
+const marks = {
+  problems: new Map([['each/one', [{ pointer: '', message: 'is missing' }]]]),
+  stateOf: () => null,
+  standings: new Map(),
+};
 
 describe('places', () => {
   it('go from left to right, and nothing lies over another', () => {
@@ -51,7 +66,10 @@ describe('places', () => {
       places: { load: { x: 5, y: 6 }, ask: 'here' },
       closed: ['each', 3],
     });
-    expect(layout).toEqual({ places: { load: { x: 5, y: 6 } }, closed: ['each'] });
+    expect(layout).toEqual({
+      ...{ places: { load: { x: 5, y: 6 } }, closed: ['each'] },
+      ...{ notes: [], groups: [] },
+    });
     const { items } = place(graph, layout);
     expect(items[0]?.at).toEqual({ x: 5, y: 6 });
     expect(items.find(({ node }) => node.id === 'each')?.lanes).toEqual([]);
@@ -67,13 +85,62 @@ describe('places', () => {
   });
 });
 
+describe('the drawing', () => {
+  const plain = readLayout({});
+
+  it('has notes and groups that the flow knows nothing of', () => {
+    const noted = addNote(plain, { x: 1, y: 2 });
+    const written = changeNote(noted.layout, noted.id, 'Ask Ada first');
+    const grouped = groupNodes(written, ['load', 'ask']);
+    const again = readLayout(structuredClone({ ...grouped.layout }));
+    expect(again).toEqual(grouped.layout);
+    const drawn = drawnBoxes(graph, again, [], marks);
+    const frame = drawn.boxes.find(({ type }) => type === 'group');
+    const load = drawn.boxes.find(({ id }) => id === 'load');
+    expect(frame?.position.x).toBeLessThan(load?.position.x ?? 0);
+    expect(drawn.boxes.find(({ type }) => type === 'note')?.data).toEqual({
+      text: 'Ask Ada first',
+    });
+    expect(groupNodes(again, ['ask']).layout.groups.map(({ keys }) => keys)).toEqual([
+      ['load'],
+      ['ask'],
+    ]);
+    expect(ungroup(again, grouped.id).groups).toEqual([]);
+  });
+
+  it('keeps places and groups of a node with another id, and of those inside it', () => {
+    const layout = {
+      ...plain,
+      places: { each: { x: 1, y: 1 }, 'each/one': { x: 2, y: 2 } },
+      groups: [{ id: '1', title: '', keys: ['each'] }],
+    };
+    const { places, groups } = renameKeys(layout, 'each', 'all');
+    expect(Object.keys(places)).toEqual(['all', 'all/one']);
+    expect(groups[0]?.keys).toEqual(['all']);
+  });
+
+  it('puts boxes in lines', () => {
+    const { items } = place(graph, plain);
+    const lefts = Object.values(aligned(items, 'left')).map(({ x }) => x);
+    expect(new Set(lefts).size).toBe(1);
+    const row = aligned(items, 'row');
+    expect(new Set(Object.values(row).map(({ y }) => y)).size).toBe(1);
+    const inOrder = items.toSorted((a, b) => (row[a.node.key]?.x ?? 0) - (row[b.node.key]?.x ?? 0));
+    inOrder.slice(1).forEach(({ node: { key } }, index) => {
+      const before = inOrder[index];
+      const end = (row[before?.node.key ?? '']?.x ?? 0) + (before?.size.width ?? 0);
+      expect(row[key]?.x).toBeGreaterThan(end);
+    });
+  });
+});
+
 describe('boxes', () => {
   const { boxes, lines, items } = drawnBoxes(graph, readLayout({}), triggersOf(document), marks);
 
   it('of nodes inside others belong to them, with their problems', () => {
     const inner = boxes.find(({ id }) => id === 'each/one');
     expect(inner?.parentId).toBe('each');
-    expect(inner?.data.problems).toBe(1);
+    expect(inner?.data).toMatchObject({ problems: 1 });
     const moved = placeWithin(items, 'each/one', inner?.position ?? { x: 0, y: 0 });
     expect(moved).toEqual({ x: 0, y: 0 });
   });
@@ -86,19 +153,77 @@ describe('boxes', () => {
 });
 
 describe('values', () => {
-  const names = valueNames(document, graph, graph.nodes[2] ?? ({} as never));
+  const node = graph.nodes[2] ?? ({} as never);
+  const load = {
+    ...{ node: 'load', state: 'done', times: 1, failed: 0, began_at: null, ended_at: null },
+    ...{ seconds: 1, usd: '0', tokens: 0, size: 12, error: null, key: 'load' },
+    sample: { rows: [{ Country: 'DE', 'net sum': 3 }], truncated: null },
+  };
+  const sources = knownValues(document, graph, node, new Map([['load', load]]));
+  const names = sources.flatMap(({ values }) => values);
 
-  it('are the inputs and what ran before', () => {
-    expect(names).toEqual(['inputs.month', 'nodes.ask.output', 'nodes.load.output', 'run.id']);
+  it('are the inputs and what ran before, with the types of the last run', () => {
+    expect(names.map(({ name, type }) => [name, type])).toEqual([
+      ['inputs.month', ''],
+      ['nodes.load.output', 'object'],
+      ['nodes.load.output.rows', 'list of 12'],
+      ['nodes.load.output.truncated', 'empty'],
+      ['nodes.load.output.rows[0]', 'object'],
+      ['nodes.load.output.rows[0].Country', 'text'],
+      ['nodes.load.output.rows[0]["net sum"]', 'number'],
+      ['nodes.ask.output', ''],
+      ['run.id', 'text'],
+    ]);
+    const deep = partsOf('x', { a: { b: { c: { d: { e: 1 } } } } });
+    expect(deep.at(-1)?.name).toBe('x.a.b.c.d');
+  });
+
+  it('are put in where the cursor is', () => {
+    expect(withValue('a b', 2, 'run.id', false)).toBe('a ${run.id}b');
+    expect(withValue('size()', 5, 'item', true)).toBe('size(item)');
   });
 
   it('are offered behind ${ and put in whole', () => {
     const text = 'Go on with ${nodes.l now';
     const offered = offeredAt(text, 'Go on with ${nodes.l'.length, names, false);
-    expect(offered.names).toEqual(['nodes.load.output']);
+    expect(offered.values[0]?.name).toBe('nodes.load.output');
     expect(offered.insert('nodes.load.output')).toBe('Go on with ${nodes.load.output} now');
-    expect(offeredAt('nodes.l', 7, names, false).names).toEqual([]);
-    expect(offeredAt('size(nodes.l', 12, names, true).names).toEqual(['nodes.load.output']);
+    expect(offeredAt('nodes.l', 7, names, false).values).toEqual([]);
+    expect(offeredAt('size(nodes.a', 12, names, true).values.map(({ name }) => name)).toEqual([
+      'nodes.ask.output',
+    ]);
+    const deep = offeredAt('${nodes.load.output.rows[0].C', 29, names, false);
+    expect(deep.insert('nodes.load.output.rows[0].Country')).toBe(
+      '${nodes.load.output.rows[0].Country}',
+    );
+  });
+});
+
+describe('a deployment', () => {
+  it('says whose changes go out, or are taken back', () => {
+    const revisions = ['ada', 'bo', 'ada', 'eve'].map((author, index) => ({
+      number: 4 - index,
+      author,
+    }));
+    const between = (deployed: number | null, revision: number) =>
+      authorsBetween({ revisions, deployed, revision });
+    expect(between(1, 4)).toEqual([
+      ['ada', 2],
+      ['bo', 1],
+    ]);
+    expect(between(null, 1)).toEqual([['eve', 1]]);
+    expect(between(4, 3)).toEqual([['ada', 1]]);
+    expect(between(2, 2)).toEqual([]);
+  });
+});
+
+describe('keys of a journal', () => {
+  it('belong to the node that they name, whichever item, round or try it is', () => {
+    expect(keyBelongsTo('each[12]/one:wait', 'each/one')).toBe(true);
+    expect(keyBelongsTo('both/left/one~2', 'both/one')).toBe(true);
+    expect(keyBelongsTo('each[12]/one', 'each/two')).toBe(false);
+    expect(isCallOf('each[12]/one', 'each')).toBe(false);
+    expect(isCallOf('each[12]/one', 'each/one')).toBe(true);
   });
 });
 
@@ -125,6 +250,7 @@ describe('the palette', () => {
         settings: {},
       },
     ],
+    agents: [],
     telling: {},
   };
   const tool = {

@@ -1,5 +1,6 @@
 """Playbooks: written, read, shared, put away; hidden from everybody they are not shared with."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response, status
@@ -52,6 +53,20 @@ class CheckedPlaybook(Output):
     valid: bool
     problems: list[PlaybookProblem]
     yaml: str | None = Field(description="The document in its one order.")
+
+
+class PresenceIn(Input):
+    is_editing: bool = Field(description="Whether the caller has changes that are not saved.")
+
+
+class WatcherOut(Output):
+    user_id: str
+    is_editing: bool
+    seen_at: datetime
+
+
+class PresenceOut(Output):
+    others: list[WatcherOut] = Field(description="Who else has it open, without the caller.")
 
 
 class SharingIn(Input):
@@ -161,6 +176,21 @@ def save_playbook(
         access, playbook_id, version, body.source, message=body.message, layout=body.layout
     )
     return changed(response, saved)
+
+
+@router.put("/{playbook_id}/presence")
+def announce_presence(
+    request: Request, access: AsViewer, playbook_id: PlaybookId, body: PresenceIn
+) -> PresenceOut:
+    """Says that the caller has it open, and tells who else does. Say it again every 20 seconds."""
+    there = playbooks_of(request).presence.announce(access, playbook_id, is_editing=body.is_editing)
+    return PresenceOut(others=[WatcherOut.model_validate(each) for each in there])
+
+
+@router.delete("/{playbook_id}/presence", status_code=status.HTTP_204_NO_CONTENT)
+def end_presence(request: Request, access: AsViewer, playbook_id: PlaybookId) -> None:
+    """Says that the caller closed it."""
+    playbooks_of(request).presence.leave(access, playbook_id)
 
 
 @router.post("/{playbook_id}/archive")

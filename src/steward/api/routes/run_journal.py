@@ -5,11 +5,13 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated, Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Limit, Output, Page, page
@@ -18,8 +20,12 @@ from steward.api.routes.events import HEARTBEAT_SECONDS, number, still_allowed
 from steward.api.run_documents import EntryOut, run_out
 from steward.api.streams import EventStream
 from steward.api.types import RunId
+from steward.core.errors import Invalid
+from steward.flows import Flow, load_flow
+from steward.flows.standing import calls_at, standings
 from steward.identity import Access
-from steward.runs.projection import calls_of
+from steward.runs import Runs
+from steward.runs.projection import Call, calls_of
 
 router = APIRouter(prefix="/projects/{project_id}/runs", tags=["runs"])
 
@@ -49,6 +55,33 @@ class CallOut(Output):
     undone: bool
 
 
+class NodeStandingOut(Output):
+    node: str = Field(description="The ids on the way to it, as in `each/show`.")
+    state: str = Field(description="running, waiting, done or failed.")
+    times: int = Field(
+        description="How often it was called: once for each item of a map around it."
+    )
+    failed: int
+    began_at: datetime | None
+    ended_at: datetime | None
+    seconds: float
+    usd: Decimal
+    tokens: int
+    size: int | None = Field(description="Rows or items that it gave last.")
+    sample: Any = Field(description="What it gave last, shortened.")
+    error: Any
+    key: str = Field(description="Its last call.")
+
+
+class NodeCallOut(Output):
+    key: str
+    state: str
+    began_at: datetime
+    ended_at: datetime | None
+    summary: str
+    error: Any
+
+
 @router.get("/{run_id}/journal")
 def list_entries(
     request: Request, access: AsViewer, run_id: RunId, cursor: Cursor = None, limit: Limit = 50
@@ -71,6 +104,51 @@ def list_calls(request: Request, access: AsViewerOrRunner, run_id: RunId) -> Pag
     runs.get(access.scope, run_id)
     told = calls_of(runs.journal.entries(access.scope, run_id), runs.payload)
     return Page(items=[CallOut(**asdict(call)) for call in told], next_cursor=None)
+
+
+@router.get("/{run_id}/nodes")
+def list_nodes(request: Request, access: AsViewer, run_id: RunId) -> Page[NodeStandingOut]:
+    """How each node of the flow stands that has begun: state, time, cost, error, and what it gave last, shortened."""
+    runs = steward_of(request).runs
+    flow = _flow(runs, access, run_id)
+    if flow is None:
+        return Page(items=[], next_cursor=None)
+    found = standings(flow, runs.journal.entries(access.scope, run_id), runs.payload)
+    return Page(items=[NodeStandingOut.model_validate(each) for each in found], next_cursor=None)
+
+
+@router.get("/{run_id}/node-calls")
+def list_node_calls(
+    request: Request,
+    access: AsViewer,
+    run_id: RunId,
+    node: Annotated[str, Query(max_length=500)],
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Page[NodeCallOut]:
+    """The calls of one node, such as the items of a map around it, in the order in which they began."""
+    runs = steward_of(request).runs
+    flow = _flow(runs, access, run_id)
+    told = calls_of(runs.journal.entries(access.scope, run_id), runs.payload)
+    calls = list(enumerate(calls_at(node, flow, told) if flow is not None else ()))
+
+    def fetch(after: str | None, count: int) -> list[tuple[int, Call]]:
+        start = 0 if after is None else (number(after) or 0) + 1
+        return calls[start : start + count]
+
+    items, following = page(fetch, lambda item: str(item[0]), cursor, limit)
+    return Page(
+        items=[NodeCallOut.model_validate(call) for _, call in items], next_cursor=following
+    )
+
+
+def _flow(runs: Runs, access: Access, run_id: str) -> Flow | None:
+    """The flow that a run drives; None for runs of other programs."""
+    runs.get(access.scope, run_id)
+    try:
+        return load_flow(runs.request(access.scope, run_id).document)
+    except Invalid:
+        return None
 
 
 @router.get(

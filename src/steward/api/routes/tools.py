@@ -7,6 +7,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, Response, status
 from pydantic import Field
 
+from steward.agents.roster import builtin_roster
 from steward.api.context import steward_of
 from steward.api.documents import (
     Cursor,
@@ -90,9 +91,16 @@ class TriggerTypeOut(Output):
     settings: dict[str, Any]
 
 
+class ReadyAgentOut(Output):
+    name: str
+    title: str
+    description: str
+
+
 class FlowPalette(Output):
     nodes: list[NodeTypeOut]
     triggers: list[TriggerTypeOut]
+    agents: list[ReadyAgentOut] = Field(description="What an agent node can name.")
     telling: dict[str, str] = Field(
         description="Fields that tell the type of a step that does not say it."
     )
@@ -189,7 +197,8 @@ def read_flow_palette(_request: Request, _access: AsViewer) -> FlowPalette:
         )
         for name, kind in TRIGGERS
     ]
-    return FlowPalette(nodes=nodes, triggers=triggers, telling=TELLING)
+    agents = [ReadyAgentOut.model_validate(each) for each in builtin_roster()]
+    return FlowPalette(nodes=nodes, triggers=triggers, agents=agents, telling=TELLING)
 
 
 @router.post("/flows/check")

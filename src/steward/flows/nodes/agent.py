@@ -22,15 +22,24 @@ from steward.flows.node import (
 class AgentNode(Node):
     type: Literal["agent"]
     agent: str | None = Field(
-        None, max_length=60, description="A ready agent by name; unset: what the instructions say."
+        None,
+        max_length=60,
+        description="A ready agent by name; unset: what the instructions say.",
+        json_schema_extra={"format": "agent"},
     )
     instructions: TextTemplate = Field(min_length=1, max_length=50_000)
     context: Template = Field(None, description="Data the agent works on.")
     tools: list[str] = Field(
-        [], max_length=200, description="What it may call; within the run's own."
+        [],
+        max_length=200,
+        description="What it may call; within the run's own.",
+        json_schema_extra={"format": "tools"},
     )
     fallback_tools: list[str] = Field(
-        [], max_length=200, description="What it may call once one of those has failed."
+        [],
+        max_length=200,
+        description="What it may call once one of those has failed.",
+        json_schema_extra={"format": "tools"},
     )
     arguments: Templates = Field(
         default_factory=dict,
@@ -41,7 +50,12 @@ class AgentNode(Node):
         description="Arguments that it finds in its context, each with the names there; others that say where "
         "something goes, how much, how often or how far stay empty unless the tool requires them.",
     )
-    skill: str | None = Field(None, max_length=120, description="A skill it follows, by name.")
+    skill: str | None = Field(
+        None,
+        max_length=120,
+        description="A skill it follows, by name.",
+        json_schema_extra={"format": "skill"},
+    )
     budget: dict[str, Any] | None = Field(
         None, description="The most it may use: `calls`, `tokens`, `usd`."
     )

@@ -17,17 +17,18 @@ import '@xyflow/react/dist/style.css';
 import { type DragEvent, useEffect, useState } from 'react';
 import type { Connection } from '@/flows/edits';
 import type { Point } from '@/flows/layout';
-import type { Box } from './drawn';
+import type { Drawn as Shape } from './drawn';
 import { FlowBox } from './FlowBox';
+import { GroupFrame, NoteBox } from './NoteBox';
 import classes from './flows.module.css';
 
-const NODE_TYPES = { box: FlowBox };
+const NODE_TYPES = { box: FlowBox, note: NoteBox, group: GroupFrame };
 const EDGE_OPTIONS = { markerEnd: { type: MarkerType.ArrowClosed } };
 const FIT = { maxZoom: 1, minZoom: 0.5, padding: 0.1 };
 export const ENTRY = 'application/x-steward-node';
 
 interface Props {
-  boxes: Box[];
+  boxes: Shape[];
   lines: Edge[];
   selected: readonly string[];
   /** A node to bring into view, such as one that was just added. */
@@ -50,7 +51,7 @@ export default function Canvas(props: Props) {
   if (shown.boxes !== boxes || shown.selected !== selected) {
     setShown({ boxes, selected, nodes: withSelection(boxes, selected) });
   }
-  const change = (changes: NodeChange<Box>[]) => {
+  const change = (changes: NodeChange<Shape>[]) => {
     setShown((before) => ({ ...before, nodes: applyNodeChanges(changes, before.nodes) }));
     const places: Record<string, Point> = {};
     for (const each of changes) {
@@ -66,6 +67,9 @@ export default function Canvas(props: Props) {
       for (const { id, selected: isChosen } of chosen) {
         if (isChosen) next.add(id);
         else next.delete(id);
+        // A frame stands for the steps in it: they are moved and aligned together.
+        const frame = isChosen && boxes.find((box) => box.id === id && box.type === 'group');
+        if (frame && frame.type === 'group') frame.data.keys.forEach((key) => next.add(key));
       }
       props.onSelect([...next]);
     }
@@ -137,7 +141,7 @@ function useBroughtIntoView(key: string | null): void {
   }, [key]);
 }
 
-function withSelection(boxes: Box[], selected: readonly string[]): Box[] {
+function withSelection(boxes: Shape[], selected: readonly string[]): Shape[] {
   const chosen = new Set(selected);
   return boxes.map((box) => ({ ...box, selected: chosen.has(box.id) }));
 }

@@ -1,13 +1,20 @@
 /** One flow on the canvas: drawn, checked while it changes, saved as a revision, run. */
 import { ActionIcon, Anchor, Button, Group, TextInput } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useBlocker, useNavigate } from '@tanstack/react-router';
 import { LayoutGrid, Play, Redo2, Rocket, Save, Undo2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { ApiError } from '@/api/errors';
 import { flowPaletteQuery, languageOf } from '@/api/flows';
-import { type PlaybookDetail, playbookQuery, runPlaybook, useSaveDrawing } from '@/api/playbooks';
-import { isFinal, runQuery } from '@/api/runs';
+import { itemsOf } from '@/api/lists';
+import {
+  type PlaybookDetail,
+  playbookQuery,
+  playbookRunsQuery,
+  runPlaybook,
+  useSaveDrawing,
+} from '@/api/playbooks';
+import { isFinal, type NodeStanding, runQuery, standingsQuery } from '@/api/runs';
 import { toolsQuery } from '@/api/tools';
 import { projectPath, useMay, useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
@@ -20,10 +27,12 @@ import { useSearchParam } from '@/components/use-search-param';
 import { arrangeAside } from '@/flows/arrange-aside';
 import { setValue, valueAt } from '@/flows/document';
 import { edgesOf, graphsWithin } from '@/flows/graph';
+import { mergeFlows, mergeLayouts } from '@/flows/merge';
 import { place, type Placed, type Point, readLayout } from '@/flows/layout';
 import { usePlaybookCheck } from '../playbooks/PlaybookField';
 import { Conflict } from './Conflict';
 import { StudioView } from './StudioView';
+import { Watchers } from './Watchers';
 import { type Drawing, type Studio, useStudio } from './use-studio';
 
 const NEW_FLOW = `format: 1
@@ -37,6 +46,7 @@ graph:
 `;
 
 const RUN_PAUSE = 1_500;
+const NONE: ReadonlyMap<string, NodeStanding> = new Map();
 
 export default function CanvasPage() {
   const project = useProject();
@@ -67,11 +77,7 @@ function FlowStudio({ playbook, palette }: Props) {
   const mayWrite = useMay('editor');
   const mayEdit = playbook === null ? mayWrite : playbook.may_edit;
   const language = useMemo(() => languageOf(palette), [palette]);
-  const start: Drawing = {
-    text: playbook?.source ?? NEW_FLOW,
-    layout: readLayout(playbook?.layout ?? {}),
-  };
-  const studio = useStudio(start, language);
+  const studio = useStudio(drawingOf(playbook), language);
   const tools = useQuery(toolsQuery(project.id)).data;
   const check = usePlaybookCheck(studio.text);
   const [runId, setRunId] = useSearchParam('run');
@@ -79,6 +85,17 @@ function FlowStudio({ playbook, palette }: Props) {
     ...runQuery(project.id, runId ?? ''),
     enabled: runId !== null,
     refetchInterval: ({ state }) => (state.data && isFinal(state.data.status) ? false : RUN_PAUSE),
+  }).data;
+  const past = useInfiniteQuery({
+    ...playbookRunsQuery(project.id, playbook?.id ?? ''),
+    enabled: playbook !== null && runId === null,
+  });
+  const lastId = runId ?? itemsOf(past.data)[0]?.id ?? null;
+  const isUnderWay = run !== undefined && !isFinal(run.status);
+  const standings = useQuery({
+    ...standingsQuery(project.id, lastId ?? ''),
+    enabled: lastId !== null,
+    refetchInterval: isUnderWay ? RUN_PAUSE : false,
   }).data;
   const save = useSaveDrawing(project.id);
   const begin = useMutation({
@@ -97,12 +114,41 @@ function FlowStudio({ playbook, palette }: Props) {
   });
   // What the changes were made to: another version of it is somebody else's, and is not overwritten unseen.
   const [base, setBase] = useState(playbook?.version ?? 0);
-  const store = (version = base) => {
-    const drawing = { text: studio.text, layout: studio.layout };
+  // Nothing of one's own is at stake: what somebody else saved is shown at once.
+  if (playbook !== null && playbook.version > base && !studio.isChanged && !save.isPending) {
+    setBase(playbook.version);
+    if (playbook.source !== studio.saved.text) {
+      const theirs = drawingOf(playbook);
+      studio.change(theirs);
+      studio.markSaved(theirs);
+    }
+  }
+  const client = useQueryClient();
+  /** What somebody else saved in between is taken along where no step was changed by both; the rest is shown. */
+  const merge = async (drawing: Drawing) => {
+    if (playbook === null) return;
+    const fresh = await client.fetchQuery(playbookQuery(project.id, playbook.id));
+    const theirs = drawingOf(fresh);
+    const { saved } = studio;
+    const { text, clashes } = mergeFlows(saved.text, drawing.text, theirs.text, language);
+    if (clashes.length > 0) return;
+    const merged = { text, layout: mergeLayouts(saved.layout, drawing.layout, theirs.layout) };
+    studio.change(merged);
+    studio.markSaved(theirs);
+    store(fresh.version, merged);
+    showDone('Merged with what someone else saved in between');
+  };
+  const store = (
+    version = base,
+    drawing: Drawing = { text: studio.text, layout: studio.layout },
+  ) => {
     const saved = playbook === null ? null : { id: playbook.id, version };
     save.mutate(
       { playbook: saved, yaml: drawing.text, layout: { ...drawing.layout } },
       {
+        onError: (error) => {
+          if (error instanceof ApiError && error.status === 412) void merge(drawing);
+        },
         onSuccess: (card) => {
           studio.markSaved(drawing);
           setBase(card.version);
@@ -180,7 +226,7 @@ function FlowStudio({ playbook, palette }: Props) {
       {isStale && (
         <Conflict
           studio={studio}
-          theirs={playbook?.source ?? ''}
+          theirs={drawingOf(playbook)}
           onKeep={() => store(playbook?.version)}
           onSettled={() => {
             setBase(playbook?.version ?? 0);
@@ -190,6 +236,7 @@ function FlowStudio({ playbook, palette }: Props) {
       )}
       {!isStale && <FormError error={save.error} />}
       <Group gap="xs" mb="xs" role="status" fz="sm" c="dimmed">
+        {playbook !== null && <Watchers playbookId={playbook.id} isEditing={studio.isChanged} />}
         {studio.isChanged ? 'Not saved yet.' : ''}{' '}
         {problems > 0 && !check.isChecking
           ? `${problems} ${problems === 1 ? 'problem' : 'problems'} to solve before it can be saved.`
@@ -201,10 +248,18 @@ function FlowStudio({ playbook, palette }: Props) {
         tools={tools ?? []}
         check={check}
         run={run}
+        standings={standings ?? NONE}
         mayEdit={mayEdit}
       />
     </Page>
   );
+}
+
+function drawingOf(playbook: Pick<PlaybookDetail, 'source' | 'layout'> | null): Drawing {
+  return {
+    text: playbook?.source ?? NEW_FLOW,
+    layout: readLayout(playbook?.layout ?? {}),
+  };
 }
 
 function EditButtons({ studio }: { studio: Studio }) {

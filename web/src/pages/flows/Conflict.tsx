@@ -1,24 +1,27 @@
-/** Somebody saved in between: both sides by node, and nothing is lost whichever is taken. */
+/** Somebody changed the same steps in between: both sides by node, and nothing is lost whichever is taken. */
 import { Alert, Button, Group } from '@mantine/core';
 import { stringify } from 'yaml';
 import { CodeBlock } from '@/components/CodeBlock';
-import { mergeFlows } from '@/flows/merge';
-import type { Studio } from './use-studio';
+import { mergeFlows, mergeLayouts } from '@/flows/merge';
+import type { Drawing, Studio } from './use-studio';
 
 interface Props {
   studio: Studio;
-  theirs: string;
+  theirs: Drawing;
   onKeep: () => void;
   /** The text is now based on theirs. */
   onSettled: () => void;
 }
 
 export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
-  const { text, clashes } = mergeFlows(studio.savedText, studio.text, theirs, studio.language);
-  const take = (next: string) => {
-    studio.change({ text: next });
+  const { saved, language } = studio;
+  const { text, clashes } = mergeFlows(saved.text, studio.text, theirs.text, language);
+  const take = (next: Drawing) => {
+    studio.change(next);
+    studio.markSaved(theirs);
     onSettled();
   };
+  const layout = mergeLayouts(saved.layout, studio.layout, theirs.layout);
   return (
     <Alert color="orange" title="This flow was changed by someone else" mb="sm">
       Your changes are still here and not saved. Merging takes both; Undo brings your version back.
@@ -32,7 +35,7 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
         </section>
       ))}
       <Group gap="xs" mt="xs">
-        <Button size="compact-sm" onClick={() => take(text)}>
+        <Button size="compact-sm" onClick={() => take({ text, layout })}>
           Merge both
         </Button>
         <Button size="compact-sm" variant="default" onClick={onKeep}>

@@ -11,7 +11,7 @@ import classes from './flows.module.css';
 export const FlowBox = memo(Drawn, isDrawnAlike);
 
 function Drawn({ id, data, selected }: NodeProps<Box>) {
-  const { node, trigger, lanes, isClosed, problems, state } = data;
+  const { node, trigger, lanes, isClosed, problems, state, facts } = data;
   const { nameOf } = use(CanvasActions);
   const title = node ? nodeTitle(node) : (trigger?.name ?? '');
   const ports = node === null || node.ports.length === 0 ? [''] : node.ports;
@@ -39,6 +39,7 @@ function Drawn({ id, data, selected }: NodeProps<Box>) {
         )}
         {node && node.graphs.length > 0 && <Unfold id={id} isClosed={isClosed} title={title} />}
       </div>
+      {facts !== '' && <span className={classes.boxFacts}>{facts}</span>}
       {lanes.map((lane) => (
         <Lane key={lane.path} lane={lane} title={title} />
       ))}
@@ -77,7 +78,8 @@ function isDrawnAlike(before: NodeProps<Box>, after: NodeProps<Box>): boolean {
     old.trigger?.type === now.trigger?.type &&
     old.isClosed === now.isClosed &&
     old.problems === now.problems &&
-    old.state === now.state
+    old.state === now.state &&
+    old.facts === now.facts
   );
 }
 

@@ -1,9 +1,10 @@
 /** The settings of the chosen node: its name, what it comes after, its fields, and what is wrong with it. */
 import { Button, Group, MultiSelect, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { Copy, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { NodeType } from '@/api/flows';
 import type { Tool } from '@/api/run-types';
+import type { NodeStanding } from '@/api/runs';
 import {
   connect,
   disconnect,
@@ -13,8 +14,12 @@ import {
   renameNode,
   setField,
 } from '@/flows/edits';
+import { renameKeys } from '@/flows/layout-edits';
 import { type FlowNode, graphsWithin, jumpOf, nodesWithin, nodeTitle } from '@/flows/graph';
-import { valueNames } from './offered';
+import { knownValues } from './known-values';
+import { LastRun } from './LastRun';
+import { ValueList } from './ValueList';
+import { ValueTarget } from './value-target';
 import { type Schema, SettingField } from './SettingField';
 import type { Studio } from './use-studio';
 import classes from './flows.module.css';
@@ -24,7 +29,10 @@ interface Props {
   type: NodeType | undefined;
   tools: readonly Tool[];
   studio: Studio;
-  problems: readonly string[];
+  problems: readonly NodeProblem[];
+  standings: ReadonlyMap<string, NodeStanding>;
+  /** The run whose outcome is shown; null before the first one. */
+  runId: string | null;
   readOnly: boolean;
   onSelect: (keys: string[]) => void;
   onCopy: () => void;
@@ -37,7 +45,12 @@ const DRAWN = ['title', 'on_error', ...COMMON];
 export function NodeSettings(props: Props) {
   const { node, type, tools, studio, problems, readOnly } = props;
   const { text, language, document, graph } = studio;
-  const names = valueNames(document, graph, node);
+  const sources = knownValues(document, graph, node, props.standings);
+  const values = sources.flatMap((source) => source.values);
+  const target = useRef<((name: string) => void) | null>(null);
+  const within = `/${node.path.join('/')}`;
+  const problemAt = (pointer: string) =>
+    problems.find((problem) => isAt(problem.pointer.slice(within.length), pointer))?.message;
   const set = (field: string[], value: unknown) =>
     studio.change(
       { text: setField(text, language, node.key, field, value) },
@@ -49,6 +62,7 @@ export function NodeSettings(props: Props) {
   const common = Object.entries(settings.properties ?? {}).filter(([name]) =>
     COMMON.includes(name),
   );
+  const given = (node.fields.arguments ?? {}) as Record<string, unknown>;
   const fieldFor = (schema: Schema, at: string[], whole: Schema, value: unknown) => (
     <SettingField
       key={`${node.key}/${at.join('/')}`}
@@ -57,85 +71,101 @@ export function NodeSettings(props: Props) {
       definitions={whole.$defs ?? {}}
       required={whole.required?.includes(at.at(-1) ?? '') ?? false}
       value={value}
-      names={names}
+      values={values}
+      around={at.length > 1 ? given : node.fields}
+      problemAt={problemAt}
       bare={new Set(type?.expressions ?? [])}
       pointer={`/${at.join('/')}`}
       readOnly={readOnly}
       onChange={(next) => set(at, next)}
     />
   );
-  const given = (node.fields.arguments ?? {}) as Record<string, unknown>;
   return (
-    <Stack gap="sm">
-      <Title order={2} size="h4">
-        {nodeTitle(node)}
-      </Title>
-      <Text size="xs" c="dimmed">
-        {tool?.description ?? type?.description}
-      </Text>
-      {problems.length > 0 && (
-        <ul className={classes.problems} aria-label="Problems">
-          {problems.map((problem) => (
-            <li key={problem}>{problem}</li>
-          ))}
-        </ul>
-      )}
-      {!node.isImplied && (
-        <>
-          <TextInput
-            label="Title"
-            value={node.title}
-            readOnly={readOnly}
-            onChange={({ currentTarget }) => set(['title'], currentTarget.value || undefined)}
-          />
-          <IdField key={node.id} {...props} />
-          <ComesAfter {...props} />
-        </>
-      )}
-      {shown.map(([name, schema]) => {
-        if (name === 'arguments' && tool) {
-          const whole = tool.arguments as Schema;
-          return Object.entries(whole.properties ?? {}).map(([argument, inner]) =>
-            fieldFor(inner, ['arguments', argument], whole, given[argument]),
-          );
-        }
-        if (name === 'tool') return <ToolSelect key={name} {...{ tools, node, readOnly, set }} />;
-        return fieldFor(schema, [name], settings, node.fields[name]);
-      })}
-      {!node.isImplied && (
-        <details className={classes.more}>
-          <summary>Errors and order</summary>
-          <Stack gap="sm" mt="xs">
-            <AfterError {...props} />
-            {common.map(([name, schema]) => fieldFor(schema, [name], settings, node.fields[name]))}
-            <MoveInto {...props} />
-          </Stack>
-        </details>
-      )}
-      {!readOnly && !node.isImplied && (
-        <Group gap="xs">
-          <Button
-            variant="default"
-            leftSection={<Copy size={14} aria-hidden />}
-            onClick={props.onCopy}
-          >
-            Duplicate
-          </Button>
-          <Button
-            variant="default"
-            leftSection={<Trash2 size={14} aria-hidden />}
-            onClick={() => {
-              studio.change({ text: removeNodes(text, language, [node.key]) });
-              props.onSelect([]);
-            }}
-          >
-            Delete
-          </Button>
-        </Group>
-      )}
-    </Stack>
+    <ValueTarget value={target}>
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          {nodeTitle(node)}
+        </Title>
+        <Text size="xs" c="dimmed">
+          {tool?.description ?? type?.description}
+        </Text>
+        {problems.length > 0 && (
+          <ul className={classes.problems} aria-label="Problems">
+            {problems.map(({ pointer, message }) => (
+              <li key={`${pointer} ${message}`}>{message}</li>
+            ))}
+          </ul>
+        )}
+        <LastRun runId={props.runId} node={node} standing={props.standings.get(node.key)} />
+        {!node.isImplied && (
+          <>
+            <TextInput
+              label="Title"
+              value={node.title}
+              readOnly={readOnly}
+              onChange={({ currentTarget }) => set(['title'], currentTarget.value || undefined)}
+            />
+            <IdField key={node.id} {...props} />
+            <ComesAfter {...props} />
+          </>
+        )}
+        {shown.map(([name, schema]) => {
+          if (name === 'arguments' && tool) {
+            const whole = tool.arguments as Schema;
+            return Object.entries(whole.properties ?? {}).map(([argument, inner]) =>
+              fieldFor(inner, ['arguments', argument], whole, given[argument]),
+            );
+          }
+          if (name === 'tool') return <ToolSelect key={name} {...{ tools, node, readOnly, set }} />;
+          return fieldFor(schema, [name], settings, node.fields[name]);
+        })}
+        {!readOnly && <ValueList sources={sources} />}
+        {!node.isImplied && (
+          <details className={classes.more}>
+            <summary>Errors and order</summary>
+            <Stack gap="sm" mt="xs">
+              <AfterError {...props} />
+              {common.map(([name, schema]) =>
+                fieldFor(schema, [name], settings, node.fields[name]),
+              )}
+              <MoveInto {...props} />
+            </Stack>
+          </details>
+        )}
+        {!readOnly && !node.isImplied && (
+          <Group gap="xs">
+            <Button
+              variant="default"
+              leftSection={<Copy size={14} aria-hidden />}
+              onClick={props.onCopy}
+            >
+              Duplicate
+            </Button>
+            <Button
+              variant="default"
+              leftSection={<Trash2 size={14} aria-hidden />}
+              onClick={() => {
+                studio.change({ text: removeNodes(text, language, [node.key]) });
+                props.onSelect([]);
+              }}
+            >
+              Delete
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </ValueTarget>
   );
 }
+
+export interface NodeProblem {
+  pointer: string;
+  message: string;
+}
+
+/** A problem is shown at the field that it is about, or in which it is. */
+const isAt = (problem: string, field: string) =>
+  problem === field || problem.startsWith(`${field}/`);
 
 interface ToolProps {
   tools: readonly Tool[];
@@ -165,8 +195,12 @@ function IdField({ node, studio, readOnly, onSelect }: Props) {
   const isTaken = id !== node.id && nodesWithin(studio.graph).some((other) => other.id === id);
   const take = () => {
     if (!isRight || isTaken || id === node.id) return;
-    studio.change({ text: renameNode(studio.text, studio.language, node.key, id) });
-    onSelect([`${node.key.slice(0, node.key.length - node.id.length)}${id}`]);
+    const key = `${node.key.slice(0, node.key.length - node.id.length)}${id}`;
+    studio.change({
+      text: renameNode(studio.text, studio.language, node.key, id),
+      layout: renameKeys(studio.layout, node.key, key),
+    });
+    onSelect([key]);
   };
   return (
     <TextInput
@@ -186,6 +220,9 @@ function IdField({ node, studio, readOnly, onSelect }: Props) {
     />
   );
 }
+
+/** The field that the key C leads to. */
+export const COMES_AFTER = 'comes-after';
 
 /** Edges by keyboard: the steps that come before this one, each by one of its ways out. */
 function ComesAfter({ node, studio, readOnly }: Props) {
@@ -217,6 +254,7 @@ function ComesAfter({ node, studio, readOnly }: Props) {
   };
   return (
     <MultiSelect
+      id={COMES_AFTER}
       label="Comes after"
       data={choices}
       value={[...node.needs]}

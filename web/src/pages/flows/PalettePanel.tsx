@@ -28,6 +28,11 @@ export function PalettePanel({ entries, place, field, onAdd }: Props) {
         leftSection={<Search size={14} aria-hidden />}
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={({ key }) => {
+          if (key !== 'Enter' || text === '' || !found[0]) return;
+          onAdd(found[0]);
+          setText('');
+        }}
       />
       <Text size="xs" c="dimmed">
         {place}

@@ -2,8 +2,10 @@
 import { ActionIcon, Button, Group, Stack, Tooltip } from '@mantine/core';
 import { Braces, Plus, X } from 'lucide-react';
 import { useState } from 'react';
+import type { FormValues } from '@/components/schema-form';
 import { toolArguments, type ToolField, toolFieldsOf, toolValues } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
+import type { KnownValue } from './known-values';
 import { ValueText } from './ValueText';
 import classes from './flows.module.css';
 
@@ -24,7 +26,11 @@ interface Props {
   definitions: Record<string, Schema>;
   required: boolean;
   value: unknown;
-  names: readonly string[];
+  values: readonly KnownValue[];
+  /** Values of the fields beside it, such as the dataset whose columns are offered. */
+  around: Readonly<Record<string, unknown>>;
+  /** What is wrong with it, by pointer. */
+  problemAt: (pointer: string) => string | undefined;
   /** Fields by pointer whose whole text is an expression. */
   bare: ReadonlySet<string>;
   pointer: string;
@@ -38,7 +44,7 @@ export function SettingField(props: Props) {
   const schema = resolved(props.schema, definitions);
   const field = toolFieldsOf(
     { properties: { [name]: schema }, required: required ? [name] : [] },
-    false,
+    typeof props.around.dataset === 'string' || Array.isArray(props.around.datasets),
   )[0];
   const [asText, setAsText] = useState(false);
   if (!field) return null;
@@ -55,7 +61,8 @@ export function SettingField(props: Props) {
         description={field.field.description}
         required={required}
         value={typeof value === 'string' ? value : ''}
-        names={props.names}
+        values={props.values}
+        error={props.problemAt(pointer)}
         isBare={props.bare.has(pointer.replaceAll(/\/\d+\//g, '/*/'))}
         isCode={name === 'code' || name === 'sql'}
         readOnly={props.readOnly}
@@ -66,7 +73,13 @@ export function SettingField(props: Props) {
   return (
     <Group align="flex-end" gap={4} wrap="nowrap">
       <div style={{ flex: 1, minWidth: 0 }}>
-        <FormField field={field} value={value} onChange={props.onChange} />
+        <FormField
+          field={field}
+          value={value}
+          around={props.around}
+          problem={props.problemAt(pointer)}
+          onChange={props.onChange}
+        />
       </div>
       <Tooltip label="Use a value of an earlier step">
         <ActionIcon
@@ -86,11 +99,13 @@ export function SettingField(props: Props) {
 interface FormProps {
   field: ToolField;
   value: unknown;
+  around: Readonly<Record<string, unknown>>;
+  problem: string | undefined;
   onChange: (value: unknown) => void;
 }
 
 /** Keeps what is typed until it is a value, such as JSON that is not complete yet. */
-function FormField({ field, value, onChange }: FormProps) {
+function FormField({ field, value, around, problem, onChange }: FormProps) {
   const { name } = field.field;
   const fresh = () => toolValues([field], value === undefined ? {} : { [name]: value });
   const [shown, setShown] = useState({ value: JSON.stringify(value), values: fresh() });
@@ -101,9 +116,12 @@ function FormField({ field, value, onChange }: FormProps) {
   return (
     <ToolForm
       fields={[field]}
-      values={shown.values}
-      errors={problems}
-      onChange={(values) => {
+      values={{ ...datasetsIn(around), ...shown.values }}
+      errors={
+        problem === undefined || problems[name] !== undefined ? problems : { [name]: problem }
+      }
+      onChange={(all) => {
+        const values = { [name]: all[name] ?? '' };
         const filled = toolArguments(
           [{ ...field, field: { ...field.field, required: false } }],
           values,
@@ -116,6 +134,17 @@ function FormField({ field, value, onChange }: FormProps) {
       }}
     />
   );
+}
+
+/** The datasets that a call works on: their columns can be chosen. */
+function datasetsIn({ dataset, datasets }: Readonly<Record<string, unknown>>): FormValues {
+  const several = Array.isArray(datasets)
+    ? datasets.filter((each) => typeof each === 'string')
+    : [];
+  return {
+    ...(typeof dataset === 'string' ? { dataset } : {}),
+    ...(several.length > 0 ? { datasets: several } : {}),
+  };
 }
 
 /** A list of objects: a frame of fields for each. */
@@ -137,6 +166,7 @@ function RowsField(props: Props & { row: Schema; label: string }) {
                   schema={schema}
                   required={row.required?.includes(name) ?? false}
                   value={each[name]}
+                  around={each}
                   pointer={`${pointer}/${index}/${name}`}
                   onChange={(next) => onChange(rows.with(index, without(each, name, next)))}
                 />

@@ -1,10 +1,13 @@
 /** The studio of one flow: palette, drawing or outline, settings or YAML; all of them change the same text. */
-import { SegmentedControl, Select, Tabs, Text } from '@mantine/core';
+import { Button, SegmentedControl, Select, Tabs, Text } from '@mantine/core';
 import { ReactFlowProvider } from '@xyflow/react';
+import { StickyNote } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useMemo, useRef, useState } from 'react';
 import { parse, stringify } from 'yaml';
 import type { FlowPalette } from '@/api/flows';
 import type { RunDetail, Tool } from '@/api/run-types';
+import type { NodeStanding } from '@/api/runs';
+import { useSearchParam } from '@/components/use-search-param';
 import { insertItem, type Path, valueAt } from '@/flows/document';
 import {
   addNode,
@@ -19,16 +22,20 @@ import {
 } from '@/flows/edits';
 import { graphsWithin, nodeAtPointer, nodesWithin, nodeTitle } from '@/flows/graph';
 import { placeAfter, type Point } from '@/flows/layout';
+import { addNote, moveNotes, removeNotes } from '@/flows/layout-edits';
 import { nodeState } from '../run/flow-graph';
 import { PlaybookField, type usePlaybookCheck } from '../playbooks/PlaybookField';
 import Canvas from './Canvas';
 import { type Actions, CanvasActions } from './canvas-actions';
-import { drawnBoxes, type Marks, peersOf, placeWithin, triggerKey, triggersOf } from './drawn';
+import { nodesIn as nodeKeys, noteKey, notesIn, triggerKey, triggersIn } from './canvas-keys';
+import { DrawingSettings, isDrawingOnly } from './DrawingSettings';
+import { drawnBoxes, type Marks, peersOf, placeWithin, triggersOf } from './drawn';
 import { type Entry, paletteEntries } from './entries';
-import { NodeSettings } from './NodeSettings';
+import { COMES_AFTER, type NodeProblem, NodeSettings } from './NodeSettings';
 import { Outline } from './Outline';
 import { PalettePanel } from './PalettePanel';
 import { removeTrigger, TriggerSettings } from './TriggerSettings';
+import { isCallOf } from './standing';
 import type { Studio } from './use-studio';
 import classes from './flows.module.css';
 
@@ -38,27 +45,35 @@ interface Props {
   tools: readonly Tool[];
   check: ReturnType<typeof usePlaybookCheck>;
   run: RunDetail | undefined;
+  /** What is known of each node, of the run that is shown or of the last one. */
+  standings: ReadonlyMap<string, NodeStanding>;
   mayEdit: boolean;
 }
 
-export function StudioView({ studio, palette, tools, check, run, mayEdit }: Props) {
+const NONE: ReadonlyMap<string, NodeStanding> = new Map();
+
+export function StudioView({ studio, palette, tools, check, run, standings, mayEdit }: Props) {
   const { text, layout, document, graph, language } = studio;
-  const [selected, setSelected] = useState<readonly string[]>([]);
+  const [step] = useSearchParam('step');
+  const asked =
+    step === null ? undefined : nodesWithin(graph).find(({ key }) => isCallOf(step, key));
+  const [selected, setSelected] = useState<readonly string[]>(asked ? [asked.key] : []);
   const [into, setInto] = useState<string | null>(null);
-  const [focus, setFocus] = useState<string | null>(null);
+  const [focus, setFocus] = useState<string | null>(asked?.key ?? null);
   const [view, setView] = useState('canvas');
   const [side, setSide] = useState<string | null>('settings');
   const field = useRef<HTMLInputElement>(null);
   const entries = useMemo(() => paletteEntries(palette, tools), [palette, tools]);
   const problems = check.check?.problems;
   const marks = useMemo((): Marks => {
-    const found = new Map<string, string[]>();
-    for (const { pointer, message } of problems ?? []) {
-      const key = nodeAtPointer(graph, pointer)?.key;
-      if (key !== undefined) found.set(key, [...(found.get(key) ?? []), message]);
+    const found = new Map<string, NodeProblem[]>();
+    for (const problem of problems ?? []) {
+      const key = nodeAtPointer(graph, problem.pointer)?.key;
+      if (key !== undefined) found.set(key, [...(found.get(key) ?? []), problem]);
     }
-    return { problems: found, stateOf: (key) => (run ? standing(run, key) : null) };
-  }, [problems, graph, run]);
+    const stateOf = (key: string) => (run ? standing(run, key, standings) : null);
+    return { problems: found, stateOf, standings: run ? standings : NONE };
+  }, [problems, graph, run, standings]);
   const { boxes, lines, items } = useMemo(
     () => drawnBoxes(graph, layout, triggersOf(document), marks),
     [graph, layout, document, marks],
@@ -107,13 +122,11 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
     select([triggerKey(count)]);
   };
   const remove = (keys: readonly string[], edges: readonly Connection[]) => {
-    const triggers = keys
-      .filter((key) => key.startsWith('trigger:'))
-      .map((key) => Number(key.slice(8)));
     let made = edges.reduce((now, edge) => disconnect(now, language, edge), text);
-    made = removeNodes(made, language, keys);
-    for (const index of triggers.sort((a, b) => b - a)) made = removeTrigger(made, document, index);
-    studio.change({ text: made });
+    made = removeNodes(made, language, nodeKeys(keys));
+    for (const index of triggersIn(keys).sort((a, b) => b - a))
+      made = removeTrigger(made, document, index);
+    studio.change({ text: made, layout: removeNotes(layout, notesIn(keys)) });
     select([]);
   };
   const paste = (nodes: readonly Fields[]) => {
@@ -154,10 +167,29 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [layout, mayEdit, tools, palette],
   );
+  const writeNote = () => {
+    const below = Math.max(0, ...items.map(({ at, size }) => at.y + size.height)) + 60;
+    const made = addNote(layout, { x: 0, y: below });
+    studio.change({ layout: made.layout });
+    select([noteKey(made.id)]);
+    setFocus(noteKey(made.id));
+  };
+  const shortcuts: Partial<Record<string, () => void>> = {
+    a: () => field.current?.focus(),
+    n: writeNote,
+    c: () => globalThis.document.getElementById(COMES_AFTER)?.focus(),
+    '/': () => globalThis.document.getElementById(FIND_STEP)?.focus(),
+  };
   const keys = (event: KeyboardEvent) => {
     const { target } = event;
     if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) return;
-    if (!(event.ctrlKey || event.metaKey)) return;
+    if (!(event.ctrlKey || event.metaKey)) {
+      const wanted = event.altKey || !mayEdit ? undefined : shortcuts[event.key.toLowerCase()];
+      if (!wanted) return;
+      event.preventDefault();
+      wanted();
+      return;
+    }
     const key = event.key.toLowerCase();
     const isRedo = key === 'y' || (key === 'z' && event.shiftKey);
     if (key !== 'z' && key !== 'y' && key !== 'a') return;
@@ -181,7 +213,8 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
     event.preventDefault();
     paste(nodes);
   };
-  const trigger = selected[0]?.startsWith('trigger:') ? Number(selected[0].slice(8)) : null;
+  const trigger = triggersIn(selected.slice(0, 1))[0] ?? null;
+  const isDrawing = isDrawingOnly(selected);
   const holder = nodesWithin(graph).find(({ graphs }) =>
     graphs.some(({ path }) => JSON.stringify(path) === into),
   );
@@ -204,6 +237,7 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
           studio={studio}
           view={view}
           onView={setView}
+          onNote={mayEdit ? writeNote : undefined}
           onFound={(key) => {
             select([key]);
             setFocus(key);
@@ -221,9 +255,13 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
                 onSelect={select}
                 onMove={(moved) => {
                   const places = { ...layout.places };
-                  for (const [key, at] of Object.entries(moved))
-                    places[key] = placeWithin(items, key, at);
-                  studio.change({ layout: { ...layout, places } });
+                  const notes: Record<string, Point> = {};
+                  for (const [key, at] of Object.entries(moved)) {
+                    const [note] = notesIn([key]);
+                    if (note !== undefined) notes[note] = at;
+                    else if (!key.startsWith('group:')) places[key] = placeWithin(items, key, at);
+                  }
+                  studio.change({ layout: moveNotes({ ...layout, places }, notes) });
                 }}
                 onConnect={(edge) => studio.change({ text: connect(text, language, edge) })}
                 onRemove={remove}
@@ -250,7 +288,17 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
             <Tabs.Tab value="yaml">YAML</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="settings">
-            {node && (
+            {isDrawing && (
+              <DrawingSettings
+                studio={studio}
+                selected={selected}
+                items={items}
+                readOnly={!mayEdit}
+                onSelect={select}
+                onRemove={(keys) => remove(keys, [])}
+              />
+            )}
+            {node && !isDrawing && (
               <NodeSettings
                 key={node.key}
                 node={node}
@@ -258,12 +306,14 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
                 tools={tools}
                 studio={studio}
                 problems={marks.problems.get(node.key) ?? []}
+                standings={standings}
+                runId={run?.id ?? null}
                 readOnly={!mayEdit}
                 onSelect={select}
                 onCopy={() => paste(copyNodes(text, language, [node.key]))}
               />
             )}
-            {trigger !== null && (
+            {trigger !== null && !isDrawing && (
               <TriggerSettings
                 key={trigger}
                 index={trigger}
@@ -273,7 +323,7 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
                 onRemoved={() => select([])}
               />
             )}
-            {!node && trigger === null && (
+            {!node && trigger === null && !isDrawing && (
               <Text size="sm" c="dimmed">
                 Choose a step to see its settings.
               </Text>
@@ -293,10 +343,15 @@ export function StudioView({ studio, palette, tools, check, run, mayEdit }: Prop
   );
 }
 
-/** A run tells of its outermost nodes; one inside another is told of while it waits for somebody. */
-function standing(run: RunDetail, key: string): string | null {
+/** A run tells of its outermost nodes; of those inside others its journal does. */
+function standing(
+  run: RunDetail,
+  key: string,
+  standings: ReadonlyMap<string, NodeStanding>,
+): string | null {
   const state = nodeState(run, key);
-  return key.includes('/') && state !== 'held' ? null : state;
+  if (!key.includes('/') || state === 'held') return state;
+  return standings.get(key)?.state ?? null;
 }
 
 /** Nodes in a text from the clipboard: a list of them, a graph, or a whole flow. */
@@ -318,9 +373,12 @@ interface FinderProps {
   view: string;
   onView: (view: string) => void;
   onFound: (key: string) => void;
+  onNote: (() => void) | undefined;
 }
 
-function Finder({ studio, view, onView, onFound }: FinderProps) {
+const FIND_STEP = 'find-a-step';
+
+function Finder({ studio, view, onView, onFound, onNote }: FinderProps) {
   const nodes = nodesWithin(studio.graph);
   return (
     <div style={{ display: 'flex', gap: '0.5rem', marginBottom: '0.5rem', flexWrap: 'wrap' }}>
@@ -336,6 +394,7 @@ function Finder({ studio, view, onView, onFound }: FinderProps) {
       />
       <Select
         size="xs"
+        id={FIND_STEP}
         aria-label="Find a step"
         placeholder="Find a step"
         searchable
@@ -343,6 +402,16 @@ function Finder({ studio, view, onView, onFound }: FinderProps) {
         value={null}
         onChange={(key) => key !== null && onFound(key)}
       />
+      {onNote && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<StickyNote size={13} aria-hidden />}
+          onClick={onNote}
+        >
+          Note
+        </Button>
+      )}
     </div>
   );
 }

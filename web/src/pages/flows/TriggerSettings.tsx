@@ -36,7 +36,9 @@ export function TriggerSettings({ index, types, studio, readOnly, onRemoved }: P
           definitions={settings.$defs ?? {}}
           required={settings.required?.includes(name) ?? false}
           value={fields[name]}
-          names={[]}
+          values={[]}
+          around={fields}
+          problemAt={() => undefined}
           bare={new Set()}
           pointer={`/${name}`}
           readOnly={readOnly}

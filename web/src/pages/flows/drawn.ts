@@ -1,6 +1,10 @@
 /** The boxes and lines of a flow, as the canvas draws them. */
 import type { Edge, Node } from '@xyflow/react';
+import type { NodeStanding } from '@/api/runs';
 import { edgesOf, type FlowGraph, type FlowNode } from '@/flows/graph';
+import type { NodeProblem } from './NodeSettings';
+import { sizeText, standingText } from './standing';
+import { groupKey, noteKey, triggerKey } from './canvas-keys';
 import { LANE_START, type Layout, place, type Placed, type Point } from '@/flows/layout';
 
 export interface BoxData extends Record<string, unknown> {
@@ -19,13 +23,20 @@ export interface BoxData extends Record<string, unknown> {
   problems: number;
   /** How it stands in the run that is shown. */
   state: string | null;
+  /** How long it took and what it cost there, in few characters. */
+  facts: string;
 }
 
 export type Box = Node<BoxData, 'box'>;
+export type NoteBox = Node<{ text: string }, 'note'>;
+export type GroupFrame = Node<{ title: string; keys: string[] }, 'group'>;
+export type Drawn = Box | NoteBox | GroupFrame;
 
 export interface Marks {
-  problems: ReadonlyMap<string, string[]>;
+  problems: ReadonlyMap<string, NodeProblem[]>;
   stateOf: (key: string) => string | null;
+  /** What is known of each node from the run that is shown. */
+  standings: ReadonlyMap<string, NodeStanding>;
 }
 
 export interface Trigger {
@@ -42,14 +53,12 @@ export function triggersOf(document: unknown): Trigger[] {
   });
 }
 
-export const triggerKey = (index: number) => `trigger:${index}`;
-
 export function drawnBoxes(
   graph: FlowGraph,
   layout: Layout,
   triggers: readonly Trigger[],
   marks: Marks,
-): { boxes: Box[]; lines: Edge[]; items: Placed[] } {
+): { boxes: Drawn[]; lines: Edge[]; items: Placed[] } {
   const { items } = place(graph, layout);
   const boxes = items.flatMap((item) => boxesOf(item, undefined, { x: 0, y: 0 }, layout, marks));
   const left = Math.min(0, ...items.map(({ at }) => at.x)) - 310;
@@ -57,7 +66,7 @@ export function drawnBoxes(
     id: triggerKey(index),
     type: 'box',
     position: layout.places[triggerKey(index)] ?? { x: left, y: index * 108 },
-    data: { node: null, trigger, lanes: [], isClosed: false, problems: 0, state: null },
+    data: { node: null, trigger, lanes: [], isClosed: false, problems: 0, state: null, facts: '' },
     width: 220,
     height: 64,
   }));
@@ -74,7 +83,48 @@ export function drawnBoxes(
       style: { strokeDasharray: '4 4' },
     })),
   );
-  return { boxes: [...starts, ...boxes], lines: [...begin, ...linesOf(graph)], items };
+  return {
+    boxes: [...framesOf(layout, items), ...starts, ...boxes, ...notesOf(layout)],
+    lines: [...begin, ...linesOf(graph, marks.standings)],
+    items,
+  };
+}
+
+const FRAME = { side: 20, top: 40 };
+
+/** Behind their nodes, as large as these need. */
+function framesOf({ groups }: Layout, items: readonly Placed[]): GroupFrame[] {
+  return groups.flatMap(({ id, title, keys }) => {
+    const held = items.filter(({ node }) => keys.includes(node.key));
+    if (held.length === 0) return [];
+    const left = Math.min(...held.map(({ at }) => at.x)) - FRAME.side;
+    const top = Math.min(...held.map(({ at }) => at.y)) - FRAME.top;
+    const right = Math.max(...held.map(({ at, size }) => at.x + size.width)) + FRAME.side;
+    const bottom = Math.max(...held.map(({ at, size }) => at.y + size.height)) + FRAME.side;
+    return [
+      {
+        id: groupKey(id),
+        type: 'group',
+        position: { x: left, y: top },
+        width: right - left,
+        height: bottom - top,
+        zIndex: -1,
+        connectable: false,
+        data: { title, keys: held.map(({ node }) => node.key) },
+      },
+    ];
+  });
+}
+
+function notesOf({ notes }: Layout): NoteBox[] {
+  return notes.map(({ id, text, at }) => ({
+    id: noteKey(id),
+    type: 'note',
+    position: at,
+    width: 200,
+    connectable: false,
+    data: { text },
+  }));
 }
 
 function boxesOf(
@@ -107,6 +157,7 @@ function boxesOf(
       isClosed: node.graphs.length > 0 && layout.closed.includes(node.key),
       problems: marks.problems.get(node.key)?.length ?? 0,
       state: marks.stateOf(node.key),
+      facts: factsOf(marks.standings.get(node.key)),
     },
   };
   const inner = lanes.flatMap((lane) => {
@@ -117,7 +168,7 @@ function boxesOf(
 }
 
 /** Lines of a graph and of the graphs inside it; those in graphs that are not shown are left out by the canvas. */
-function linesOf(graph: FlowGraph): Edge[] {
+function linesOf(graph: FlowGraph, standings: Marks['standings']): Edge[] {
   const lines = edgesOf(graph).map(({ id, before, after, port }): Edge => ({
     id,
     source: before,
@@ -126,10 +177,23 @@ function linesOf(graph: FlowGraph): Edge[] {
     targetHandle: 'in',
     data: { port },
     deletable: graph.nodes.find(({ key }) => key === after)?.isImplied !== true,
-    ...(port === '' ? {} : { label: port }),
+    ...labelOf(port, standings.get(before)),
     ...(port === 'error' ? { style: { stroke: 'var(--mantine-color-error)' } } : {}),
   }));
-  return [...lines, ...graph.nodes.flatMap(({ graphs }) => graphs.flatMap(linesOf))];
+  return [
+    ...lines,
+    ...graph.nodes.flatMap(({ graphs }) => graphs.flatMap((inner) => linesOf(inner, standings))),
+  ];
+}
+
+const factsOf = (standing: NodeStanding | undefined) => (standing ? standingText(standing) : '');
+
+/** The way out, and how much went along it in the run that is shown. */
+function labelOf(port: string, standing: NodeStanding | undefined): { label?: string } {
+  const label = [port, standing && port !== 'error' ? sizeText(standing) : '']
+    .filter(Boolean)
+    .join(' · ');
+  return label === '' ? {} : { label };
 }
 
 /** Where a dragged box is within the frame around it, as the layout keeps it. */

@@ -1,10 +1,10 @@
 /** Which values fit where somebody types: those whose names begin with what stands behind `${`. */
-import { type FlowGraph, type FlowNode, nodesBefore } from '@/flows/graph';
+import type { KnownValue } from './known-values';
 
 const MOST = 12;
 
 export interface Offered {
-  names: string[];
+  values: KnownValue[];
   /** The whole text with a name in the place of what was typed of it. */
   insert: (name: string) => string;
 }
@@ -12,27 +12,25 @@ export interface Offered {
 export function offeredAt(
   text: string,
   cursor: number,
-  names: readonly string[],
+  values: readonly KnownValue[],
   isBare: boolean,
 ): Offered {
   const before = text.slice(0, cursor);
-  const typed = (isBare ? /(^|[^\w.])([a-z][\w.]*)$/ : /(\$\{\s*)([\w.]*)$/).exec(before);
-  if (!typed) return { names: [], insert: () => text };
+  const typed = (isBare ? /(^|[^\w.[\]"])([a-z][\w.[\]"]*)$/ : /(\$\{\s*)([\w.[\]"]*)$/).exec(
+    before,
+  );
+  if (!typed) return { values: [], insert: () => text };
   const word = typed[2] ?? '';
-  const fitting = names.filter((name) => name.startsWith(word) && name !== word);
+  const fitting = values.filter(({ name }) => name.startsWith(word) && name !== word);
   const rest = text.slice(cursor);
   const end = isBare || /^\s*\}/.test(rest) ? '' : '}';
   return {
-    names: fitting.slice(0, MOST),
+    values: fitting.slice(0, MOST),
     insert: (name) => `${text.slice(0, cursor - word.length)}${name}${end}${rest}`,
   };
 }
 
-/** What expressions of a node may read: the inputs, the outputs of nodes before it, and the item of a map around it. */
-export function valueNames(document: unknown, graph: FlowGraph, node: FlowNode): string[] {
-  const { inputs } = (document ?? {}) as { inputs?: { properties?: Record<string, unknown> } };
-  const given = Object.keys(inputs?.properties ?? {}).map((name) => `inputs.${name}`);
-  const outputs = nodesBefore(graph, node.key).map(({ id }) => `nodes.${id}.output`);
-  const around = node.key.includes('/') ? ['item', 'index', 'last'] : [];
-  return [...given, ...outputs, ...around, 'run.id'];
+/** The text with a value put in at the cursor: as `${…}`, or by its bare name where the text is an expression. */
+export function withValue(text: string, cursor: number, name: string, isBare: boolean): string {
+  return `${text.slice(0, cursor)}${isBare ? name : `\${${name}}`}${text.slice(cursor)}`;
 }

@@ -44,8 +44,8 @@ export interface Studio extends Drawing {
   document: unknown;
   graph: FlowGraph;
   language: Language;
-  /** The text as it was read or saved last. */
-  savedText: string;
+  /** As it was read or saved last: what changes are counted from. */
+  saved: Drawing;
   isChanged: boolean;
   canUndo: boolean;
   canRedo: boolean;
@@ -69,7 +69,7 @@ export function useStudio(start: Drawing, language: Language): Studio {
     document,
     graph,
     language,
-    savedText: saved.text,
+    saved,
     isChanged: history.now.text !== saved.text || history.now.layout !== saved.layout,
     canUndo: history.past.length > 0,
     canRedo: history.future.length > 0,

@@ -1,12 +1,17 @@
 /** One call in the timeline; everything about it when it is open. */
 import { Text, UnstyledButton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { ChevronRight } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Action, Call } from '@/api/run-types';
+import { runQuery } from '@/api/runs';
+import { useProject } from '@/app/project';
 import { StateChip } from '@/components/Chip';
 import { Elapsed } from '@/components/Elapsed';
 import { useFormats } from '@/components/format';
+import { useSearchParam } from '@/components/use-search-param';
 import { CallDetails } from './CallDetails';
+import { CanvasLink } from './CanvasLink';
 import classes from './run.module.css';
 import { UndoAction } from './UndoAction';
 
@@ -28,12 +33,19 @@ interface Props {
 }
 
 export function CallItem({ call, runId, title, action, isOnly }: Props) {
-  const [opened, setOpened] = useState(isOnly && call.state !== 'waiting');
+  const [wanted] = useSearchParam('call');
+  const isWanted = wanted === call.key;
+  const [opened, setOpened] = useState(isWanted || (isOnly && call.state !== 'waiting'));
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isWanted) line.current?.scrollIntoView({ block: 'center' });
+  }, [isWanted]);
   const formats = useFormats();
+  const run = useQuery({ ...runQuery(useProject().id, runId), enabled: false }).data;
   const details = `call-${call.key}`;
   const said = call.error?.message ?? (call.summary || waitedFor(call));
   return (
-    <li className={classes.call}>
+    <li className={classes.call} ref={line}>
       <div className={classes.row}>
         <UnstyledButton
           className={classes.line}
@@ -70,6 +82,11 @@ export function CallItem({ call, runId, title, action, isOnly }: Props) {
       {opened && (
         <div id={details} className={classes.details}>
           <CallDetails call={call} runId={runId} />
+          {run && (
+            <Text size="sm">
+              <CanvasLink run={run} call={call.key} />
+            </Text>
+          )}
           {action && (
             <Text size="sm" c="dimmed">
               {WAYS[action.way]}

@@ -16,6 +16,7 @@ import { TabStrip } from '@/components/TabStrip';
 import { usePathParam } from '@/components/use-path-param';
 import { useSearchParam } from '@/components/use-search-param';
 import { SendBanner } from '@/components/waiting/SendBanner';
+import { CanvasLink } from './CanvasLink';
 import { RunControls } from './RunControls';
 import { RunState } from './RunState';
 import { useRunStream } from './use-run-stream';
@@ -125,6 +126,12 @@ function Facts({ run, projectId }: { run: RunDetail; projectId: string }) {
       {typeof run.grant.branch === 'string' && ` · on branch ${run.grant.branch}`}
       {run.forked_from !== null && <> · forked from {toRun(run.forked_from, 'another run')}</>}
       {run.parent_id !== null && <> · part of {toRun(run.parent_id, 'another run')}</>}
+      {run.subject !== null && (
+        <>
+          {' · '}
+          <CanvasLink run={run} />
+        </>
+      )}
     </>
   );
 }

@@ -12,6 +12,7 @@ import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
 import { PinChanges } from './Pins';
+import { WhoseChanges } from './WhoseChanges';
 import classes from './versions.module.css';
 
 interface Props {
@@ -52,6 +53,7 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
             allowDeselect={false}
             onChange={(next) => setRevision(Number(next))}
           />
+          <WhoseChanges {...{ revisions, deployed: playbook.deployed, revision }} />
           <TextInput
             label="Message"
             description="Why, for the list of deployments."

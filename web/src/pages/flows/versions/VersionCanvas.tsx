@@ -8,7 +8,7 @@ import { type Language, readGraph } from '@/flows/graph';
 import { readLayout } from '@/flows/layout';
 import Canvas from '../Canvas';
 import { type Actions, CanvasActions } from '../canvas-actions';
-import { drawnBoxes, triggersOf } from '../drawn';
+import { drawnBoxes, type Marks, triggersOf } from '../drawn';
 import type { Marked } from './differences';
 import classes from './versions.module.css';
 
@@ -21,7 +21,10 @@ interface Props {
   onChoose: (key: string) => void;
 }
 
-const NO_PROBLEMS: ReadonlyMap<string, string[]> = new Map();
+const NOTHING: Pick<Marks, 'problems' | 'standings'> = {
+  problems: new Map(),
+  standings: new Map(),
+};
 
 export function VersionCanvas({ revision, marks, language, names, chosen, onChoose }: Props) {
   const document = useMemo(() => readYaml(revision.text).value, [revision.text]);
@@ -29,7 +32,7 @@ export function VersionCanvas({ revision, marks, language, names, chosen, onChoo
   const [layout, setLayout] = useState(() => readLayout(revision.layout ?? {}));
   const { boxes, lines } = useMemo(() => {
     const drawn = drawnBoxes(graph, layout, triggersOf(document), {
-      problems: NO_PROBLEMS,
+      ...NOTHING,
       stateOf: (key) => marks.get(key) ?? null,
     });
     const marked = drawn.boxes.map((box) => {
@@ -41,8 +44,8 @@ export function VersionCanvas({ revision, marks, language, names, chosen, onChoo
   const actions = useMemo(
     (): Actions => ({
       toggle: (key) =>
-        setLayout(({ places, closed }) => ({
-          places,
+        setLayout(({ closed, ...layout }) => ({
+          ...layout,
           closed: closed.includes(key) ? closed.filter((each) => each !== key) : [...closed, key],
         })),
       addInto: null,

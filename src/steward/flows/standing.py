@@ -1,0 +1,158 @@
+"""How each node of a flow stands in a run: what it gave last, how long it took, what it cost, what went wrong."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from steward.flows.drawing import drawing
+from steward.flows.model import Flow
+from steward.runs import Entry, EntryType, Json
+from steward.runs.projection import Call, Payload, Projection
+
+_REPEATED: Final = re.compile(r"(\[\d+\]|#\d+|~\d+)+$")
+"""What follows the id of a node in a key: the item of a map, the round of a loop, the try."""
+_OVER: Final = frozenset({"done", "failed", "denied", "refused"})
+_WIDEST: Final = 40
+_FIRST: Final = 3
+_LONGEST: Final = 300
+_DEEPEST: Final = 6
+
+
+@dataclass
+class Standing:
+    """One node in a run. A node inside a map or loop has run several times."""
+
+    node: str
+    """The ids on the way to it, as an editor names it: `each/show`."""
+    state: str = "running"
+    times: int = 0
+    failed: int = 0
+    began_at: str | None = None
+    ended_at: str | None = None
+    seconds: float = 0.0
+    """Time in its calls, added up; waiting for a person is in it."""
+    usd: Decimal = Decimal(0)
+    tokens: int = 0
+    size: int | None = None
+    """How many rows or items it gave last."""
+    sample: Json = None
+    """What it gave last, shortened."""
+    error: Json = None
+    key: str = ""
+    """Its last call."""
+    open_calls: int = field(default=0, repr=False)
+
+
+def standings(flow: Flow, entries: Iterable[Entry], payload: Payload) -> list[Standing]:
+    """The nodes that have begun, in the order in which they did."""
+    nodes = frozenset(drawing(flow)[0])
+    projection = Projection(payload)
+    found: dict[str, Standing] = {}
+    for entry in entries:
+        projection.take(entry)
+        if entry.type == EntryType.budget_settled:
+            node = node_of(entry.of, nodes)
+            if node is not None:
+                _spend(found.setdefault(node, Standing(node)), entry.data["request"]["cost"])
+    for call in projection.calls.values():
+        node = node_of(call.key, nodes)
+        if node is None:
+            continue
+        standing = found.setdefault(node, Standing(node))
+        if isinstance(call.cost, Mapping):
+            _spend(standing, call.cost)
+        if _is_own(call.key, node):
+            _count(standing, call)
+        elif call.state == "waiting":
+            # What an agent does inside its node can stop for a person, too.
+            standing.open_calls, standing.state = standing.open_calls + 1, "waiting"
+            standing.key = call.key
+    for standing in found.values():
+        standing.state = _state(standing)
+    return list(found.values())
+
+
+def calls_at(node: str, flow: Flow, calls: Sequence[Call]) -> list[Call]:
+    """The calls of one node: one for each item of the maps around it."""
+    nodes = frozenset(drawing(flow)[0])
+    return [call for call in calls if node_of(call.key, nodes) == node and _is_own(call.key, node)]
+
+
+def node_of(key: str, nodes: frozenset[str]) -> str | None:
+    """The innermost node that a key of the journal belongs to; parts of keys that name no node are left out."""
+    found = ""
+    for part in key.split("/"):
+        name = _plain(part)
+        longer = f"{found}/{name}" if found else name
+        if longer in nodes:
+            found = longer
+        elif not found:
+            return None
+    return found or None
+
+
+def _plain(part: str) -> str:
+    return _REPEATED.sub("", part.partition(":")[0])
+
+
+def _is_own(key: str, node: str) -> bool:
+    """Whether a key is that of the node itself: agents make calls of their own below it."""
+    return _plain(key.rpartition("/")[2]) == node.rpartition("/")[2]
+
+
+def _spend(standing: Standing, cost: Mapping[str, Any]) -> None:
+    standing.usd += Decimal(str(cost.get("usd", 0)))
+    standing.tokens += int(cost.get("tokens", 0))
+
+
+def _count(standing: Standing, call: Call) -> None:
+    standing.times += 1
+    standing.began_at = standing.began_at or call.began_at
+    if call.state not in _OVER:
+        standing.open_calls += 1
+        standing.key = call.key
+        if call.state == "waiting":
+            standing.state = "waiting"
+        return
+    if call.ended_at is not None:
+        standing.ended_at = call.ended_at
+        standing.seconds += _between(call.began_at, call.ended_at)
+    if call.error is not None or call.state != "done":
+        standing.failed += 1
+        standing.error = call.error or {"code": call.state, "message": "Somebody said no."}
+    else:
+        standing.sample, standing.size = shortened(call.value), size_of(call.value)
+    if not standing.open_calls:
+        standing.key = call.key
+
+
+def _state(standing: Standing) -> str:
+    if standing.open_calls:
+        return "waiting" if standing.state == "waiting" else "running"
+    return "failed" if standing.failed else "done"
+
+
+def _between(began: str, ended: str) -> float:
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds()
+
+
+def size_of(value: Json) -> int | None:
+    """How many rows or items a value has."""
+    rows = value.get("rows") if isinstance(value, Mapping) else value
+    return len(rows) if isinstance(rows, list) else None
+
+
+def shortened(value: Json, depth: int = 0) -> Json:
+    """A value with its shape kept and most of its content left out: enough to name its parts."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+    if isinstance(value, Mapping):
+        if depth >= _DEEPEST:
+            return {}
+        return {k: shortened(v, depth + 1) for k, v in list(value.items())[:_WIDEST]}
+    if isinstance(value, list):
+        return [] if depth >= _DEEPEST else [shortened(v, depth + 1) for v in value[:_FIRST]]
+    return value

@@ -1,0 +1,105 @@
+/** What people do to a drawing without changing the flow: notes, groups, lines of boxes. */
+import type { Layout, Placed, Point, Size } from './layout';
+
+const freeNumber = (ids: readonly string[]) => {
+  let number = 1;
+  while (ids.includes(String(number))) number += 1;
+  return String(number);
+};
+
+export function addNote(layout: Layout, at: Point): { layout: Layout; id: string } {
+  const id = freeNumber(layout.notes.map((note) => note.id));
+  return { layout: { ...layout, notes: [...layout.notes, { id, text: '', at }] }, id };
+}
+
+export function changeNote(layout: Layout, id: string, text: string): Layout {
+  const notes = layout.notes.map((note) => (note.id === id ? { ...note, text } : note));
+  return { ...layout, notes };
+}
+
+export function moveNotes(layout: Layout, places: Readonly<Record<string, Point>>): Layout {
+  if (Object.keys(places).length === 0) return layout;
+  const notes = layout.notes.map((note) => ({ ...note, at: places[note.id] ?? note.at }));
+  return { ...layout, notes };
+}
+
+export function removeNotes(layout: Layout, ids: readonly string[]): Layout {
+  if (ids.length === 0) return layout;
+  return { ...layout, notes: layout.notes.filter(({ id }) => !ids.includes(id)) };
+}
+
+/** A node belongs to one group at most; a group without nodes is none. */
+export function groupNodes(
+  layout: Layout,
+  keys: readonly string[],
+): { layout: Layout; id: string } {
+  const id = freeNumber(layout.groups.map((group) => group.id));
+  const others = withoutKeys(layout, keys).groups;
+  const groups = [...others, { id, title: 'Group', keys: [...keys] }];
+  return { layout: { ...layout, groups }, id };
+}
+
+export function nameGroup(layout: Layout, id: string, title: string): Layout {
+  const groups = layout.groups.map((group) => (group.id === id ? { ...group, title } : group));
+  return { ...layout, groups };
+}
+
+export function ungroup(layout: Layout, id: string): Layout {
+  return { ...layout, groups: layout.groups.filter((group) => group.id !== id) };
+}
+
+function withoutKeys(layout: Layout, keys: readonly string[]): Layout {
+  const groups = layout.groups
+    .map((group) => ({ ...group, keys: group.keys.filter((key) => !keys.includes(key)) }))
+    .filter((group) => group.keys.length > 0);
+  return { ...layout, groups };
+}
+
+/** A node has another key: what the drawing keeps of it, and of the nodes inside it, goes along. */
+export function renameKeys(layout: Layout, from: string, to: string): Layout {
+  const renamed = (key: string) =>
+    key === from ? to : key.startsWith(`${from}/`) ? `${to}${key.slice(from.length)}` : key;
+  return {
+    ...layout,
+    places: Object.fromEntries(
+      Object.entries(layout.places).map(([key, at]) => [renamed(key), at]),
+    ),
+    closed: layout.closed.map(renamed),
+    groups: layout.groups.map((group) => ({ ...group, keys: group.keys.map(renamed) })),
+  };
+}
+
+export type Line = 'left' | 'top' | 'row' | 'column';
+
+/** Places for boxes in one line, or with the same space between them. */
+export function aligned(items: readonly Placed[], line: Line): Record<string, Point> {
+  if (items.length < 2) return {};
+  const isAcross = line === 'left' || line === 'column';
+  const axis = isAcross ? 'x' : 'y';
+  const start = Math.min(...items.map(({ at }) => at[axis]));
+  if (line === 'left' || line === 'top') {
+    return Object.fromEntries(items.map(({ node, at }) => [node.key, { ...at, [axis]: start }]));
+  }
+  const along = line === 'row' ? 'x' : 'y';
+  const length = line === 'row' ? 'width' : 'height';
+  const sorted = items.toSorted((a, b) => a.at[along] - b.at[along]);
+  const first = sorted[0];
+  let next = first?.at[along] ?? 0;
+  const space = Math.max(40, spaceBetween(sorted, along, length));
+  return Object.fromEntries(
+    sorted.map(({ node, size }) => {
+      const at = { x: 0, y: 0, [axis]: first?.at[axis] ?? 0, [along]: Math.round(next) };
+      next += size[length] + space;
+      return [node.key, at];
+    }),
+  );
+}
+
+function spaceBetween(sorted: readonly Placed[], along: keyof Point, length: keyof Size): number {
+  const last = sorted.at(-1);
+  const first = sorted[0];
+  if (!last || !first) return 0;
+  const whole = last.at[along] + last.size[length] - first.at[along];
+  const boxes = sorted.reduce((sum, { size }) => sum + size[length], 0);
+  return (whole - boxes) / (sorted.length - 1);
+}

@@ -1,0 +1,78 @@
+/** How the chosen step stands in the run that is shown: its state, what it waits for, what went wrong and what to do. */
+import { Alert, Anchor, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { inboxQuery } from '@/api/inbox';
+import type { NodeStanding } from '@/api/runs';
+import { useProject } from '@/app/project';
+import { StateChip } from '@/components/Chip';
+import { durationText } from '@/components/duration';
+import { JsonTree } from '@/components/JsonTree';
+import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
+import type { FlowNode } from '@/flows/graph';
+import { usdText } from '../chat/cost';
+import { NodeCalls } from './NodeCalls';
+import { callPath, keyBelongsTo } from './standing';
+import classes from './flows.module.css';
+
+interface Props {
+  runId: string | null;
+  node: FlowNode;
+  standing: NodeStanding | undefined;
+}
+
+export function LastRun({ runId, node, standing }: Props) {
+  const project = useProject();
+  const isWaiting = standing?.state === 'waiting';
+  const inbox = useQuery({ ...inboxQuery(project.id), enabled: isWaiting }).data ?? [];
+  if (runId === null || !standing) return null;
+  const waits = inbox.filter(({ run_id: of, key }) => of === runId && keyBelongsTo(key, node.key));
+  const { state, times, failed, seconds, usd, tokens, error, sample } = standing;
+  const facts = [
+    times > 1 ? `${times} times` : '',
+    failed > 0 && times > 1 ? `${failed} failed` : '',
+    seconds > 0 ? durationText(seconds * 1000) : '',
+    tokens > 0 ? `${tokens.toLocaleString('en')} tokens` : '',
+    Number(usd) > 0 ? usdText(String(usd)) : '',
+  ].filter(Boolean);
+  return (
+    <section className={classes.lastRun} aria-label="In this run">
+      <Group gap="xs">
+        <StateChip state={state} />
+        <Text span size="xs" c="dimmed">
+          {facts.join(' · ')}
+        </Text>
+        <Anchor component={Link} to={callPath(project.id, runId, standing.key)} size="xs">
+          Show its entries
+        </Anchor>
+      </Group>
+      {error !== null && (
+        <Alert color="red" variant="light" title="It did not work">
+          <Text size="sm">{error.message}</Text>
+          <Text size="sm" mt={4}>
+            Change the settings below, save and run it again. Under “Errors and order” you can have
+            it tried again or go on after an error.
+          </Text>
+        </Alert>
+      )}
+      {waits.map((waiting) => (
+        <section key={waiting.key} aria-label={askedIn(waiting)}>
+          <Text size="sm" fw={600}>
+            {askedIn(waiting)}
+          </Text>
+          <WaitingCard waiting={waiting} hasKeys={false} />
+        </section>
+      ))}
+      {isWaiting && waits.length === 0 && (
+        <Text size="sm">It waits for somebody else, or for its time.</Text>
+      )}
+      {times > 1 && <NodeCalls runId={runId} node={node.key} />}
+      {sample !== null && sample !== undefined && (
+        <details className={classes.more}>
+          <summary>What it gave</summary>
+          <JsonTree label="Last output" value={sample} openTo={2} />
+        </details>
+      )}
+    </section>
+  );
+}

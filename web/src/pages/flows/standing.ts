@@ -1,0 +1,46 @@
+/** Runs as they are shown on the canvas: which node a key of the journal belongs to, and facts in few characters. */
+import type { NodeStanding } from '@/api/runs';
+import { projectPath } from '@/app/project';
+import { durationText } from '@/components/duration';
+
+/** The page of a run, opened at one of its calls. */
+export function callPath(projectId: string, runId: string, key: string): string {
+  return `${projectPath(projectId, 'runs', runId)}?call=${encodeURIComponent(key)}`;
+}
+
+/** Whether a key such as `each[3]/show:wait` is about the node `each/show`. */
+export function keyBelongsTo(key: string, node: string): boolean {
+  const plain = key
+    .split('/')
+    .map((part) => (part.split(':')[0] ?? '').replace(/(\[\d+\]|#\d+|~\d+)+$/, ''));
+  const parts = node.split('/');
+  let at = 0;
+  for (const part of plain) if (part === parts[at]) at += 1;
+  return at === parts.length && plain[0] === parts[0];
+}
+
+/** Whether a call's key is that of the node itself, not of one inside it. */
+export function isCallOf(key: string, node: string): boolean {
+  return keyBelongsTo(key, node) && !key.endsWith('/') && lastPart(key) === lastPart(node);
+}
+
+const lastPart = (key: string) =>
+  (key.split('/').at(-1)?.split(':')[0] ?? '').replace(/(\[\d+\]|#\d+|~\d+)+$/, '');
+
+/** "12 times · 1.2 s · $0.01", for the box of a node. */
+export function standingText({ times, seconds, usd }: NodeStanding): string {
+  const cost = Number(usd);
+  return [
+    times > 1 ? `${times}×` : '',
+    seconds > 0 ? durationText(seconds * 1000) : '',
+    cost > 0 ? `$${cost.toFixed(cost < 1 ? 4 : 2)}` : '',
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** How much went along an edge: rows or items of the node before it. */
+export function sizeText({ size, times }: NodeStanding): string {
+  if (size === null) return times > 1 ? `${times}×` : '';
+  return size.toLocaleString('en');
+}
