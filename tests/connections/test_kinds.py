@@ -40,6 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "slack": {"channels": ["#finance"], "api_url": "http://127.0.0.1:1"},
     "http_api": {"base_url": "http://127.0.0.1:1/v1", "authentication": "bearer"},
     "mcp": {"transport": "http", "url": "http://127.0.0.1:1/mcp"},
+    "service": {"service": "pets", "base_url": "http://127.0.0.1:1/v1", "way": "bearer"},
 }
 
 

@@ -26,6 +26,10 @@ WORDS = {
     "f'run.{outcome}'": [f"run.{a}_{b}" for a in ("undo", "redo") for b in ("done", "failed")],
     "f'run.{status.value}'": [f"run.{each.value}" for each in Status],
     "f'run.{Status.running.value}'": ["run.running"],
+    "f'service.{what}'": [f"service.{each}" for each in ("installed", "updated", "removed")],
+    "f'service.operation_{event}'": [
+        f"service.operation_{each}" for each in ("offered", "roles_confirmed", "risk_set")
+    ],
     "'skill.enabled' if enabled else 'skill.disabled'": ["skill.enabled", "skill.disabled"],
 }
 """What stands for several kinds, as it is written in the code."""

@@ -6,7 +6,7 @@ the last messages of the person with the answers, newest kept longest; the last 
 that the project brings. No row of data is read for it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
@@ -107,7 +107,7 @@ class Contexts:
             "redo": changes.redo,
             "locale": self._locale(run.created_by),
             "skills": {card.name: card.description for card in shelf},
-            "tools": self._project_tools(scope),
+            "tools": self._project_tools(scope, Grant.from_json(grant).tools),
             "forbidden": sorted(self._broker.forbidden(run, grant)),
             "read": past[-1][1]["read"] if past else None,
             "models": {role.value: self._desk.configured(scope, role) for role in Role},
@@ -149,7 +149,10 @@ class Contexts:
         }
         return find_values(str(document.get("message", "")), index)
 
-    def _project_tools(self, scope: Scope) -> Json:
+    def _project_tools(self, scope: Scope, granted: Collection[str]) -> Json:
+        """The project's own tools: those it lists, and those that the turn was given besides."""
+        listed = {tool.name: tool for tool in self._broker.tools.listed(scope)}
+        further = self._broker.tools.searched(scope, set(granted) - listed.keys())
         return {
             tool.name: {
                 "title": tool.title,
@@ -157,7 +160,7 @@ class Contexts:
                 "risk": tool.risk.value,
                 "schema": tool.schema(),
             }
-            for tool in self._broker.tools.listed(scope)
+            for tool in sorted({**listed, **further}.values(), key=lambda tool: tool.name)
             if tool.pin is not None
         }
 

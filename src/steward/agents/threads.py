@@ -231,7 +231,7 @@ class Threads:
         files = self._requests.attached(access, attachments)
         self._requests.check_mentions(access, branch, mentions)
         # Found before the transaction: others wait while it writes.
-        tools = self._requests.tools(access.scope) if query is None else frozenset[str]()
+        tools = self._requests.tools(access.scope, message) if query is None else frozenset[str]()
         with self._database.write(access.scope) as tx:
             if thread_id is None:
                 thread = self._created(

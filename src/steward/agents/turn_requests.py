@@ -53,11 +53,11 @@ class TurnRequests:
             priority=PRIORITY,
         )
 
-    def tools(self, scope: Scope) -> frozenset[str]:
-        """What a turn may call: the tools that any agent may call."""
+    def tools(self, scope: Scope, message: str) -> frozenset[str]:
+        """What a turn may call: the tools that any agent may call, and operations of services that fit the message."""
         return frozenset(
             tool.name
-            for tool in self._tools.listed(scope)
+            for tool in (*self._tools.listed(scope), *self._tools.suited(scope, message))
             if any(agent.may_call(tool.name, tool.risk) for agent in self._roster)
         ) | {READ_SKILL}
 

@@ -121,7 +121,9 @@ class RequestFrame:
     def _limited(self, scope: Scope, receive: Receive, headers: Headers) -> Receive:
         http = self._steward.settings.http
         is_upload = scope["method"] == "PATCH" and "/uploads/" in scope["path"]
-        limit = http.max_upload_request_bytes if is_upload else http.max_body_bytes
+        # Descriptions of services are as large as files.
+        brings = scope["method"] == "POST" and "/catalogue/installed" in scope["path"]
+        limit = http.max_upload_request_bytes if is_upload or brings else http.max_body_bytes
         return Body(receive, headers, largest=limit, seconds=http.body_seconds).receive
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:

@@ -51,6 +51,7 @@ from steward.store import (
 )
 from steward.tools import KEPT_ADDRESSES, load_tools
 from steward.tools._mcp import McpTools
+from steward.tools._services import ServiceTools
 from steward.trace import Metrics
 from steward.trace.otlp import Collector
 
@@ -179,6 +180,7 @@ def open_steward(
     skills = Skills(database, blobs, events, clock, toolbox.names)
     toolbox.provide("skill", ScriptTools(skills))
     toolbox.provide("mcp", McpTools(connections))
+    toolbox.provide("api", ServiceTools(connections))
     live, roster = Live(database, bus, clock), builtin_roster()
     configured = open_models(
         settings, database, secrets, events, clock, identity, connections, services

@@ -55,4 +55,5 @@ def open_connections(
         services["http"],
         services["mail"],
         BenchDatabases(workbench),
+        services["blobs"],
     )

@@ -207,9 +207,11 @@ class CallPlanner:
         """Tools that policy refuses this run whatever the arguments."""
         situation = self.situation(run, grant)
         origin = Origin(False, False, ())
+        listed = {tool.name: tool for tool in self._tools.listed(run.scope)}
+        further = self._tools.searched(run.scope, grant.tools - listed.keys())
         return frozenset(
             tool.name
-            for tool in self._tools.listed(run.scope)
+            for tool in (*listed.values(), *further.values())
             if (tool.direct_only and not grant.direct)
             or situation.decide(run, grant, tool, Facts(), origin, Cost()).verdict is Verdict.deny
         )

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import ConfigDict
 
 from steward.broker.plans import Plan, validated
 from steward.broker.tool import Arguments, Effects, Outcome, Risk, Tool, ToolContext
-from steward.core.errors import Bug, Conflict, NotFound
+from steward.core.errors import Bug, Conflict, Denied, Invalid, NotFound
 from steward.core.plugins import Registry
 from steward.runs import Json, Reconciled, Ticket
 from steward.store import Scope
@@ -25,6 +25,13 @@ class Provider(Protocol):
     def listed(self, scope: Scope) -> Iterable[Tool[Any]]:
         """What the project has at present."""
         ...
+
+
+@runtime_checkable
+class SearchedProvider(Protocol):
+    """Has more tools than anybody wants listed: those that fit a request are searched for."""
+
+    def suited(self, scope: Scope, text: str) -> Iterable[Tool[Any]]: ...
 
 
 class Toolbox:
@@ -57,6 +64,26 @@ class Toolbox:
             for provider in self._providers.values():
                 found += provider.listed(scope)
         return sorted(found, key=lambda tool: tool.name)
+
+    def suited(self, scope: Scope, text: str) -> list[Tool[Any]]:
+        """Tools that are not listed, because there are too many, and that fit the words of a request."""
+        found: list[Tool[Any]] = []
+        for provider in self._providers.values():
+            if isinstance(provider, SearchedProvider):
+                found += provider.suited(scope, text)
+        return found
+
+    def searched(self, scope: Scope, names: Iterable[str]) -> dict[str, Tool[Any]]:
+        """Those of the names that are tools which are searched for instead of listed."""
+        found: dict[str, Tool[Any]] = {}
+        for name in names:
+            if not isinstance(self._providers.get(name.partition(".")[0]), SearchedProvider):
+                continue
+            try:
+                found[name] = self.get(scope, name)
+            except (NotFound, Denied, Invalid):
+                continue
+        return found
 
     def names(self, scope: Scope) -> list[str]:
         return [tool.name for tool in self.listed(scope)]

@@ -7,6 +7,7 @@ import typer
 from steward import __version__
 from steward.cli import (
     backups,
+    catalogue,
     chat,
     connections,
     data,
@@ -52,6 +53,11 @@ app.add_typer(users.app, name="user", help="People of this installation.")
 app.add_typer(tokens.app, name="token", help="Personal API tokens.")
 app.add_typer(data.app, name="data", help="Datasets: load, look, compare, undo, export.")
 app.add_typer(definitions.app, name="definitions", help="What words mean: show, confirm, set.")
+app.add_typer(
+    catalogue.app,
+    name="catalogue",
+    help="Services that describe themselves: find, install, remove.",
+)
 app.add_typer(connections.app, name="connections", help="Connections: find, add, test, remove.")
 app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, undo, export.")
 app.add_typer(playbooks.app, name="playbooks", help="Playbooks: look, run, deploy, import, export.")

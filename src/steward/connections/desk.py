@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from steward.connections.catalogue.calls import ServiceCalls
+from steward.connections.catalogue.installed import InstalledServices
+from steward.connections.catalogue.shelf import Shelf
 from steward.connections.connector import Databases, Surroundings, Use
 from steward.connections.discovery import Discovery
 from steward.connections.documents import Connection, Connections
@@ -20,7 +23,7 @@ from steward.core.errors import Invalid
 from steward.core.ids import Ids
 from steward.core.settings import Settings
 from steward.identity import Access, Identity, Role
-from steward.store import Database, EventLog, Scope, SecretStore
+from steward.store import BlobStore, Database, EventLog, Scope, SecretStore
 
 
 class Desk:
@@ -36,6 +39,7 @@ class Desk:
         http: Http,
         mail: Mailer,
         databases: Databases,
+        blobs: BlobStore,
     ) -> None:
         chosen = settings.connections
         home: Path = settings.home
@@ -50,6 +54,8 @@ class Desk:
         self.discovery = Discovery(
             self.documents, self.keepers, database, events, clock, enabled=chosen.discovery
         )
+        self.services = InstalledServices(database, blobs, events, clock, Shelf(home.resolve()))
+        self.calls = ServiceCalls(http, clock)
         self.around = around
 
     def named(self, scope: Scope, name: str, *uses: Use) -> Connection:

@@ -30,6 +30,9 @@ _WORDS: Final = {
     ),
     "schedule": "created changed deleted",
     "secret": "changed deleted restored",
+    "service": (
+        "installed updated removed operation_offered operation_roles_confirmed operation_risk_set"
+    ),
     "settings": "changed",
     "skill": "saved enabled disabled deleted restored",
     "thread": "created changed deleted restored",

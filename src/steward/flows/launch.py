@@ -123,12 +123,18 @@ class Launcher:
     def checked(self, document: Json, scope: Scope | None = None) -> Flow:
         """The flow, if nothing is wrong with it; it may name the project's own tools where one is given."""
         flow = load_yaml(document) if isinstance(document, str) else load_flow(document)
-        require_valid(flow, self.catalogue(scope))
+        require_valid(flow, self.catalogue(scope, flow))
         return flow
 
-    def catalogue(self, scope: Scope | None = None) -> dict[str, ToolSchema]:
-        """What can be called: the installed tools, and those of a project where one is given."""
-        return {tool.name: ToolSchema(tool.schema()) for tool in self._tools.listed(scope)}
+    def catalogue(
+        self, scope: Scope | None = None, flow: Flow | None = None
+    ) -> dict[str, ToolSchema]:
+        """What can be called: the installed tools, those of a project, and what a flow names that is not listed."""
+        known = {tool.name: ToolSchema(tool.schema()) for tool in self._tools.listed(scope)}
+        if scope is not None and flow is not None:
+            further = self._tools.searched(scope, set(tools_in(flow)) - known.keys())
+            known |= {name: ToolSchema(tool.schema()) for name, tool in further.items()}
+        return known
 
     def single(self, tool: str, arguments: Json, title: str = "") -> Json:
         """A flow of one call: how a person uses a tool by itself."""

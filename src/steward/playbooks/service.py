@@ -8,15 +8,16 @@ from steward.broker.groups import Groups
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Outcome, Preview, ToolContext
 from steward.core.clock import Clock
-from steward.core.errors import Problem
+from steward.core.errors import Invalid, Problem
 from steward.core.ids import Ids
 from steward.definitions import Work
 from steward.flows.launch import Launcher
+from steward.flows.model import Flow
 from steward.identity import Access, Principal, Via
 from steward.identity.members import Members
 from steward.playbooks.blueprint import Blueprints
 from steward.playbooks.building import Building, chosen, yaml_of
-from steward.playbooks.compiling import problems
+from steward.playbooks.compiling import compiled, problems
 from steward.playbooks.deploying import Deploying
 from steward.playbooks.deployment_files import DeploymentFiles
 from steward.playbooks.deployments import Deployments
@@ -85,7 +86,7 @@ class Playbooks:
 
     def problems(self, access: Access, playbook: Playbook) -> Iterator[Problem]:
         """Everything wrong with a playbook whose form is right, in this project, now."""
-        yield from problems(playbook, self._launcher.catalogue(access.scope))
+        yield from problems(playbook, self._launcher.catalogue(access.scope, _flow(playbook)))
         for index, trigger in enumerate(playbook.triggers):
             for found in trigger.problems(self._clock.now()):
                 yield Problem(f"/triggers/{index}{found.pointer}", found.message)
@@ -118,3 +119,11 @@ class Playbooks:
 
     async def call(self, context: ToolContext, playbook: str, inputs: Json) -> Outcome:
         return await self.running.call(context, playbook, inputs)
+
+
+def _flow(playbook: Playbook) -> Flow | None:
+    try:
+        return compiled(playbook)
+    except Invalid:
+        # What is wrong with it is told where problems are.
+        return None

@@ -449,6 +449,231 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/catalogue/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count Catalogue
+         * @description How many services, vendors and operations can be installed without a network.
+         */
+        get: operations["count_catalogue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/installed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Installed Services */
+        get: operations["list_installed_services"];
+        put?: never;
+        /**
+         * Install Service
+         * @description Installs a service by its description, which is kept with its hash. Nothing is called by it.
+         */
+        post: operations["install_service"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/installed/{service}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Installed Service
+         * @description An installed service: where it is, how it learns who calls, and what was left out of it.
+         */
+        get: operations["read_installed_service"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove Service
+         * @description Removes a service from the project. Its connections stay and can no longer call it.
+         */
+        delete: operations["remove_service"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/installed/{service}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare Service
+         * @description What an update would change, before it does.
+         */
+        post: operations["compare_service"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/installed/{service}/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search Service Operations
+         * @description Operations of an installed service that fit the words.
+         */
+        get: operations["search_service_operations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/installed/{service}/operations/{operation}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Service Operation
+         * @description One operation with the schema of its arguments, and what they are for.
+         */
+        get: operations["read_service_operation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/installed/{service}/operations/{operation}/offered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Offer Service Operation
+         * @description Lists the operation among the tools, or no longer. Plans can name the others after a search.
+         */
+        put: operations["offer_service_operation"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/installed/{service}/operations/{operation}/risk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Service Operation Risk
+         * @description What a call can do at worst, by an admin's judgement. Lowering it needs a reason, which is kept.
+         */
+        put: operations["set_service_operation_risk"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/installed/{service}/operations/{operation}/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Confirm Service Operation Roles
+         * @description Says what the arguments are for. It holds until the description of the operation changes.
+         */
+        put: operations["confirm_service_operation_roles"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/installed/{service}/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Update Service
+         * @description Replaces the description by the one whose changes were shown.
+         */
+        post: operations["update_service"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/catalogue/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search Catalogue
+         * @description Services of installed packages that fit all the words, by their names or their operations.
+         */
+        get: operations["search_catalogue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/changes": {
         parameters: {
             query?: never;
@@ -5002,6 +5227,62 @@ export interface components {
             /** Waits */
             waits: unknown[];
         };
+        /** CatalogueCounts */
+        CatalogueCounts: {
+            /** Adapters */
+            adapters: {
+                [key: string]: number;
+            };
+            /**
+             * Missing
+             * @description Packages that would bring more.
+             */
+            missing: string[];
+            /** Operations */
+            operations: number;
+            /**
+             * Packages
+             * @description Packages that carry descriptions, with versions.
+             */
+            packages: {
+                [key: string]: string;
+            };
+            /** Services */
+            services: number;
+            /** Vendors */
+            vendors: number;
+        };
+        /** CatalogueServiceOut */
+        CatalogueServiceOut: {
+            /**
+             * Adapter
+             * @enum {string}
+             */
+            adapter: "openapi" | "google_discovery" | "aws" | "notify";
+            /** Categories */
+            categories: string[];
+            /** Description */
+            description: string;
+            /** Id */
+            id: string;
+            /** Installed */
+            installed: boolean;
+            /** Licence */
+            licence: string;
+            /** Operation Count */
+            operation_count: number;
+            /**
+             * Operations
+             * @description Those that fit the words.
+             */
+            operations: components["schemas"]["OperationSummary"][];
+            /** Title */
+            title: string;
+            /** Vendor */
+            vendor: string;
+            /** Version */
+            version: string;
+        };
         /** CellOut */
         CellOut: {
             /** Column */
@@ -5530,6 +5811,21 @@ export interface components {
              */
             why?: string;
         };
+        /** ConnectionFieldOut */
+        ConnectionFieldOut: {
+            /** Choices */
+            choices: string[];
+            /** Default */
+            default: string;
+            /** Name */
+            name: string;
+            /** Required */
+            required: boolean;
+            /** Secret */
+            secret: boolean;
+            /** Title */
+            title: string;
+        };
         /** ConnectionIn */
         ConnectionIn: {
             /**
@@ -6002,6 +6298,27 @@ export interface components {
             /** Revision */
             revision: number;
         };
+        /**
+         * DescriptionIn
+         * @description Where a description comes from: exactly one of the three.
+         */
+        DescriptionIn: {
+            /**
+             * Service
+             * @description The id of a service that a package describes.
+             */
+            service?: string | null;
+            /**
+             * Text
+             * @description The description itself.
+             */
+            text?: string | null;
+            /**
+             * Url
+             * @description The address of a description.
+             */
+            url?: string | null;
+        };
         /** DiffOut */
         DiffOut: {
             /** Added */
@@ -6046,6 +6363,23 @@ export interface components {
             before_columns: components["schemas"]["ColumnOut"][];
             /** Rows */
             rows: components["schemas"]["DiffRowOut"][];
+        };
+        /** DifferenceOut */
+        DifferenceOut: {
+            /** Added */
+            added: string[];
+            /** Changed */
+            changed: string[];
+            /** Hosts Added */
+            hosts_added: string[];
+            /** Is Same */
+            is_same: boolean;
+            /** Removed */
+            removed: string[];
+            /** Riskier */
+            riskier: string[];
+            /** Sha256 */
+            sha256: string;
         };
         /** DivergenceOut */
         DivergenceOut: {
@@ -6766,6 +7100,143 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** InstallIn */
+        InstallIn: {
+            /**
+             * Name
+             * @description By which the project knows it; needed for text and url.
+             */
+            name?: string | null;
+            /**
+             * Service
+             * @description The id of a service that a package describes.
+             */
+            service?: string | null;
+            /**
+             * Text
+             * @description The description itself.
+             */
+            text?: string | null;
+            /**
+             * Url
+             * @description The address of a description.
+             */
+            url?: string | null;
+        };
+        /** InstalledServiceDetail */
+        InstalledServiceDetail: {
+            /**
+             * Adapter
+             * @enum {string}
+             */
+            adapter: "openapi" | "google_discovery" | "aws" | "notify";
+            /** Base Url */
+            base_url: string;
+            /**
+             * Connections
+             * @description Names of the connections to it.
+             */
+            connections: string[];
+            /** Description */
+            description: string;
+            /** Fields */
+            fields: components["schemas"]["ConnectionFieldOut"][];
+            /** Hosts */
+            hosts: string[];
+            /**
+             * Installed At
+             * Format: date-time
+             */
+            installed_at: string;
+            /** Installed By */
+            installed_by: string;
+            /** Left Out */
+            left_out: components["schemas"]["LeftOutOut"][];
+            /** Licence */
+            licence: string;
+            /** Name */
+            name: string;
+            /** Operations */
+            operations: number;
+            /** Revision */
+            revision: number;
+            /** Schemes */
+            schemes: components["schemas"]["SchemeOut"][];
+            /** Sha256 */
+            sha256: string;
+            /** Source */
+            source: string;
+            /**
+             * State
+             * @description `tried`: a call has been answered.
+             * @enum {string}
+             */
+            state: "converted" | "tried";
+            /** Title */
+            title: string;
+            /** Tried At */
+            tried_at: string | null;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Vendor */
+            vendor: string;
+            /** Version */
+            version: string;
+        };
+        /** InstalledServiceOut */
+        InstalledServiceOut: {
+            /**
+             * Adapter
+             * @enum {string}
+             */
+            adapter: "openapi" | "google_discovery" | "aws" | "notify";
+            /**
+             * Connections
+             * @description Names of the connections to it.
+             */
+            connections: string[];
+            /**
+             * Installed At
+             * Format: date-time
+             */
+            installed_at: string;
+            /** Installed By */
+            installed_by: string;
+            /** Licence */
+            licence: string;
+            /** Name */
+            name: string;
+            /** Operations */
+            operations: number;
+            /** Revision */
+            revision: number;
+            /** Sha256 */
+            sha256: string;
+            /** Source */
+            source: string;
+            /**
+             * State
+             * @description `tried`: a call has been answered.
+             * @enum {string}
+             */
+            state: "converted" | "tried";
+            /** Title */
+            title: string;
+            /** Tried At */
+            tried_at: string | null;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Vendor */
+            vendor: string;
+            /** Version */
+            version: string;
+        };
         /** InvitationOut */
         InvitationOut: {
             /** Accepted At */
@@ -6841,6 +7312,13 @@ export interface components {
         KeyIn: {
             /** Key */
             key: string;
+        };
+        /** LeftOutOut */
+        LeftOutOut: {
+            /** Operation */
+            operation: string;
+            /** Reason */
+            reason: string;
         };
         /** LineageOut */
         LineageOut: {
@@ -7460,6 +7938,14 @@ export interface components {
             /** Unread */
             unread: number;
         };
+        /** OfferIn */
+        OfferIn: {
+            /**
+             * Offered
+             * @description Whether agents and the flow editor list it.
+             */
+            offered: boolean;
+        };
         /** OperationOut */
         OperationOut: {
             /** Arguments */
@@ -7474,6 +7960,41 @@ export interface components {
             name: string;
             /** Title */
             title: string;
+        };
+        /** OperationRiskIn */
+        OperationRiskIn: {
+            /**
+             * Reason
+             * @description Needed where the risk is lowered.
+             * @default
+             */
+            reason?: string;
+            /** @description None: as the verb has it. */
+            risk: components["schemas"]["Risk"] | null;
+        };
+        /** OperationRolesIn */
+        OperationRolesIn: {
+            /**
+             * Hash
+             * @description Of the operation that was shown.
+             */
+            hash: string;
+            /** Roles */
+            roles: {
+                [key: string]: "recipient" | "destination" | "amount" | "target" | "reach" | "secret" | "content" | "selector" | "plain";
+            };
+        };
+        /** OperationSummary */
+        OperationSummary: {
+            /** Description */
+            description: string;
+            /** Name */
+            name: string;
+            risk: components["schemas"]["Risk"];
+            /** Title */
+            title: string;
+            /** Verb */
+            verb: string;
         };
         /** OptionOut */
         OptionOut: {
@@ -7599,6 +8120,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[CatalogueServiceOut] */
+        Page_CatalogueServiceOut_: {
+            /** Items */
+            items: components["schemas"]["CatalogueServiceOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[ChangedDecision] */
         Page_ChangedDecision_: {
             /** Items */
@@ -7701,6 +8229,13 @@ export interface components {
         Page_GroupOut_: {
             /** Items */
             items: components["schemas"]["GroupOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[InstalledServiceOut] */
+        Page_InstalledServiceOut_: {
+            /** Items */
+            items: components["schemas"]["InstalledServiceOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -7827,6 +8362,13 @@ export interface components {
         Page_ServerToolOut_: {
             /** Items */
             items: components["schemas"]["ServerToolOut"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[ServiceOperationOut] */
+        Page_ServiceOperationOut_: {
+            /** Items */
+            items: components["schemas"]["ServiceOperationOut"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -9353,6 +9895,19 @@ export interface components {
             /** Version */
             version: string;
         };
+        /** SchemeOut */
+        SchemeOut: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Place */
+            place: string;
+            /** Token Url */
+            token_url: string;
+        };
         /** ScriptOut */
         ScriptOut: {
             /** Arguments */
@@ -9532,6 +10087,75 @@ export interface components {
             title: string;
             /** Tool */
             tool: string;
+        };
+        /** ServiceOperationDetail */
+        ServiceOperationDetail: {
+            /** Answer */
+            answer: {
+                [key: string]: unknown;
+            } | null;
+            /** Arguments */
+            arguments: {
+                [key: string]: unknown;
+            };
+            /** Arguments By Role */
+            arguments_by_role: components["schemas"]["ArgumentRoleOut"][];
+            chosen_risk: components["schemas"]["Risk"] | null;
+            /** Deprecated */
+            deprecated: boolean;
+            /** Description */
+            description: string;
+            /** Hash */
+            hash: string;
+            /** Name */
+            name: string;
+            /** Offered */
+            offered: boolean;
+            /** Pages */
+            pages: boolean;
+            /** Path */
+            path: string;
+            risk: components["schemas"]["Risk"];
+            /** Risk Reason */
+            risk_reason: string | null;
+            /** Roles Confirmed */
+            roles_confirmed: boolean;
+            /** Scopes */
+            scopes: string[];
+            /** Title */
+            title: string;
+            /**
+             * Tools
+             * @description The tool's name through each connection.
+             */
+            tools: string[];
+            /** Verb */
+            verb: string;
+        };
+        /** ServiceOperationOut */
+        ServiceOperationOut: {
+            chosen_risk: components["schemas"]["Risk"] | null;
+            /** Deprecated */
+            deprecated: boolean;
+            /** Description */
+            description: string;
+            /** Hash */
+            hash: string;
+            /** Name */
+            name: string;
+            /** Offered */
+            offered: boolean;
+            /** Path */
+            path: string;
+            risk: components["schemas"]["Risk"];
+            /** Risk Reason */
+            risk_reason: string | null;
+            /** Roles Confirmed */
+            roles_confirmed: boolean;
+            /** Title */
+            title: string;
+            /** Verb */
+            verb: string;
         };
         /** SessionOut */
         SessionOut: {
@@ -10642,6 +11266,29 @@ export interface components {
             start: number;
             /** Word */
             word: string;
+        };
+        /** UpdateIn */
+        UpdateIn: {
+            /**
+             * Service
+             * @description The id of a service that a package describes.
+             */
+            service?: string | null;
+            /**
+             * Sha256
+             * @description Of the description whose changes were shown.
+             */
+            sha256: string;
+            /**
+             * Text
+             * @description The description itself.
+             */
+            text?: string | null;
+            /**
+             * Url
+             * @description The address of a description.
+             */
+            url?: string | null;
         };
         /** UploadIn */
         UploadIn: {
@@ -13541,6 +14188,1263 @@ export interface operations {
             };
             /** @description Conflicts with the current state. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_catalogue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueCounts"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_installed_services: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_InstalledServiceOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    install_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstallIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstalledServiceOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_installed_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstalledServiceDetail"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DescriptionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DifferenceOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    search_service_operations: {
+        parameters: {
+            query?: {
+                /** @description Words to look for. */
+                q?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                service: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ServiceOperationOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_service_operation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+                operation: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceOperationDetail"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    offer_service_operation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+                operation: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OfferIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceOperationDetail"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_service_operation_risk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+                operation: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationRiskIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceOperationDetail"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    confirm_service_operation_roles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+                operation: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationRolesIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceOperationDetail"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstalledServiceOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    search_catalogue: {
+        parameters: {
+            query?: {
+                /** @description Words to look for. */
+                q?: string;
+                adapter?: ("openapi" | "google_discovery" | "aws" | "notify") | null;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_CatalogueServiceOut_"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

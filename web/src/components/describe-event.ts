@@ -56,6 +56,17 @@ const SENTENCES: Record<string, Words> = {
   'evaluation.kept': () => 'Report of an evaluation kept',
   'evaluation.deleted': () => 'Report of an evaluation deleted',
   'evaluation.restored': () => 'Report of an evaluation restored',
+  'service.installed': (data) => `Service${named(data)} installed from the catalogue`,
+  'service.updated': (data) => `Service${named(data)} updated`,
+  'service.removed': (data) => `Service${named(data)} removed`,
+  'service.operation_offered': (data) =>
+    `Operation${named(data, 'operation')} of${named(data)} ${data.offered ? 'offered to agents' : 'no longer offered'}`,
+  'service.operation_roles_confirmed': (data) =>
+    `Roles of the arguments of${named(data, 'operation')} of${named(data)} confirmed`,
+  'service.operation_risk_set': (data) =>
+    typeof data.risk === 'string'
+      ? `Risk of${named(data, 'operation')} of${named(data)} set to ${data.risk.replaceAll('_', ' ')}`
+      : `Risk of${named(data, 'operation')} of${named(data)} taken from its verb again`,
   'connection.created': (data) => `Connection${named(data)} made`,
   'connection.changed': (data) => `Connection${named(data)} changed`,
   'connection.deleted': (data) => `Connection${named(data)} deleted`,

@@ -52,6 +52,7 @@ describe('the navigation', () => {
       'Connections',
       'Models',
       'Skills',
+      'Catalogue',
       'Policy',
       'Evaluations',
       'Audit',

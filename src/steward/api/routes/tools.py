@@ -207,7 +207,7 @@ def check_flow(request: Request, access: AsViewer, body: FlowIn) -> CheckedFlow:
     launcher = steward_of(request).governing.launcher
     try:
         flow = load_yaml(body.flow) if isinstance(body.flow, str) else load_flow(body.flow)
-        problems = validate(flow, launcher.catalogue(access.scope))
+        problems = validate(flow, launcher.catalogue(access.scope, flow))
     except Invalid as problem:
         shown = [FlowProblem(pointer=p.pointer, message=p.message) for p in problem.problems]
         found = shown or [FlowProblem(pointer="", message=problem.message)]

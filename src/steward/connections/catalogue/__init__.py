@@ -1,0 +1,1 @@
+"""The catalogue: services that describe themselves, installed by a hash, called as governed tools; no code per service."""

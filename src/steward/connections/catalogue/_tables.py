@@ -1,0 +1,44 @@
+"""Tables of the catalogue: installed services, and what people decided about their operations."""
+
+from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
+
+from steward.store.tables import Json, Moment, metadata, scope_columns
+
+services = Table(
+    "catalogue_services",
+    metadata,
+    *scope_columns(),
+    Column("name", String(80), nullable=False),
+    Column("title", String(100), nullable=False),
+    Column("vendor", String(100), nullable=False),
+    Column("adapter", String(20), nullable=False),
+    Column("version", String(40), nullable=False),
+    Column("licence", String(100), nullable=False),
+    Column("source", String(600), nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("record", String(64), nullable=False),
+    Column("operations", Integer, nullable=False),
+    Column("installed_by", String(40), nullable=False),
+    Column("installed_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("tried_at", Moment),
+    PrimaryKeyConstraint("project_id", "name"),
+)
+
+operations = Table(
+    "catalogue_operations",
+    metadata,
+    *scope_columns(),
+    Column("service", String(80), nullable=False),
+    Column("operation", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+    Column("offered", Integer, nullable=False),
+    Column("roles", Json),
+    Column("risk", String(20)),
+    Column("risk_reason", String(400)),
+    Column("answer", Json),
+    Column("changed_by", String(40), nullable=False),
+    Column("changed_at", Moment, nullable=False),
+    PrimaryKeyConstraint("project_id", "service", "operation"),
+)

@@ -1,0 +1,106 @@
+"""Reads descriptions in a process of its own, which may die of them: `python -m … FOLDER`.
+
+The folder holds `request.json`; what was found is written beside it, as lines of JSON.
+"""
+
+import contextlib
+import gzip
+import hashlib
+import json
+import resource
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from steward.connections.catalogue import packages
+from steward.connections.catalogue.adapters import google_discovery, openapi
+from steward.connections.catalogue.record import Service
+from steward.connections.catalogue.texts import read_text
+from steward.core.errors import Invalid, StewardError
+
+MEMORY: Final = 2 << 30
+SECONDS: Final = 120
+REQUEST: Final = "request.json"
+CONTENT: Final = "content"
+RECORD: Final = "record.jsonl.gz"
+OUTLINE: Final = "outline.json.gz"
+ERROR: Final = "error.json"
+
+
+def main(folder: Path) -> None:
+    _limit(resource.RLIMIT_DATA, MEMORY)
+    _limit(resource.RLIMIT_CPU, SECONDS)
+    _limit(resource.RLIMIT_CORE, 0)
+    request = json.loads((folder / REQUEST).read_text())
+    try:
+        if request["do"] == "outline":
+            _write_outline(folder / OUTLINE)
+        else:
+            _write_record(folder / RECORD, _described(folder, request))
+    except MemoryError:
+        _write_error(folder, "TooLarge", "The description needs too much memory.", "too-large")
+    except StewardError as problem:
+        _write_error(folder, type(problem).__name__, problem.message, problem.specific_code)
+
+
+def _described(folder: Path, request: dict[str, Any]) -> Service:
+    if request["do"] == "package":
+        return packages.describe(request["service"])
+    content = (folder / CONTENT).read_bytes()
+    document = read_text(content)
+    sha256 = hashlib.sha256(content).hexdigest()
+    name = request.get("name", "")
+    if document.get("kind") == "discovery#restDescription":
+        return google_discovery.describe(document, sha256, name)
+    found = openapi.describe(document, sha256, request.get("address", ""), name)
+    if not found.operations:
+        why = f" ({found.left_out[0].reason})" if found.left_out else ""
+        raise Invalid(f"The description has no operation that can be called{why}.", code="empty")
+    return found
+
+
+def _write_record(path: Path, service: Service) -> None:
+    with gzip.open(path, "wt", compresslevel=4, encoding="utf-8") as file:
+        file.write(json.dumps({**service.header(), "hosts": service.hosts}) + "\n")
+        for each in service.operations:
+            file.write(json.dumps({"hash": each.hash, **each.to_json()}) + "\n")
+
+
+def _write_outline(path: Path) -> None:
+    """All that can be installed, with the operations' names, for search."""
+    with gzip.open(path, "wt", compresslevel=4, encoding="utf-8") as file:
+        for known in packages.packaged().values():
+            found = packages.described(known, outline=True)
+            shown = {
+                **{key: found.header()[key] for key in _SHOWN},
+                "operations": [
+                    [o.name, o.title, o.description, o.verb, o.risk] for o in found.operations
+                ],
+            }
+            file.write(json.dumps(shown) + "\n")
+
+
+_SHOWN: Final = (
+    "id",
+    "title",
+    "description",
+    "vendor",
+    "adapter",
+    "version",
+    "licence",
+    "categories",
+)
+
+
+def _write_error(folder: Path, kind: str, message: str, code: str) -> None:
+    told = {"class": kind, "message": message, "code": code}
+    (folder / ERROR).write_text(json.dumps(told))
+
+
+def _limit(kind: int, value: int) -> None:
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(kind, (value, value))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,32 @@
+"""Services of the catalogue: any API that describes itself, once its description is installed."""
+
+from steward.connections.catalogue.settings import ServiceSettings
+from steward.connections.connector import CONNECTORS, Connector, Secrets, Surroundings
+from steward.connections.hosts import place_of
+from steward.core.errors import Misconfigured
+
+
+async def check(around: Surroundings, settings: ServiceSettings, _secrets: Secrets) -> str:
+    """Whether the service's address answers at all; its first call shows whether it accepts the credentials."""
+    url = settings.base_url
+    if not url:
+        return f"{settings.service} is set up. Call an operation once to see whether it answers."
+    answer = await around.http.request("GET", url)
+    if answer.status >= 500:
+        raise Misconfigured(f"{place_of(url).text} answered {answer.status}.")
+    return f"{place_of(url).text} answered {answer.status}."
+
+
+CONNECTORS.add(
+    "service",
+    Connector(
+        kind="service",
+        title="Service of the catalogue",
+        description="A service that describes itself. Install it from the catalogue first.",
+        use="service",
+        settings=ServiceSettings,
+        check=check,
+        place=lambda settings: settings.base_url or settings.service,
+        extra_secrets=r"[a-z][A-Za-z0-9_.-]{0,60}",
+    ),
+)

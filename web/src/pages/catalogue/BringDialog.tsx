@@ -1,0 +1,81 @@
+/** Installs a service from a description in a file or at an address. */
+import { Button, FileInput, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { useInstall } from '@/api/catalogue';
+import { useProject } from '@/app/project';
+import { showDone, showFailure } from '@/components/undo';
+
+interface Props {
+  opened: boolean;
+  onClose: () => void;
+  onInstalled: (service: string) => void;
+}
+
+const plain = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60);
+
+export function BringDialog({ opened, onClose, onInstalled }: Props) {
+  const project = useProject();
+  const install = useInstall(project.id);
+  const [file, setFile] = useState<File | null>(null);
+  const [url, setUrl] = useState('');
+  const [name, setName] = useState('');
+  const chosen = name || plain(file?.name.replace(/\.[a-z]+$/i, '') ?? '');
+  const ready = chosen !== '' && (file !== null || url !== '');
+  const onInstall = async () => {
+    const from = file === null ? { url } : { text: await file.text() };
+    install.mutate(
+      { name: chosen, ...from },
+      {
+        onSuccess: (made) => {
+          showDone(`${made.title} installed with ${made.operations} operations`);
+          onClose();
+          setFile(null);
+          setUrl('');
+          setName('');
+          onInstalled(made.name);
+        },
+        onError: showFailure,
+      },
+    );
+  };
+  return (
+    <Modal opened={opened} onClose={onClose} title="Install a service from its description">
+      <Stack gap="sm">
+        <Text size="sm" c="dimmed">
+          OpenAPI 3, Swagger 2 or a Google discovery document, as JSON or YAML, up to 50 MB. Steward
+          keeps it with its hash and calls nothing until you connect.
+        </Text>
+        <FileInput
+          label="File"
+          placeholder="Choose a file"
+          value={file}
+          clearable
+          disabled={url !== ''}
+          onChange={setFile}
+        />
+        <TextInput
+          label="Or address"
+          placeholder="https://api.example.com/openapi.json"
+          value={url}
+          disabled={file !== null}
+          onChange={({ currentTarget }) => setUrl(currentTarget.value.trim())}
+        />
+        <TextInput
+          label="Name"
+          description="Small letters, digits and hyphens. The project knows the service by it."
+          placeholder={chosen || 'my-service'}
+          value={name}
+          onChange={({ currentTarget }) => setName(plain(currentTarget.value))}
+        />
+        <Button disabled={!ready} loading={install.isPending} onClick={() => void onInstall()}>
+          Install
+        </Button>
+      </Stack>
+    </Modal>
+  );
+}
