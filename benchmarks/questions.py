@@ -7,6 +7,7 @@ computed by hand-written SQL in DuckDB over the same files.
     make bench NAME=questions                                  a few minutes
     .venv/bin/python benchmarks/questions.py --quick           three sets, for a smoke test
     .venv/bin/python benchmarks/questions.py --misses FILE     writes the misses of the open half to a file
+    … --open                                                   asks the open half only
     … --defog DIR --geography DIR                              adds questions that others wrote (see their modules)
     … --model-url URL --journals DIR                           asks with a model and keeps the conversations
 
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -155,6 +156,12 @@ def both_halves(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
     }
 
 
+def open_half(questions: QuestionSet) -> QuestionSet:
+    """The set without the conversations that are held out."""
+    opened = tuple(each for each in questions.conversations if not each.held_out)
+    return replace(questions, conversations=opened)
+
+
 def misses(judged: Iterable[Judged], *, held_out: bool) -> str:
     """Every miss with what was asked before it, what was expected and what came."""
     lines = []
@@ -269,6 +276,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="three sets only")
     parser.add_argument("--sets", nargs="*", default=(), help="names of sets; all unless given")
+    parser.add_argument("--open", action="store_true", help="leave out the half held out")
     parser.add_argument("--misses", type=Path, help="file for the misses of the open half")
     parser.add_argument("--show-held-out", action="store_true", help="misses of both halves")
     parser.add_argument("--defog", type=Path, help="folder with Defog's questions and databases")
@@ -304,6 +312,8 @@ def main() -> None:
     began = time.perf_counter()
     figures: dict[str, float] = {}
     sets = read_sets(QUICK if options.quick else options.sets)
+    if options.open:
+        sets = [open_half(one) for one in sets]
     if options.model_url is not None:
         model = {
             "provider": "compatible",

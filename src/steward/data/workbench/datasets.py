@@ -1,8 +1,10 @@
 """The datasets of a project: listed, read, compared."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from threading import BoundedSemaphore, Lock
 
 from steward.core.errors import Invalid
 from steward.data.engine import session
@@ -37,9 +39,43 @@ class DatasetCard:
     operation: str | None
 
 
+class SearchedValues:
+    """Values that were searched lately. A version never changes, and what contains a text contains each part of it."""
+
+    def __init__(self, most: int = 256) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._found: OrderedDict[tuple[_Searched, str], list[tuple[str, int]]] = OrderedDict()
+
+    def found(self, key: "_Searched", text: str) -> list[tuple[str, int]] | None:
+        """Values that contain the text, where a search for it or for its beginning found all there are."""
+        wanted = text.lower()
+        with self._lock:
+            if (key, wanted) in self._found:
+                self._found.move_to_end((key, wanted))
+                return list(self._found[key, wanted])
+            for size in range(len(wanted) - 1, -1, -1):
+                begun = self._found.get((key, wanted[:size]))
+                if begun is not None and len(begun) < key[2]:
+                    return [each for each in begun if wanted in each[0].lower()]
+        return None
+
+    def keep(self, key: "_Searched", text: str, found: list[tuple[str, int]]) -> None:
+        with self._lock:
+            self._found[key, text.lower()] = list(found)
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
+
+
+_Searched = tuple[str, str, int]
+"""A version, a column, and how many values are wanted at most."""
+_SEARCHES = BoundedSemaphore(2)
+
+
 class Datasets:
     def __init__(self, versions: Versions) -> None:
         self._versions = versions
+        self._searched = SearchedValues()
 
     def workspace(self, scope: Scope, author: str, run_id: str | None = None) -> Workspace:
         return self._versions.workspace(scope, author, run_id=run_id)
@@ -89,8 +125,15 @@ class Datasets:
     ) -> list[tuple[str, int]]:
         """Different values of a column that contain a text, with their rows, the most frequent first."""
         table = self._versions.table(scope, version)
-        with session() as connection:
-            return read_values(connection, table, column, text, limit)
+        key = (version, column, limit)
+        known = self._searched.found(key, text)
+        if known is not None:
+            return known
+        # People type faster than large datasets can be searched: a few searches at once, the others wait.
+        with _SEARCHES, session() as connection:
+            found = read_values(connection, table, column, text, limit)
+        self._searched.keep(key, text, found)
+        return found
 
     def history(
         self,
