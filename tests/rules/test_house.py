@@ -121,3 +121,12 @@ def test_rooms_have_a_door() -> None:
     for room in sorted(p for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"):
         door = room / "__init__.py"
         assert door.exists(), f"{room.name} has no __init__.py"
+
+
+def test_the_guide_for_contributors_names_every_room() -> None:
+    table = (
+        (ROOT / "CONTRIBUTING.md").read_text().partition("## The rooms")[2].partition("\n## ")[0]
+    )
+    named = re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE)))
+    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert sorted(named) == sorted(rooms)
