@@ -99,6 +99,21 @@ def idle_memory(process: psutil.Process) -> float:
     return sum(p.memory_info().rss for p in [process, *process.children(recursive=True)]) / 1e6
 
 
+def command_ms(arguments: list[str], home: str, rounds: int) -> float:
+    """The quickest of a few calls of a command, in milliseconds: what a quiet machine takes."""
+    taken = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        subprocess.run(
+            [str(STEWARD), *arguments],
+            env={**minimal_environment(), "STEWARD_HOME": home},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        taken.append(time.perf_counter() - started)
+    return min(taken) * 1000
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="Measure once.")
@@ -118,12 +133,19 @@ def main() -> None:
                 floors.append(seconds)
                 floor_memory = idle_memory(process)
             print(f"round {number} of {rounds}", flush=True)
+        calls = 3 if rounds == 1 else 7
+        cli = max(command_ms([what], home, calls) for what in ("version", "--help"))
+        opening = command_ms(["runs", "ls"], home, calls)
     second, floor = statistics.median(starts), statistics.median(floors)
     print(f"{'':34}{'Steward':>9}{'bare uvicorn':>15}")
     print(f"{'second start, seconds':34}{second:9.2f}{floor:15.2f}")
     print(f"{'idle memory, MB':34}{memory:9.0f}{floor_memory:15.0f}")
     print(f"{'first page, kB gzip':34}{weight:9.0f}{'–':>15}")
+    print(f"{'version and --help, ms':34}{cli:9.0f}{'–':>15}")
+    print(f"{'a command that opens data, ms':34}{opening:9.0f}{'–':>15}")
     figures = {
+        "cli_ms": round(cli),
+        "cli_opening_ms": round(opening),
         "second_start_s": round(second, 2),
         "idle_rss_mb": round(memory, 1),
         "first_page_kb_gz": round(weight, 1),

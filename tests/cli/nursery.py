@@ -55,8 +55,11 @@ def _poll(child: int) -> int | None:
 
 def serve() -> None:
     # Loaded here, once, so that every child has them already.
-    import steward.api.server
-    import steward.cli  # noqa: F401
+    from typer.main import get_command
+
+    from steward.cli.main import app
+
+    get_command(app).commands.values()  # type: ignore[attr-defined]
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "w")

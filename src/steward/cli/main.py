@@ -1,86 +1,101 @@
 """The command tree."""
 
 import platform
+from typing import Final
 
 import typer
 
 from steward import __version__
-from steward.cli import (
-    backups,
-    catalogue,
-    chat,
-    connections,
-    data,
-    definitions,
-    demo,
-    doctor,
-    models,
-    observe,
-    planner,
-    playbooks,
-    policies,
-    runs,
-    skills,
-    tests,
-    tokens,
-    undo,
-    up,
-    users,
-    verify,
-    worker,
-)
-from steward.cli import (
-    eval as evaluations,
-)
+from steward.cli.lazy import Listed, group_of
 from steward.cli.output import AsJson, command, show
-from steward.store import sqlite_version
+
+COMMANDS: Final[Listed] = {
+    "up": ("up:up", "Start Steward and print a link that signs the first user in."),
+    "chat": (
+        "chat:chat",
+        "Ask Steward something and print the answer; without a model, rules plan.",
+    ),
+    "demo": (
+        "demo:demo",
+        "Clean up the demo data: profile, propose rules, review, build on a branch, check, promote, report.",
+    ),
+    "inbox": ("inbox:inbox", "List what waits for your answer, what ends soonest first."),
+    "approve": (
+        "inbox:approve",
+        "Approve an action, a gate or a plan, with changes from a file where it can be edited.",
+    ),
+    "reject": ("inbox:reject", "Reject an action, a gate or a plan."),
+    "answer": (
+        "inbox:answer",
+        "Answer a question, a request for more budget or an effect in doubt.",
+    ),
+    "undo": (
+        "undo:undo",
+        "Take back what a run did, newest first, or one commit; what cannot be taken back is named.",
+    ),
+    "worker": (
+        "worker:worker",
+        "Drive runs until stopped; what is under way then goes on with another worker.",
+    ),
+    "doctor": ("doctor:doctor", "Check machine, disk, database, keys, sandbox and model."),
+    "eval": ("eval:run_suites", "Play suites of cases; ends with 1 when a case failed."),
+    "user": ("users:app", "People of this installation."),
+    "token": ("tokens:app", "Personal API tokens."),
+    "data": ("data:app", "Datasets: load, look, compare, undo, export."),
+    "definitions": ("definitions:app", "What words mean: show, confirm, set."),
+    "catalogue": (
+        "catalogue:app",
+        "Services that describe themselves: find, install, remove.",
+    ),
+    "connections": ("connections:app", "Connections: find, add, test, remove."),
+    "runs": ("runs:app", "Runs: start, look, replay, fork, undo, export."),
+    "playbooks": ("playbooks:app", "Playbooks: look, run, deploy, import, export."),
+    "blueprints": ("playbooks:blueprints", "Blueprints: look, fork."),
+    "models": ("models:app", "Models: list, add, test, choose, remove, fetch."),
+    "observe": ("observe:app", "Figures: what was spent; count again."),
+    "planner": ("planner:app", "The planner: measures, shadow runs."),
+    "policy": ("policies:app", "Policy: which rule decides, and why."),
+    "skills": ("skills:app", "Skills: what agents know how to do."),
+    "test": ("tests:app", "Runs as regression tests."),
+    "verify": (
+        "verify:verify",
+        "Check entries, files, approvals, titles, authors and status of runs against their signatures.",
+    ),
+    "backup": (
+        "backups:backup_command",
+        "Write one file with everything: rows, blobs and (unless left out) the keys of the secrets.",
+    ),
+    "restore": (
+        "backups:restore_command",
+        "Load a backup into an empty STEWARD_HOME (and database), then check it again.",
+    ),
+}
 
 app = typer.Typer(
     name="steward",
+    cls=group_of(COMMANDS),
     help="Steward: data work by agents that people can trust.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("up")(up.up)
-app.command("chat")(chat.chat)
-app.command("demo")(demo.demo)
-app.command("undo")(undo.undo)
-app.command("worker")(worker.worker)
-app.command("doctor")(doctor.doctor)
-app.command("eval")(evaluations.run_suites)
-app.add_typer(users.app, name="user", help="People of this installation.")
-app.add_typer(tokens.app, name="token", help="Personal API tokens.")
-app.add_typer(data.app, name="data", help="Datasets: load, look, compare, undo, export.")
-app.add_typer(definitions.app, name="definitions", help="What words mean: show, confirm, set.")
-app.add_typer(
-    catalogue.app,
-    name="catalogue",
-    help="Services that describe themselves: find, install, remove.",
-)
-app.add_typer(connections.app, name="connections", help="Connections: find, add, test, remove.")
-app.add_typer(runs.app, name="runs", help="Runs: start, look, replay, fork, undo, export.")
-app.add_typer(playbooks.app, name="playbooks", help="Playbooks: look, run, deploy, import, export.")
-app.add_typer(playbooks.blueprints, name="blueprints", help="Blueprints: look, fork.")
-app.add_typer(models.app, name="models", help="Models: list, add, test, choose, remove, fetch.")
-app.add_typer(observe.app, name="observe", help="Figures: what was spent; count again.")
-app.add_typer(planner.app, name="planner", help="The planner: measures, shadow runs.")
-app.add_typer(policies.app, name="policy", help="Policy: which rule decides, and why.")
-app.add_typer(skills.app, name="skills", help="Skills: what agents know how to do.")
-app.add_typer(tests.app, name="test", help="Runs as regression tests.")
-app.command("verify")(verify.verify)
-app.command("backup")(backups.backup_command)
-app.command("restore")(backups.restore_command)
+
+
+@app.callback()
+def _steward() -> None:
+    """Steward: data work by agents that people can trust."""
 
 
 @app.command()
 @command
 def version(*, as_json: AsJson = False) -> None:
     """Print the version."""
+    import sqlite3
+
     document = {
         "steward": __version__,
         "python": platform.python_version(),
-        "sqlite": sqlite_version(),
+        "sqlite": sqlite3.sqlite_version,
         "platform": f"{platform.system()} {platform.machine()}",
     }
     show(document, as_json=as_json, text=lambda: f"steward {__version__}")

@@ -5,15 +5,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import Annotated, Any, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 
-from steward.app import Steward, open_steward
-from steward.core import Settings, load_settings
 from steward.core.errors import StewardError
-from steward.core.settings import LogSettings
-from steward.trace import configure_logs
+
+if TYPE_CHECKING:
+    from steward.app import Steward
+    from steward.core import Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,8 +73,14 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @contextmanager
-def installation(settings: Settings | None = None) -> Iterator[Steward]:
+def installation(settings: "Settings | None" = None) -> "Iterator[Steward]":
     """The installation of STEWARD_HOME, for one command."""
+    # Imported here: a command that opens nothing answers at once.
+    from steward.app import open_steward
+    from steward.core import load_settings
+    from steward.core.settings import LogSettings
+    from steward.trace import configure_logs
+
     configure_logs(LogSettings(level="warning"))
     steward = open_steward(settings or load_settings())
     try:
