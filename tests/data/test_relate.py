@@ -162,6 +162,57 @@ def test_a_parent_in_the_same_table_and_a_twin_table(shelf: Shelf) -> None:
     assert twin.cardinality == "1:1"
 
 
+def test_a_tree_is_found_whatever_its_column_is_called(shelf: Shelf) -> None:
+    staff = pl.DataFrame(
+        {
+            "staff_id": range(1, 41),
+            "above": [None, *[1 + i // 3 for i in range(39)]],
+            "desk": [None, *[1 + (i * 17) % 40 for i in range(39)]],
+        }
+    )
+    found = foreign_keys(relate(shelf.connection, [shelf.put("staff", staff)]))
+    assert found == {("staff", "above", "staff", "staff_id")}, "desks run in circles"
+
+
+def test_what_a_foreign_key_leads_to_is_not_a_second_one(shelf: Shelf) -> None:
+    towns = [f"{name} {n}, {n * 37 % 900} Long Road" for n, name in enumerate(["Elm", "Oak"] * 40)]
+    clients = pl.DataFrame({"client_id": range(1, 81), "street": towns})
+    bills = pl.DataFrame(
+        {
+            "bill_id": range(1, 401),
+            "client_id": [1 + i * 7 % 80 for i in range(400)],
+            "billing_street": [towns[i * 7 % 80] for i in range(400)],
+        }
+    )
+    tables = [shelf.put("clients", clients), shelf.put("bills", bills)]
+    found = foreign_keys(relate(shelf.connection, tables))
+    assert found == {("bills", "client_id", "clients", "client_id")}
+
+
+def test_a_column_names_the_table_and_not_its_key(shelf: Shelf) -> None:
+    people = pl.DataFrame({"entity_id": range(1000, 1100), "kind": ["a"] * 100})
+    vendors = pl.DataFrame({"entity_id": range(1000, 1040), "rating": [i % 5 for i in range(40)]})
+    orders = pl.DataFrame(
+        {"order_id": range(1, 301), "vendor_id": [1000 + i * 7 % 40 for i in range(300)]}
+    )
+    history = pl.DataFrame(
+        {
+            "entity_id": [1000 + i % 40 for i in range(120)],
+            "year": [2020 + i // 40 for i in range(120)],
+        }
+    )
+    tables = [
+        shelf.put("entities", people),
+        shelf.put("vendors", vendors),
+        shelf.put("orders", orders),
+        shelf.put("vendor_history", history),
+    ]
+    found = foreign_keys(relate(shelf.connection, tables))
+    assert ("orders", "vendor_id", "vendors", "entity_id") in found
+    assert ("vendor_history", "entity_id", "vendors", "entity_id") in found
+    assert ("vendors", "entity_id", "entities", "entity_id") in found
+
+
 def test_values_speak_where_names_do_not(shelf: Shelf) -> None:
     identifiers = [f"{CHANCE.getrandbits(128):032x}" for _ in range(300)]
     tables = [

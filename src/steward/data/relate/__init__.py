@@ -73,7 +73,7 @@ def relate(
     tell("foreign keys", 0, 3)
     foreign = find_unary(connection, by_name, every, keys)
     tell("foreign keys", 1, 3)
-    foreign += find_composite(connection, by_name, facts, keys)
+    foreign += find_composite(connection, by_name, facts, keys, foreign)
     tell("foreign keys", 2, 3)
     shared = find_shared(connection, by_name, every, foreign)
     tell("foreign keys", 3, 3)

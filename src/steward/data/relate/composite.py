@@ -25,15 +25,18 @@ def find_composite(
     tables: Mapping[str, Table],
     facts: Mapping[str, Sequence[Facts]],
     keys: Sequence[Key],
+    unary: Sequence[Found] = (),
 ) -> list[Found]:
+    """`unary` are the foreign keys of one column: a table that refers to another is not what that one refers to."""
     found: list[Found] = []
+    children = {(each.from_columns[0], each.to_columns[0]) for each in unary}
     primary = {key.table: key.columns for key in keys if key.primary}
     for key in keys:
         if len(key.columns) < 2 or key.score < PRIMARY_COMPOSITE_SCORE:
             continue
         referenced = tuple(_named(facts[key.table], column) for column in key.columns)
         for name, columns in facts.items():
-            if name == key.table:
+            if name == key.table or (key.table, name) in children:
                 continue
             for dependent, evidence in _assignments(columns, referenced):
                 if _borrows_ordinal(dependent, primary.get(name, ())):
@@ -81,11 +84,16 @@ def _options(columns: Sequence[Facts], member: Facts) -> list[tuple[float, Facts
     scored = [
         (_member_name(facts.place, member.place), facts)
         for facts in columns
-        if may_depend(facts) and may_contain(facts, member)
+        if (may_depend(facts) or _same_moment(facts, member)) and may_contain(facts, member)
     ]
     good = [item for item in scored if item[0] >= _MEMBER_NAME]
     good.sort(key=lambda item: (-item[0], item[1].position))
     return good[:_CHOICES_PER_MEMBER]
+
+
+def _same_moment(facts: Facts, member: Facts) -> bool:
+    """Times refer to nothing by themselves, but beside another column the same time may."""
+    return facts.family == member.family == "timestamp" and facts.filled > 0
 
 
 def _member_name(dependent: Place, referenced: Place) -> float:

@@ -16,15 +16,18 @@ from steward.data.relate.evidence import (
 )
 from steward.data.relate.inclusion import Inclusion, Sketches, measure
 from steward.data.relate.model import Key
-from steward.data.relate.names import alike
-from steward.data.tables import Table
+from steward.data.relate.names import alike, names_table, within
+from steward.data.tables import Table, quote
 
 _COVERAGE_NAMED = 0.85
+_COVERAGE_SAME_NAME = 0.7
 _COVERAGE_UNNAMED = 0.98
 _SKETCH_NAMED = 0.05
 _SKETCH_UNNAMED = 0.8
 _MIN_FILLED_SHARE = 0.9
 _CHAIN_TOLERANCE = 0.1
+_SMALLEST_TREE = 10
+_LARGEST_TREE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class Found:
     @property
     def to_columns(self) -> tuple[str, tuple[str, ...]]:
         return self.referenced[0].table, tuple(each.name for each in self.referenced)
+
+    @property
+    def generic(self) -> bool:
+        return any(each.place.short.generic for each in self.dependent)
 
     @property
     def score(self) -> float:
@@ -102,7 +109,81 @@ def find_unary(
                     )
     finally:
         sketches.close()
-    return choose([found for found in confirmed if convinces(found)])
+    found = choose([found for found in confirmed if convinces(found)])
+    return _without_copies(found + _trees(connection, tables, facts, primary, found))
+
+
+def _without_copies(found: Sequence[Found]) -> list[Found]:
+    """Without columns that repeat what a foreign key leads to anyway: the address beside the customer's number."""
+    linked = {(each.from_columns[0], each.to_columns[0]) for each in found if each.primary}
+    return [
+        each
+        for each in found
+        if each.primary
+        or (
+            (each.from_columns[0], each.to_columns[0]) not in linked
+            and (each.evidence.named or each.referenced[0].place.short.identifier)
+        )
+    ]
+
+
+def _trees(
+    connection: duckdb.DuckDBPyConnection,
+    tables: Mapping[str, Table],
+    facts: Sequence[Facts],
+    primary: set[tuple[str, tuple[str, ...]]],
+    known: Sequence[Found],
+) -> list[Found]:
+    """Columns that make a tree of their own table's rows, whatever they are called."""
+    keys = {each.table: each for each in facts if (each.table, (each.name,)) in primary}
+    used = {each.from_columns for each in known}
+    found = []
+    for each in facts:
+        key = keys.get(each.table)
+        if key is None or key.name == each.name or (each.table, (each.name,)) in used:
+            continue
+        if not _may_be_parent(each, key):
+            continue
+        inclusion = measure(connection, tables, (each,), (key,))
+        if inclusion.coverage == 1.0 and _is_tree(connection, tables[each.table], each, key):
+            evidence = replace(weigh(each, key), name=0.8)
+            found.append(_found((each,), (key,), evidence, inclusion, primary))
+    return found
+
+
+def _may_be_parent(facts: Facts, key: Facts) -> bool:
+    """Some rows have no parent, most parents have several children, and the column neither counts nor measures."""
+    return (
+        may_depend(facts)
+        and may_contain(facts, key)
+        and not facts.place.short.measure
+        and facts.rows >= _SMALLEST_TREE
+        and 0 < facts.nulls < facts.rows * 0.5
+        and facts.distinct <= facts.filled * 0.7
+    )
+
+
+def _is_tree(
+    connection: duckdb.DuckDBPyConnection, table: Table, parent: Facts, key: Facts
+) -> bool:
+    """Whether nobody is his own ancestor; values that only happen to be small numbers run in circles."""
+    if key.rows > _LARGEST_TREE:
+        return False
+    rows = connection.execute(
+        f"SELECT {quote(key.name)}, {quote(parent.name)} FROM {table.source}"
+    ).fetchall()
+    parents = {str(own): str(above) for own, above in rows if above is not None}
+    done: set[str] = set()
+    for start in parents:
+        path: set[str] = set()
+        at: str | None = start
+        while at is not None and at not in done:
+            if at in path:
+                return False
+            path.add(at)
+            at = parents.get(at)
+        done |= path
+    return True
 
 
 def _plausible(
@@ -124,9 +205,13 @@ def _plausible(
                 continue
             own_key = (source.table, (source.name,)) in primary
             evidence = weigh(source, target, own_key=own_key)
+            if is_primary and source.table != target.table:
+                told = round(names_table(source.place, target.place), 3)
+                evidence = replace(evidence, name=max(evidence.name, told))
             if source.table == target.table and evidence.name < 0.8:
                 continue
-            if own_key and speaks_of_own_table(source):
+            part = same_name(source, target) and at_home(target) and not at_home(source)
+            if own_key and speaks_of_own_table(source) and not part:
                 # A key named after its own table counts that table's rows, whatever other keys are called.
                 evidence = replace(evidence, name=0.0)
             if not evidence.hopeless and not too_many(source, target, evidence):
@@ -139,6 +224,9 @@ def convinces(found: Found) -> bool:
     evidence, inclusion = found.evidence, found.inclusion
     if inclusion.most_referenced != 1:
         return False
+    if found.primary and evidence.name == 1.0 and evidence.type == 1.0 and not found.generic:
+        # The same telling name as the other table's key: strays are rows that were never entered there.
+        return inclusion.coverage >= _COVERAGE_SAME_NAME
     if evidence.named:
         return inclusion.coverage >= _COVERAGE_NAMED
     if evidence.name >= 0.5:
@@ -163,10 +251,20 @@ def choose(found: Sequence[Found]) -> list[Found]:
             for each in named
             if not any((each.to_columns, other.to_columns) in links for other in named)
         ]
-        ranked = sorted(roots or candidates, key=lambda each: (-each.score, each.to_columns))
+        # `employee_pay_history` belongs to employees, even where every employee is a person too.
+        own = [each for each in named if _names_dependent(each)]
+        ranked = sorted(own or roots or candidates, key=lambda each: (-each.score, each.to_columns))
         if not _ambiguous(ranked):
             chosen.append(ranked[0])
     return sorted(chosen, key=lambda each: (each.from_columns, each.to_columns))
+
+
+def _names_dependent(found: Found) -> bool:
+    return within(found.referenced[0].place.table_words, found.dependent[0].place.table_words)
+
+
+def same_name(left: Facts, right: Facts) -> bool:
+    return left.place.full.words == right.place.full.words
 
 
 def _worse_direction(

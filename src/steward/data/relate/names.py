@@ -38,7 +38,7 @@ _PEOPLE = listed("employee staff user person people member worker colleague agen
 _PARTIES = listed("customer client account party company organisation organization user")
 ROLES: dict[str, frozenset[str]] = {
     **dict.fromkeys(
-        listed("""manager supervisor boss lead mentor reports owner author creator assignee approver reviewer
+        listed("""manager supervisor boss lead mentor report owner author creator assignee approver reviewer
         agent operator clerk salesperson rep by editor requester handler responsible technician
         driver instructor teacher doctor"""),
         _PEOPLE,
@@ -289,11 +289,43 @@ def _bare_identifier(here: Place, there: Place) -> float:
     return 0.7 if _pairwise(mine[: len(theirs)], theirs) > 0 else 0.0
 
 
+def names_table(dependent: Place, referenced: Place) -> float:
+    """How clearly a column names the other table itself, or a role in it, whatever that table calls its key."""
+    if not dependent.short.core:
+        return 0.0
+    plays = 0.8 if set(referenced.table_words[-1:]) & _played(dependent.short) else 0.0
+    if not dependent.short.identifier:
+        return plays
+    return max(plays, 0.9 * _aligned(dependent.short.core, _entity_words(referenced)))
+
+
+def within(inner: tuple[str, ...], outer: tuple[str, ...]) -> bool:
+    """Whether one name's words occur in the other's: `employee` in `employee_pay_history`."""
+    return bool(inner) and "".join(inner) in "".join(outer) and inner != outer
+
+
+def _roles_named(name: Name) -> tuple[str, ...]:
+    """Words that may say a role: all of an identifier, otherwise the last one (`reports_to`, `created_by`)."""
+    if name.identifier:
+        return name.core
+    return name.core[-2:] if name.core[-1:] in {("to",), ("by",), ("of",)} else name.core[-1:]
+
+
 def _role(dependent: Name, referenced: Name, here: Place, there: Place) -> float:
     if here.table == there.table and any(word in SELF_ROLES for word in dependent.core):
         return 0.85 if referenced.identifier or referenced.generic else 0.0
     heads = set(referenced.core[-1:]) | set(there.table_words[-1:])
-    played = {head for word in dependent.core for head in ROLES.get(word, frozenset())}
-    if heads & played and (referenced.identifier or not referenced.core):
+    if heads & _played(dependent) and (referenced.identifier or not referenced.core):
         return 0.85
     return 0.0
+
+
+def _played(name: Name) -> frozenset[str]:
+    """What may play the role that a name says, also where it is cut short: `dest` for destination."""
+    return frozenset(
+        head
+        for word in _roles_named(name)
+        for role, heads in ROLES.items()
+        if word == role or (len(name.core) == 1 and len(word) >= 4 and role.startswith(word))
+        for head in heads
+    )
