@@ -519,7 +519,7 @@ def test_hostile_names_and_values_do_no_harm(tmp_path: Path) -> None:
 def test_columns_without_meaning_are_said_to_have_none(tmp_path: Path) -> None:
     with session() as connection:
         table = make_table(
-            connection, "odd", ("a b", 'q"uo', "naïve"), [("1", "x", "y"), ("1", "x", "z")]
+            connection, "odd", ("a b", 'q"uo', "naïve"), [("1", "x", "y"), ("1", "x", "y")]
         )
         rules = propose(connection, [table])
         resolution = resolve(connection, [table], rules, tmp_path)

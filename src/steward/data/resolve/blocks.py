@@ -14,12 +14,21 @@ PER_BLOCK = 12
 ALL_BLOCKS = 60
 SMALL = 20_000
 MAX_BLOCKS = 24
+# Texts in which two random parties agree more often than this tell too few apart to look for near ones.
+TELLING = 0.05
+NEAREST = 5
+# Inside one table groups are larger than two, and small tables can afford to look further.
+NEAREST_INSIDE = 10
+NEAREST_IN_FEW = 30
+FEW_PARTIES = 3_000
+MAX_NEAREST = 2
+PER_EQUAL = 3
 
 # Fields worth a block of their own, the most telling first.
 _ORDER: tuple[Role, ...] = (
     *("tax_id", "identifier", "email", "bank_account", "phone", "birth_date", "company"),
     *("email_domain", "person_name", "family_name", "street", "given_name", "postcode"),
-    *("text", "address_detail", "city", "street_number", "other"),
+    *("code", "text", "address_detail", "city", "street_number", "date", "number", "other"),
 )
 _SPELT: frozenset[Role] = frozenset({"company", "person_name", "family_name", "given_name", "text"})
 _TOO_COARSE: frozenset[Role] = frozenset({"country", "region"})
@@ -65,8 +74,7 @@ def same_share(connection: duckdb.DuckDBPyConnection, parties: str, part: BlockP
 
 def filled_pairs(connection: duckdb.DuckDBPyConnection, parties: str, field: str) -> float:
     """Pairs of parties that both have a value."""
-    found = connection.execute(f'SELECT count("{column(field)}") FROM {parties}').fetchone()
-    filled = int(found[0]) if found is not None else 0
+    filled = _filled(connection, parties, field)
     return filled * (filled - 1) / 2
 
 
@@ -74,6 +82,8 @@ def choose(
     connection: duckdb.DuckDBPyConnection, parties: str, rules: Rules, count: int
 ) -> tuple[Block, ...]:
     """Blocks on single fields where that is selective enough, on two fields where it is not."""
+    if rules.entity == "thing":
+        return _by_words(connection, parties, rules, count)
     limit, budget = max(SMALL, PER_BLOCK * count), max(4 * SMALL, ALL_BLOCKS * count)
     ordered = _ordered_fields(rules)
     chosen: list[Candidate] = []
@@ -93,6 +103,40 @@ def choose(
         elif pairs:
             chosen.extend(_narrowed(connection, parties, parts, ordered, limit))
     return _within(chosen, budget)
+
+
+def _by_words(
+    connection: duckdb.DuckDBPyConnection, parties: str, rules: Rules, parties_in_all: int
+) -> tuple[Block, ...]:
+    """Things of all kinds: texts by the rare words they share, and equal values that few have."""
+    compared = {comparison.field for comparison in rules.comparisons}
+    parts = [BlockPart(field=one.name) for one in rules.fields if one.name in compared]
+    filled = {part.field: _filled(connection, parties, part.field) for part in parts}
+    shares = {part.field: same_share(connection, parties, part) for part in parts}
+    texts = [
+        part.field
+        for part in parts
+        if rules.field(part.field).role in {"text", "person_name", "company"}
+        and shares[part.field] < TELLING
+    ]
+    texts.sort(key=lambda name: (-filled[name], shares[name]))
+    nearest = NEAREST
+    if len(rules.sources) == 1:
+        nearest = NEAREST_IN_FEW if parties_in_all <= FEW_PARTIES else NEAREST_INSIDE
+    near = [Block(parts=(BlockPart(field=name, nearest=nearest),)) for name in texts[:MAX_NEAREST]]
+    count = max(filled.values(), default=0)
+    equal = [
+        Block(parts=(part,), pairs=pairs)
+        for part in parts
+        if shares[part.field] < TELLING
+        and 0 < (pairs := pairs_of(connection, parties, [part])) <= max(SMALL, PER_EQUAL * count)
+    ]
+    return (*near, *equal)
+
+
+def _filled(connection: duckdb.DuckDBPyConnection, parties: str, field: str) -> int:
+    found = connection.execute(f'SELECT count("{column(field)}") FROM {parties}').fetchone()
+    return int(found[0]) if found is not None else 0
 
 
 def _ordered_fields(rules: Rules) -> list[BlockPart]:

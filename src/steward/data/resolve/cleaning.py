@@ -177,6 +177,14 @@ def _drop_placeholders(value: str) -> str:
     return _let(value, f"CASE WHEN lower(trim(x)) IN ({fillers}) THEN NULL ELSE x END")
 
 
+def _number(value: str) -> str:
+    """A number as text that casts, without currency and thousands separators."""
+    bare = f"regexp_replace({value}, '[^0-9.,-]', '', 'g')"
+    dotted = f"regexp_replace({bare}, ',([0-9]{{3}})\\b', '\\1', 'g')"
+    plain = f"TRY_CAST(replace({dotted}, ',', '.') AS DOUBLE)"
+    return f"CAST({plain} AS VARCHAR)"
+
+
 _STEPS: dict[str, Callable[[str], str]] = {
     "repair_encoding": repaired,
     "fold": _fold,
@@ -197,4 +205,5 @@ _STEPS: dict[str, Callable[[str], str]] = {
     "squeeze": _squeeze,
     "sound": _sound,
     "drop_placeholders": _drop_placeholders,
+    "number": _number,
 }

@@ -59,6 +59,7 @@ def cluster(
     grouping: Grouping,
 ) -> Clusters:
     """`sources` holds each party's source."""
+    links = _mutual_best(sources, links, constraints.once)
     matching = links.probability >= thresholds.match
     left, right = links.l[matching], links.r[matching]
     if constraints.together:
@@ -69,6 +70,24 @@ def cluster(
     if not doubtful.any():
         return Clusters(entity, 0)
     return _rebuild(sources, entity, doubtful, links, constraints, thresholds, grouping)
+
+
+def _mutual_best(sources: Ints, links: Links, once: frozenset[int]) -> Links:
+    """Without links between sources that hold everything once where a party has a better one there."""
+    clean = np.isin(np.arange(int(sources.max(initial=0)) + 1), list(once))
+    between = (
+        clean[sources[links.l]] & clean[sources[links.r]] if len(links.l) else np.zeros(0, bool)
+    )
+    if not between.any():
+        return links
+    width = int(sources.max()) + 1
+    best = np.full(len(sources) * width, -np.inf)
+    to_right = links.l * width + sources[links.r]
+    to_left = links.r * width + sources[links.l]
+    np.maximum.at(best, to_right, links.weight)
+    np.maximum.at(best, to_left, links.weight)
+    kept = ~between | ((links.weight >= best[to_right]) & (links.weight >= best[to_left]))
+    return Links(links.l[kept], links.r[kept], links.weight[kept], links.probability[kept])
 
 
 def components(count: int, left: Ints, right: Ints) -> Ints:

@@ -24,6 +24,7 @@ _PATTERNS: dict[str, str] = {
     "amount": r"^-?[0-9]{1,3}([., ]?[0-9]{3})*([.,][0-9]+)$",
 }
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PATH = re.compile(r"[/#](?=[^/#]*$)")
 _SPLIT = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])")
 
 
@@ -65,8 +66,13 @@ class ColumnFacts:
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """The words of a column's name (`billingPostCode`, `billing_post_code`)."""
-    return tuple(word for word in _SPLIT.split(_CAMEL.sub("_", name).lower()) if word)
+    """The words of a column's name (`billingPostCode`, `billing_post_code`, `http://x.org/y#postCode`)."""
+    return tuple(word for word in _SPLIT.split(_CAMEL.sub("_", bare_name(name)).lower()) if word)
+
+
+def bare_name(name: str) -> str:
+    """The name without the address of the vocabulary it comes from."""
+    return _PATH.split(name)[-1] or name
 
 
 def look(connection: duckdb.DuckDBPyConnection, table: Table) -> tuple[ColumnFacts, ...]:

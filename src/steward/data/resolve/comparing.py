@@ -23,7 +23,10 @@ CLEANING: dict[Role, tuple[Clean, ...]] = {
     "region": (*_TEXT,),
     "country": ("drop_placeholders", "repair_encoding", "country"),
     "birth_date": ("drop_placeholders", "date"),
-    "text": (*_TEXT, "squeeze"),
+    "text": _TEXT,
+    "number": ("drop_placeholders", "number"),
+    "code": ("drop_placeholders", "fold", "letters_and_digits"),
+    "date": ("drop_placeholders", "date"),
     "other": (),
 }
 
@@ -45,6 +48,10 @@ def _alike(share: float) -> Level:
     return Level(test="similar", at_least=share)
 
 
+def _rare(share: float) -> Level:
+    return Level(test="rare_words", at_least=share)
+
+
 _LEVELS: dict[Role, tuple[Level, ...]] = {
     "person_name": (_SAME, _WORDS, _slips(2), _WITHIN, _alike(0.88), _OTHERWISE),
     "given_name": (_SAME, _slips(1), _alike(0.88), Level(test="same_initial"), _OTHERWISE),
@@ -64,14 +71,15 @@ _LEVELS: dict[Role, tuple[Level, ...]] = {
     "region": (_SAME, _OTHERWISE),
     "country": (_SAME, _OTHERWISE),
     "birth_date": (_SAME, _slips(1), Level(test="days_apart", at_most=31), _OTHERWISE),
-    "text": (
+    "text": (_SAME, _slips(2), _rare(0.8), _rare(0.6), _rare(0.4), _rare(0.2), _OTHERWISE),
+    "number": (
         _SAME,
-        _WORDS,
-        _slips(2),
-        _WITHIN,
-        Level(test="similar_words", at_least=0.6),
+        Level(test="share_apart", at_most=0.02),
+        Level(test="share_apart", at_most=0.15),
         _OTHERWISE,
     ),
+    "code": (_SAME, _slips(1), Level(test="contained"), _OTHERWISE),
+    "date": (_SAME, _slips(1), Level(test="days_apart", at_most=31), _OTHERWISE),
 }
 
 # Agreeing on a rare name says more than agreeing on a common one; numbers are rare anyway.
@@ -85,6 +93,12 @@ _RARE: frozenset[Role] = frozenset(
 
 def usual_comparison(field: str, role: Role) -> Comparison:
     return Comparison(field=field, rare_values_count_more=role in _RARE, levels=_LEVELS[role])
+
+
+def count_comparison(field: str) -> Comparison:
+    """Years and small counts: one apart is near, a hundredth of the value is not."""
+    near = Level(test="number_apart", at_most=1)
+    return Comparison(field=field, rare_values_count_more=True, levels=(_SAME, near, _OTHERWISE))
 
 
 def swapped(comparison: Comparison, other: str) -> Comparison:

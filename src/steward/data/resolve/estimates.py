@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from steward.core.errors import Invalid, Problem
+from steward.data.resolve.answers import parties_of
 from steward.data.resolve.blocks import possible_pairs
 from steward.data.resolve.clusters import (
     Clusters,
@@ -19,7 +19,7 @@ from steward.data.resolve.clusters import (
     cluster,
     components,
 )
-from steward.data.resolve.rules import Decision, RowRef, Rules
+from steward.data.resolve.rules import Rules
 from steward.data.resolve.scored import FLOOR, Scored, reweigh, score
 from steward.data.tables import Table
 
@@ -142,7 +142,7 @@ def constraints_of(
     """The decisions and duplicate-free sources, in terms of parties."""
     together, apart = [], []
     for place, decision in enumerate(rules.decisions):
-        pair = _parties_of(connection, rules, scored, decision, place)
+        pair = parties_of(connection, rules, scored.staged, decision, place)
         if decision.same and pair[0] != pair[1]:
             together.append(pair)
         elif not decision.same:
@@ -156,41 +156,6 @@ def constraints_of(
     )
     check_constraints(scored.staged.party_count, constraints)
     return constraints
-
-
-def _parties_of(
-    connection: duckdb.DuckDBPyConnection,
-    rules: Rules,
-    scored: Scored,
-    decision: Decision,
-    place: int,
-) -> tuple[int, int]:
-    found = [
-        _party_of(connection, rules, scored, ref, f"/decisions/{place}/{side}")
-        for side, ref in (("left", decision.left), ("right", decision.right))
-    ]
-    return min(found), max(found)
-
-
-def _party_of(
-    connection: duckdb.DuckDBPyConnection, rules: Rules, scored: Scored, ref: RowRef, pointer: str
-) -> int:
-    tables = [source.table for source in rules.sources]
-    number = tables.index(ref.table)
-    keyed = rules.sources[number].row_key is not None
-    column = "row_key" if keyed else "CAST(row_id AS VARCHAR)"
-    found = connection.execute(
-        f"SELECT party FROM {scored.staged.rows} WHERE source = ? AND {column} = ?",
-        [number, ref.row],
-    ).fetchone()
-    if found is None:
-        raise Invalid(
-            f"A decision speaks of row {ref.row!r} of {ref.table!r}, which does not exist. "
-            "Correct or withdraw the decision.",
-            code="unknown-row",
-            problems=[Problem(pointer, "no such row")],
-        )
-    return int(found[0])
 
 
 def _among(

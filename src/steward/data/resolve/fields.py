@@ -7,17 +7,19 @@ from typing import Literal
 
 import duckdb
 
-from steward.data.resolve.columns import ColumnFacts, look
+from steward.data.resolve.columns import ColumnFacts, bare_name, look
 from steward.data.resolve.comparing import (
     ADDRESS,
     CLEANING,
+    count_comparison,
     mail_comparison,
     place_comparison,
     swapped,
     usual_comparison,
 )
+from steward.data.resolve.pairing import Pairing, pairings
 from steward.data.resolve.references import SharedNumber, agreements, shared_numbers
-from steward.data.resolve.roles import is_id_like, role_of
+from steward.data.resolve.roles import is_id_like, moment_of, names_people, role_of, row_key_of
 from steward.data.resolve.rules import (
     MAX_FIELDS,
     RESERVED,
@@ -35,8 +37,13 @@ _FALLBACKS: frozenset[Role] = frozenset({"email", "phone", "email_domain"})
 _COMPARED: tuple[Role, ...] = (
     *("tax_id", "identifier", "bank_account", "email", "email_domain", "phone", "birth_date"),
     *("company", "person_name", "given_name", "family_name", "street", "street_number"),
-    *("address_detail", "postcode", "city", "region", "country", "text"),
+    *("address_detail", "postcode", "city", "region", "country"),
 )
+_GENERIC: frozenset[Role] = frozenset({"text", "number", "code", "date"})
+_PEOPLE: tuple[Role, ...] = ("given_name", "family_name", "birth_date", "email")
+# With fewer comparisons than this by role, the other columns are compared too.
+ENOUGH = 3
+MOSTLY = 0.5
 _PLAIN_NAME = re.compile(r"[^a-z0-9]+")
 LONGEST_CARRIED = 300
 DETERMINED = 0.7
@@ -50,6 +57,7 @@ class View:
     facts: dict[str, tuple[ColumnFacts, ...]]
     roles: dict[str, dict[str, Role]]
     numbers: tuple[SharedNumber, ...]
+    pairings: tuple[Pairing, ...]
 
     def columns(self, table: str, role: Role) -> list[str]:
         """The columns of a role: in the table's order, those hardly filled last."""
@@ -63,48 +71,91 @@ class View:
 
     @property
     def entity(self) -> Literal["person", "organisation", "thing"]:
-        if self.with_role("company"):
+        """What most rows are about: a company or a person where most rows name one, else a thing."""
+        if self._mostly("company"):
             return "organisation"
-        people: tuple[Role, ...] = (
-            "person_name",
-            "given_name",
-            "family_name",
-            "birth_date",
-            "email",
+        named = any(self._mostly(role) for role in ("person_name", "given_name", "family_name"))
+        return "person" if named or self._mostly("email") else "thing"
+
+    def _mostly(self, role: Role) -> bool:
+        """Whether every table that has such a column fills it in most rows, and one does have it."""
+        tables = self.with_role(role)
+        return bool(tables) and all(
+            max(one.fill for one in self.facts[table] if one.name in names) >= MOSTLY
+            for table, names in tables.items()
         )
-        return "person" if any(self.with_role(role) for role in people) else "thing"
 
 
 def view_of(connection: duckdb.DuckDBPyConnection, tables: Sequence[Table]) -> View:
     facts = {table.name: look(connection, table) for table in tables}
     roles = {table: {one.name: role_of(one) for one in columns} for table, columns in facts.items()}
     by_name = {table.name: table for table in tables}
-    loose = [
+    _agree_on_roles(facts, roles)
+    loose = _with_roles(facts, roles, {"other"})
+    numbers = shared_numbers(connection, by_name, loose)
+    taken = {pair for number in numbers for pair in number.columns.items()}
+    taken |= {(table, row_key_of(columns) or "") for table, columns in facts.items()}
+    taken |= {(table, moment_of(columns) or "") for table, columns in facts.items()}
+    open_ = [
+        one
+        for one in _with_roles(facts, roles, {"other", "text"})
+        if (one.table, one.name) not in taken
+    ]
+    return View(by_name, facts, roles, numbers, pairings(connection, by_name, open_))
+
+
+def _with_roles(
+    facts: dict[str, tuple[ColumnFacts, ...]], roles: dict[str, dict[str, Role]], wanted: set[Role]
+) -> list[ColumnFacts]:
+    return [
         one
         for table, columns in facts.items()
         for one in columns
-        if roles[table][one.name] == "other"
+        if roles[table][one.name] in wanted
     ]
-    return View(by_name, facts, roles, shared_numbers(connection, by_name, loose))
+
+
+def _agree_on_roles(
+    facts: dict[str, tuple[ColumnFacts, ...]], roles: dict[str, dict[str, Role]]
+) -> None:
+    """A bare `name` is a person's only where something else speaks of people; and what is called the same in two
+    tables has the role that one of them shows."""
+    people = [one for one in _with_roles(facts, roles, {"person_name"}) if names_people(one)]
+    if not people and not any(
+        one.fill >= MOSTLY for one in _with_roles(facts, roles, set(_PEOPLE))
+    ):
+        for one in _with_roles(facts, roles, {"person_name"}):
+            roles[one.table][one.name] = "text"
+    known: dict[tuple[str, ...], Role] = {}
+    for columns in facts.values():
+        for one in columns:
+            if roles[one.table][one.name] not in {"other", "text"}:
+                known.setdefault(one.words, roles[one.table][one.name])
+    for one in _with_roles(facts, roles, {"other", "text"}):
+        if one.filled and one.words in known and not one.numeric:
+            roles[one.table][one.name] = known[one.words]
 
 
 def fields(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
     """Compared fields first, then what the golden record carries along."""
     found: dict[Role, FieldRule] = {}
     apart: set[Role] = {"person_name", "given_name", "family_name"}
-    if view.entity != "thing":
-        apart.add("text")
     for role in _COMPARED:
         columns = view.with_role(role)
-        if columns and role not in apart:
+        lonely = len(view.tables) > 1 and len(columns) < 2 and view.entity == "thing"
+        if columns and role not in apart and not lonely:
             found[role] = _field(role, columns)
     found |= _names(view)
     if view.entity == "organisation" and "email" in found:
         found["email_domain"] = _domain(view)
     compared = [found[role] for role in _COMPARED if role in found]
     numbers = _numbers(view, sources)
+    generic: tuple[FieldRule, ...] = ()
+    across = [one for one in compared if len(one.columns) > 1 or len(view.tables) == 1]
+    if view.entity == "thing" or len(across) < ENOUGH:
+        generic = _paired(view, sources)
     named: list[FieldRule] = []
-    for field in (*numbers, *compared):
+    for field in (*numbers, *compared, *generic):
         name = _unused(field.name, {one.name for one in named}, field.role)
         named.append(field.model_copy(update={"name": name}))
     carried = _carried(view, sources, named, {field.name for field in named})
@@ -121,6 +172,8 @@ def comparisons(
         if field.role == "other" or field.name in nested or _covered(field.role, by_role):
             continue
         comparison = usual_comparison(field.name, field.role)
+        if field.role == "number" and _counts(view, field):
+            comparison = count_comparison(field.name)
         if field.role == "email" and "email_domain" in by_role:
             comparison = mail_comparison(field.name, by_role["email_domain"])
         elif field.role == "postcode" and nested:
@@ -170,6 +223,31 @@ def _field(role: Role, columns: dict[str, list[str]]) -> FieldRule:
         columns=chosen,
         clean=CLEANING[role],
         golden=role != "email_domain",
+    )
+
+
+def _paired(view: View, sources: Sequence[Source]) -> tuple[FieldRule, ...]:
+    """What has no role, compared as the text, number, code or date that it is."""
+    listed = {source.table for source in sources if not source.party_key}
+    return tuple(
+        FieldRule(
+            name=plain_name(one.name),
+            role=one.role,
+            columns={table: (name,) for table, name in one.columns.items()},
+            clean=CLEANING[one.role],
+        )
+        for one in view.pairings
+        if set(one.columns) <= listed
+    )
+
+
+def _counts(view: View, field: FieldRule) -> bool:
+    """Whether a number counts or dates something: whole and short."""
+    return all(
+        one.shares["digits"] >= 0.85 and one.length <= 4.5
+        for table in field.columns
+        for one in view.facts[table]
+        if one.name in field.column_names(table)
     )
 
 
@@ -302,7 +380,7 @@ def _covered(role: Role, by_role: dict[Role, str]) -> bool:
 
 def plain_name(name: str) -> str:
     """A column's name in the letters that field names have."""
-    plain = _PLAIN_NAME.sub("_", name.lower()).strip("_")[:50]
+    plain = _PLAIN_NAME.sub("_", bare_name(name).lower()).strip("_")[:50]
     fit = plain and plain[0].isalpha() and plain not in RESERVED
     if not fit or plain.startswith("rows_from_"):
         return f"column_{plain}".rstrip("_")

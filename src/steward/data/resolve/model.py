@@ -11,17 +11,19 @@ import duckdb
 
 from steward.data.resolve.levels import column, condition, in_words, null_condition
 from steward.data.resolve.rules import Block, BlockPart, Comparison, Rules
-from steward.data.tables import literal
+from steward.data.resolve.words import PARTIES_TABLE, pair_column
+from steward.data.tables import literal, quote
 
 if TYPE_CHECKING:
     from splink import Linker
 
 SEED = 20
-PARTIES_TABLE = "parties"
 
 
 def part_sql(part: BlockPart, side: str) -> str:
     """The value of one blocking part on one side of a pair."""
+    if part.nearest is not None:
+        return f"{side}.{quote(pair_column(part))}"
     value = f'{side}."{column(part.field)}"'
     if part.start is not None:
         return f"left({value}, {part.start})"
@@ -84,8 +86,7 @@ def linker(connection: duckdb.DuckDBPyConnection, rules: Rules) -> "Linker":
         probability_two_random_records_match=rules.prior,
         comparisons=[_comparison(comparison) for comparison in rules.comparisons],
         blocking_rules_to_generate_predictions=[
-            {"blocking_rule": block_sql(block, rules), "sql_dialect": "duckdb"}
-            for block in rules.blocking
+            _blocking_rule(block, rules) for block in rules.blocking
         ],
         retain_matching_columns=False,
         retain_intermediate_calculation_columns=True,
@@ -93,6 +94,12 @@ def linker(connection: duckdb.DuckDBPyConnection, rules: Rules) -> "Linker":
     )
     frame = DuckDBAPI(connection).register(PARTIES_TABLE)
     return Linker(frame, settings, log_level=None, validate_settings=False)
+
+
+def _blocking_rule(block: Block, rules: Rules) -> dict[str, Any]:
+    rule: dict[str, Any] = {"blocking_rule": block_sql(block, rules), "sql_dialect": "duckdb"}
+    lists = [pair_column(part) for part in block.parts if part.nearest is not None]
+    return rule | {"arrays_to_explode": lists} if lists else rule
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:

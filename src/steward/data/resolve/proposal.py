@@ -10,6 +10,7 @@ from steward.core.errors import Invalid
 from steward.data.engine import session
 from steward.data.resolve.blocks import choose
 from steward.data.resolve.fields import View, comparisons, fields, survivorship, view_of
+from steward.data.resolve.levels import column
 from steward.data.resolve.references import party_key
 from steward.data.resolve.roles import moment_of, row_key_of
 from steward.data.resolve.rules import Rules, Source
@@ -24,11 +25,13 @@ from steward.data.resolve.scored import (
 from steward.data.resolve.scoring import weighted_sql
 from steward.data.resolve.shared_values import ignoring_shared_values
 from steward.data.resolve.staging import Staged, drop_ignored, stage
+from steward.data.resolve.thresholds import with_threshold
 from steward.data.resolve.training import train
-from steward.data.tables import Table, literal, parquet_source
+from steward.data.tables import Table, literal, parquet_source, quote
 
 # Fewer expected duplicates per thousand parties than this, and a source counts as free of them.
 FREE_OF_DUPLICATES = 0.002
+REPEATED = 0.02
 
 
 def propose(
@@ -63,12 +66,16 @@ def _propose(connection: duckdb.DuckDBPyConnection, tables: Sequence[Table], fol
     staged = stage(connection, tables, rules, folder)
     rules = ignoring_shared_values(connection, staged, rules, notes)
     staged = drop_ignored(connection, rules, staged)
+    if rules.entity == "thing":
+        rules = _hold_everything_once(connection, staged, rules, notes)
     with session(ONE_THREAD) as own:
         blocking = choose(own, staged.parties, rules, staged.party_count)
         rules = rules.model_copy(update={"blocking": blocking})
         compared = compare_parties(own, staged, rules, notes)
         rules = train(own, staged, rules, folder / VECTORS, notes)
-        rules = _duplicate_free(own, staged, rules, notes)
+        if rules.entity != "thing":
+            rules = _duplicate_free(own, staged, rules, notes)
+        rules = with_threshold(own, staged, rules, folder / VECTORS, notes)
     rules = rules.model_copy(update={"notes": tuple(notes)})
     write_scored(staged, rules, rules, compared, inputs_hash(connection, tables, rules), ())
     return rules
@@ -98,6 +105,32 @@ def _first_notes(rules: Rules) -> list[str]:
             "Add fields and comparisons by hand."
         )
     return notes
+
+
+def _hold_everything_once(
+    connection: duckdb.DuckDBPyConnection, staged: Staged, rules: Rules, notes: list[str]
+) -> Rules:
+    """Marks sources without rows that are equal in all compared texts: lists of things hold each once.
+
+    Near misses inside a list are other editions and sizes far more often than the same thing twice.
+    """
+    names = [comparison.field for comparison in rules.comparisons]
+    if len(rules.sources) < 2 or not names:
+        return rules
+    values = ", ".join(quote(column(name)) for name in names)
+    filled = f"coalesce({', '.join(quote(column(name)) for name in names)}) IS NOT NULL"
+    found = connection.execute(
+        f"""SELECT source, count(*), count(DISTINCT hash({values})) FROM {staged.parties}
+            WHERE {filled} GROUP BY source"""
+    ).fetchall()
+    repeated = {int(source): 1 - distinct / max(1, rows) for source, rows, distinct in found}
+    sources = []
+    for place, source in enumerate(rules.sources):
+        clean = repeated.get(place, 0.0) < REPEATED
+        sources.append(source.model_copy(update={"duplicates": not clean}))
+        if clean:
+            notes.append(f"{source.table} seems to hold everything once; no duplicates are sought.")
+    return rules.model_copy(update={"sources": tuple(sources)})
 
 
 def _duplicate_free(

@@ -15,6 +15,7 @@ ID_STEPS = ("fold", "letters_and_digits")
 STEADY = 0.75
 JUDGED_ROWS = 20_000
 LENGTHS_APART = 3
+MARKING = 0.3
 MOVING = 0.6
 _GENERIC = {"id", "key", "ref", "reference", "code", "no", "nr", "num", "number", "row", "uuid"}
 
@@ -64,6 +65,9 @@ def _refers(
     left: ColumnFacts,
     right: ColumnFacts,
 ) -> bool:
+    # A number that marks something is nearly unique where that something is at home.
+    if max(left.variety, right.variety) < MARKING:
+        return False
     related = _related(left, right)
     plain = max(left.shares["digits"], right.shares["digits"]) > 0.5
     # Counters from 1 overlap by accident, so plain numbers must also be named alike.

@@ -125,6 +125,8 @@ _CREATED = (
 )
 
 MIN_SHARE = 0.6
+# In fewer rows than this any column may be unique by chance.
+FEW_ROWS = 50
 
 
 def role_of(facts: ColumnFacts) -> Role:
@@ -140,6 +142,12 @@ def role_of(facts: ColumnFacts) -> Role:
     return _role_by_name(facts, words)
 
 
+def names_people(facts: ColumnFacts) -> bool:
+    """Whether the column's name says that its values are people; a bare `name` does not."""
+    words = set(facts.words)
+    return bool(words & (_PERSON | _PARTY | _GIVEN | _FAMILY))
+
+
 def is_id_like(facts: ColumnFacts) -> bool:
     """Whether the column could number things: few characters, no prose, a telling name."""
     if facts.numeric or facts.temporal or not facts.filled:
@@ -148,12 +156,19 @@ def is_id_like(facts: ColumnFacts) -> bool:
 
 
 def row_key_of(facts: tuple[ColumnFacts, ...]) -> str | None:
-    """The first unique column that looks like a number of the row."""
+    """The first unique column that is named like a number of the row, or else looks like one."""
     unique = [one for one in facts if one.unique and not one.numeric and not one.temporal]
-    for one in unique:
-        if is_id_like(one) or one.words == ("id",):
-            return one.name
-    return None
+    named = [one for one in unique if is_id_like(one) or one.words == ("id",)]
+    coded = [
+        one
+        for one in unique
+        if one.rows >= FEW_ROWS
+        and one.word_count < 1.01
+        and one.length <= 40
+        and one.shares["digit_inside"] >= 0.95
+        and one.shares["email"] == 0
+    ]
+    return next((one.name for one in (*named, *coded)), None)
 
 
 def moment_of(facts: tuple[ColumnFacts, ...]) -> str | None:
@@ -194,7 +209,7 @@ def _role_by_value(facts: ColumnFacts, words: set[str]) -> Role | None:
 
 
 def _role_by_name(facts: ColumnFacts, words: set[str]) -> Role:
-    if words & _BIRTH:
+    if words & _BIRTH and facts.shares["digit_inside"] >= 0.5:
         return "birth_date"
     if words & _TAX or {"soc", "sec"} <= words or {"social", "security"} <= words:
         return "tax_id"

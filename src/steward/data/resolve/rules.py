@@ -40,6 +40,9 @@ Role = Literal[
     "country",
     "birth_date",
     "text",
+    "number",
+    "code",
+    "date",
     "other",
 ]
 
@@ -61,6 +64,7 @@ Clean = Literal[
     "squeeze",
     "sound",
     "drop_placeholders",
+    "number",
 ]
 
 Test = Literal[
@@ -69,12 +73,16 @@ Test = Literal[
     "words_within",
     "similar",
     "similar_words",
+    "rare_words",
     "edits",
     "same_start",
     "same_end",
     "same_initial",
     "swapped_with",
     "days_apart",
+    "number_apart",
+    "share_apart",
+    "contained",
     "missing",
     "otherwise",
 ]
@@ -87,10 +95,13 @@ Survivor = Literal[
 BOUND_OF: dict[str, str] = {
     "similar": "at_least",
     "similar_words": "at_least",
+    "rare_words": "at_least",
     "same_start": "at_least",
     "same_end": "at_least",
     "edits": "at_most",
     "days_apart": "at_most",
+    "number_apart": "at_most",
+    "share_apart": "at_most",
 }
 
 
@@ -181,7 +192,7 @@ class Level(Document):
                 raise ValueError(f"`{self.test}` needs `{bound}` above 0")
             if bound != needed and value is not None:
                 raise ValueError(f"`{self.test}` takes no `{bound}`")
-        if self.test in {"similar", "similar_words"} and (self.at_least or 0) > 1:
+        if self.test in {"similar", "similar_words", "rare_words"} and (self.at_least or 0) > 1:
             raise ValueError(f"`{self.test}` goes from 0 to 1")
         if self.test in {"swapped_with", "missing"} and self.field is None:
             raise ValueError(f"`{self.test}` needs the other `field`")
@@ -197,6 +208,10 @@ class Comparison(Document):
     rare_values_count_more: Annotated[
         bool, Field(description="Whether agreeing on a rare value is stronger evidence.")
     ] = False
+    counts: Annotated[
+        float,
+        Field(ge=0.0, le=5.0, description="How much its evidence counts; answers teach it."),
+    ] = 1.0
     levels: Annotated[tuple[Level, ...], Field(min_length=2, max_length=MAX_LEVELS)]
 
     @model_validator(mode="after")
@@ -214,16 +229,20 @@ class Comparison(Document):
 
 
 class BlockPart(Document):
-    """A field two parties must share to be compared at all, whole or its beginning or end."""
+    """A field two parties must share to be compared at all, whole or its beginning or end.
+
+    With `nearest`, each party is compared with so many others that share its rarest words.
+    """
 
     field: Name
     start: Annotated[int | None, Field(ge=1, le=40)] = None
     end: Annotated[int | None, Field(ge=1, le=40)] = None
+    nearest: Annotated[int | None, Field(ge=1, le=50)] = None
 
     @model_validator(mode="after")
     def _one_side(self) -> Self:
-        if self.start is not None and self.end is not None:
-            raise ValueError("take `start` or `end`, not both")
+        if sum(one is not None for one in (self.start, self.end, self.nearest)) > 1:
+            raise ValueError("take `start`, `end` or `nearest`, not several")
         return self
 
 
@@ -232,6 +251,12 @@ class Block(Document):
 
     parts: Annotated[tuple[BlockPart, ...], Field(min_length=1, max_length=5)]
     pairs: Annotated[int | None, Field(ge=0)] = None
+
+    @model_validator(mode="after")
+    def _nearest_alone(self) -> Self:
+        if len(self.parts) > 1 and any(part.nearest is not None for part in self.parts):
+            raise ValueError("`nearest` is a block of its own")
+        return self
 
 
 class Thresholds(Document):

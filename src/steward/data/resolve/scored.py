@@ -10,12 +10,14 @@ import duckdb
 
 from steward.core.errors import Invalid, TooLarge
 from steward.data.engine import Limits, session
+from steward.data.resolve.answers import FEWEST, answers_of, taught
 from steward.data.resolve.blocks import pairs_of
-from steward.data.resolve.model import PARTIES_TABLE, compare, quiet
+from steward.data.resolve.model import compare, quiet
 from steward.data.resolve.rules import Rules
 from steward.data.resolve.scoring import weighted_sql
 from steward.data.resolve.staging import SourceCount, Staged, match_tables, stage
 from steward.data.resolve.training import train
+from steward.data.resolve.words import PARTIES_TABLE, create_parties, near_pairs
 from steward.data.tables import Table, literal, parquet_source, quote
 
 VECTORS = "vectors.parquet"
@@ -23,6 +25,7 @@ MANIFEST = "scored.json"
 # Pairs below this probability are not kept; no threshold may be lower.
 FLOOR = 0.005
 MAX_PAIRS = 60_000_000
+TAUGHT = " answers taught how much each comparison counts."
 # One thread: sums of fractions then come out the same every time.
 ONE_THREAD = Limits(memory_mb=1024, threads=1)
 
@@ -84,11 +87,10 @@ def reweigh(scored: Scored, rules: Rules) -> Scored | None:
     if not rules.weighted:
         # Weights that were estimated before stand until somebody sets others.
         rules = _borrow_weights(rules, scored.rules)
-    if scored.scoring_hash == rules.scoring_hash():
+    if scored.scoring_hash == rules.scoring_hash() and len(rules.decisions) < FEWEST:
         return scored
-    return write_scored(
-        scored.staged, rules, rules, scored.compared, scored.inputs_hash, scored.notes
-    )
+    notes = tuple(note for note in scored.notes if not note.endswith(TAUGHT))
+    return write_scored(scored.staged, rules, rules, scored.compared, scored.inputs_hash, notes)
 
 
 def compare_parties(
@@ -96,7 +98,7 @@ def compare_parties(
 ) -> int:
     """Runs Splink over the parties; the vectors lie in the staged folder afterwards."""
     path = staged.folder / VECTORS
-    own.execute(f"CREATE OR REPLACE TABLE {PARTIES_TABLE} AS SELECT * FROM {staged.parties}")
+    create_parties(own, staged, rules)
     _refuse_floods(own, rules)
     if not rules.comparisons or not rules.blocking or staged.party_count < 2:
         _write_no_vectors(own, rules, path)
@@ -116,7 +118,17 @@ def write_scored(
     inputs: str,
     notes: tuple[str, ...],
 ) -> Scored:
-    """Weighs the vectors and leaves the pairs and a manifest in the folder."""
+    """Weighs the vectors and leaves the pairs and a manifest in the folder.
+
+    Where people answered enough, their answers scale the weights first.
+    """
+    vectors = parquet_source([staged.folder / VECTORS])
+    if len(asked.decisions) >= FEWEST and asked.weighted:
+        with session() as own:
+            answers = answers_of(own, asked, staged)
+            weighted, learnt = taught(own, weighted, vectors, staged.party_count, answers)
+        if learnt:
+            notes = (*notes, f"{learnt}{TAUGHT}")
     scored = Scored(
         folder=staged.folder,
         inputs_hash=inputs,
@@ -127,7 +139,6 @@ def write_scored(
         compared=compared,
         notes=notes,
     )
-    vectors = parquet_source([staged.folder / VECTORS])
     path = _pairs_path(staged.folder, scored.scoring_hash)
     with session() as own:
         own.execute(
@@ -162,6 +173,7 @@ def compare_hash(rules: Rules) -> str:
     for block in document["blocking"]:
         del block["pairs"]
     for comparison in document["comparisons"]:
+        del comparison["counts"]
         for level in comparison["levels"]:
             del level["m"], level["u"]
     return _digest(document)
@@ -195,7 +207,10 @@ def _borrow_weights(rules: Rules, trained: Rules) -> Rules:
 
 def _refuse_floods(own: duckdb.DuckDBPyConnection, rules: Rules) -> None:
     for place, block in enumerate(rules.blocking):
-        pairs = pairs_of(own, PARTIES_TABLE, block.parts)
+        near = block.parts[0].nearest is not None
+        pairs = (
+            near_pairs(own, block.parts[0]) if near else pairs_of(own, PARTIES_TABLE, block.parts)
+        )
         if pairs > MAX_PAIRS:
             fields = " and ".join(part.field for part in block.parts)
             raise TooLarge(

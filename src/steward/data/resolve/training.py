@@ -6,8 +6,9 @@ import duckdb
 import numpy as np
 
 from steward.data.resolve.blocks import filled_pairs, possible_pairs, same_share
-from steward.data.resolve.model import PARTIES_TABLE, quiet, random_shares
+from steward.data.resolve.model import quiet, random_shares
 from steward.data.resolve.rules import BlockPart, Comparison, Rules
+from steward.data.resolve.scoring import best_pairs_sql, runners_up_sql, weighted_sql
 from steward.data.resolve.staging import Staged
 from steward.data.resolve.weights import (
     IMAGINED_OTHERS,
@@ -17,12 +18,14 @@ from steward.data.resolve.weights import (
     Patterns,
     Possible,
     learn,
+    learn_near,
     most_evidence,
     smoothed_u,
     starting_prior,
     usual,
     with_weights,
 )
+from steward.data.resolve.words import PARTIES_TABLE
 from steward.data.tables import parquet_source
 
 SAMPLED_PAIRS = 100_000
@@ -41,13 +44,15 @@ def train(
     `own` holds the parties as a table, and `vectors` the compared pairs.
     """
     habit = _habit(rules, staged.party_count)
+    if rules.entity == "thing":
+        return _train_near(own, staged, rules, vectors, habit, notes)
     possible = float(
         possible_pairs(
             [source.parties for source in staged.sources],
             [source.duplicates for source in rules.sources],
         )
     )
-    patterns = _patterns(own, vectors, rules)
+    patterns = _patterns(own, parquet_source([vectors]), rules)
     if not len(patterns.counts):
         notes.append("No pairs could be compared, so the weights are usual values.")
         return _keep_given(with_weights(rules, habit), rules)
@@ -62,6 +67,35 @@ def train(
     most = tuple(most_evidence(one, rules.field(one.field).role) for one in rules.comparisons)
     filled = tuple(filled_pairs(own, PARTIES_TABLE, one.field) for one in rules.comparisons)
     learned = learn(patterns, habit.m, strangers, habit.prior, Possible(possible, filled), most)
+    notes.append(_summary(learned, patterns))
+    return _keep_given(with_weights(rules, learned), rules)
+
+
+def _train_near(
+    own: duckdb.DuckDBPyConnection,
+    staged: Staged,
+    rules: Rules,
+    vectors: Path,
+    habit: Learned,
+    notes: list[str],
+) -> Rules:
+    """Things of all kinds: the nearest pairs teach what tells a match from a near miss."""
+    guess = with_weights(rules, habit)
+    weighed = weighted_sql(guess, parquet_source([vectors]), staged.party_count)
+    levels = ", ".join(f"level_{place}" for place in range(len(rules.comparisons)))
+    several = len(rules.sources) > 1
+    near = best_pairs_sql(weighed, staged.parties, levels) if several else weighed
+    patterns = _patterns(own, f"({near})", rules)
+    if not len(patterns.counts):
+        notes.append("No pairs could be compared, so the weights are usual values.")
+        return _keep_given(guess, rules)
+    sizes = sorted(source.parties for source in staged.sources)
+    expected = 0.5 * (sizes[0] if len(sizes) > 1 else 0.2 * sizes[0])
+    expected = min(expected, 0.5 * float(patterns.counts.sum()))
+    misses = _patterns(own, f"({runners_up_sql(weighed, staged.parties)})", rules)
+    learned = learn_near(
+        patterns, misses if several else patterns, habit.m, habit.u, max(1.0, expected)
+    )
     notes.append(_summary(learned, patterns))
     return _keep_given(with_weights(rules, learned), rules)
 
@@ -140,12 +174,12 @@ def _summary(learned: Learned, patterns: Patterns) -> str:
     )
 
 
-def _patterns(own: duckdb.DuckDBPyConnection, vectors: Path, rules: Rules) -> Patterns:
+def _patterns(own: duckdb.DuckDBPyConnection, vectors: str, rules: Rules) -> Patterns:
     names = ", ".join(f"level_{place}" for place in range(len(rules.comparisons)))
     if not names:
         return Patterns(np.zeros((0, 0), dtype=np.int64), np.zeros(0))
     rows = own.execute(
-        f"""SELECT {names}, count(*) FROM {parquet_source([vectors])}
+        f"""SELECT {names}, count(*) FROM {vectors}
             GROUP BY {names} ORDER BY {names}"""
     ).fetchall()
     width = len(rules.comparisons)

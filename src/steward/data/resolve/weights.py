@@ -45,6 +45,9 @@ _USUAL: dict[Role, tuple[float, float]] = {
     "country": (0.95, 0.3),
     "birth_date": (0.85, 0.0003),
     "text": (0.50, 0.001),
+    "number": (0.60, 0.01),
+    "code": (0.60, 0.0005),
+    "date": (0.70, 0.005),
     "other": (0.70, 0.05),
 }
 
@@ -159,6 +162,51 @@ def learn(
     return Learned(m, u, prior, matches)
 
 
+def learn_near(
+    patterns: Patterns,
+    misses: Patterns,
+    m: tuple[Floats, ...],
+    u: tuple[Floats, ...],
+    matches: float,
+) -> Learned:
+    """Weights that tell matches from near misses.
+
+    What random pairs look like says nothing about near misses, so their shares come from the `misses`: pairs beside
+    which their parties have a better one. `m` and `u` are usual values: where to start and what to lean on.
+    """
+    strange = tuple(
+        _share_of_levels(misses.levels[:, place], misses.counts, expected)
+        for place, expected in enumerate(u)
+    )
+    bits = _bits(patterns, m, u, 0.5)
+    order = np.argsort(-bits, kind="stable")
+    before = np.concatenate([[0.0], np.cumsum(patterns.counts[order])[:-1]])
+    posterior = np.zeros(len(bits))
+    posterior[order] = np.where(before < matches, 0.9, 0.05)
+    usual_m, total = m, float(patterns.counts.sum())
+    prior = matches / max(1.0, total)
+    for _ in range(ROUNDS):
+        weighted = posterior * patterns.counts
+        new = tuple(
+            _share_of_levels(patterns.levels[:, place], weighted, expected)
+            for place, expected in enumerate(usual_m)
+        )
+        new = tuple(_never_rising(one, other) for one, other in zip(new, strange, strict=True))
+        moved = max(float(np.abs(one - old).max()) for one, old in zip(new, m, strict=True))
+        m = new
+        prior = min(0.9, max(1.0, float(weighted.sum())) / max(2.0, total))
+        posterior = _posterior(patterns, m, strange, prior)
+        if moved < SETTLED:
+            break
+    return Learned(m, strange, prior, float((posterior * patterns.counts).sum()))
+
+
+def _never_rising(agreed: Floats, strange: Floats) -> Floats:
+    """Fuller agreement is never weaker evidence than lesser, however rarely it was seen."""
+    ratio = np.maximum.accumulate((agreed / strange)[::-1])[::-1]
+    return np.asarray(np.clip(ratio * strange, SMALLEST, 1 - SMALLEST), dtype=np.float64)
+
+
 def _strangers(
     seen: Floats, agreed: Floats, levels: npt.NDArray[np.int64], weighted: Floats, filled: float
 ) -> Floats:
@@ -194,13 +242,18 @@ def with_weights(rules: Rules, learned: Learned) -> Rules:
 def _posterior(
     patterns: Patterns, m: tuple[Floats, ...], u: tuple[Floats, ...], prior: float
 ) -> Floats:
+    bits = _bits(patterns, m, u, prior)
+    posterior: Floats = 1.0 / (1.0 + np.exp2(-np.clip(bits, -200, 200)))
+    return posterior
+
+
+def _bits(patterns: Patterns, m: tuple[Floats, ...], u: tuple[Floats, ...], prior: float) -> Floats:
     bits = np.full(len(patterns.counts), math.log2(prior / (1 - prior)))
     for place, (agreed, strange) in enumerate(zip(m, u, strict=True)):
         # The last entry stands for a missing value (-1) and says nothing.
         table = np.append(np.log2(agreed / strange), 0.0)
         bits += table[patterns.levels[:, place]]
-    posterior: Floats = 1.0 / (1.0 + np.exp2(-np.clip(bits, -200, 200)))
-    return posterior
+    return bits
 
 
 def _share_of_levels(levels: npt.NDArray[np.int64], weighted: Floats, expected: Floats) -> Floats:

@@ -114,13 +114,15 @@ function Blocking({ rules }: { rules: Rules }) {
         <tr key={index}>
           <th scope="row">
             {parts
-              .map(({ field, start, end }) => {
+              .map(({ field, start, end, nearest }) => {
                 const part =
                   start !== undefined
                     ? `, first ${start} characters`
                     : end !== undefined
                       ? `, last ${end} characters`
-                      : '';
+                      : nearest !== undefined
+                        ? `: rare words, the ${nearest} nearest`
+                        : '';
                 return inWords(field) + part;
               })
               .join(' and ')}

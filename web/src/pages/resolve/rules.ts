@@ -14,7 +14,10 @@ export interface Level {
 export interface Rules {
   entity?: string;
   fields?: { name: string; role: string; columns: Record<string, (string | string[])[]> }[];
-  blocking?: { parts: { field: string; start?: number; end?: number }[]; pairs?: number }[];
+  blocking?: {
+    parts: { field: string; start?: number; end?: number; nearest?: number }[];
+    pairs?: number;
+  }[];
   comparisons?: { field: string; rare_values_count_more?: boolean; levels: Level[] }[];
   thresholds?: Partial<Thresholds>;
   survivorship?: { fields: string[]; rule: string }[];
@@ -95,11 +98,15 @@ export function levelInWords({ test, at_least, at_most, field }: Level): string 
     words_within: 'the words of one are within the other',
     similar: `similar from ${at_least}`,
     similar_words: `similar words from ${at_least}`,
+    rare_words: `words alike from ${at_least}, rare ones counting more`,
     edits: `at most ${at_most} ${at_most === 1 ? 'edit' : 'edits'}`,
     same_start: `the same first ${at_least} characters`,
     same_end: `the same last ${at_least} characters`,
     same_initial: 'the same initial',
     days_apart: `at most ${at_most} days apart`,
+    number_apart: `at most ${at_most} apart`,
+    share_apart: `at most ${Math.round((at_most ?? 0) * 100)}% apart`,
+    contained: 'one contains the other',
     otherwise: 'otherwise',
   };
   if (test === 'swapped_with') return `swapped with ${inWords(field ?? '')}`;

@@ -1,0 +1,155 @@
+"""Publications, products and other things without a role: paired by name and content, compared by rare words."""
+
+import random
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from steward.data.engine import session
+from steward.data.resolve import Decision, RowRef, borderline, open_scored, propose, resolve, score
+from steward.data.resolve.answers import taught
+from steward.data.resolve.clusters import Constraints, Links, cluster
+from steward.data.resolve.columns import look
+from steward.data.resolve.pairing import kind_of, pairings
+from steward.data.resolve.rules import Grouping, Thresholds
+from steward.data.tables import Table, describe, parquet_source, quote
+
+WORDS = [
+    f"{a}{b}" for a in ("query", "index", "graph", "stream", "cache") for b in "abcdefghijklmnop"
+]
+
+
+def put(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    columns: tuple[str, ...],
+    rows: list[tuple[str | None, ...]],
+) -> Table:
+    listed = ", ".join(f"{quote(column)} VARCHAR" for column in columns)
+    connection.execute(f"CREATE TABLE {quote(name)} ({listed})")
+    marks = ", ".join("?" for _ in columns)
+    connection.executemany(f"INSERT INTO {quote(name)} VALUES ({marks})", rows)
+    return Table(name, quote(name), describe(connection, quote(name)), len(rows))
+
+
+def papers(connection: duckdb.DuckDBPyConnection) -> tuple[Table, Table, int]:
+    """A library and an archive that share their first 60 papers; the archive spells venues its own way."""
+    chance = random.Random(5)
+    library: list[tuple[str | None, ...]] = []
+    archive: list[tuple[str | None, ...]] = []
+    for number in range(120):
+        title = " ".join(chance.sample(WORDS, 6))
+        authors = (
+            f"{chance.choice('ABCDEF')}. {chance.choice(WORDS)}er, J. {chance.choice(WORDS)}man"
+        )
+        year = str(1990 + number % 12)
+        library.append((f"L{number}", title, authors, "VLDB" if number % 2 else "SIGMOD", year))
+        if number < 60:
+            words = title.split()
+            archive.append(
+                (
+                    str(900 + number),
+                    " ".join([*words[:5], "revisited"]),
+                    authors,
+                    "Proc. VLDB",
+                    year,
+                )
+            )
+    for number in range(60):
+        other = " ".join(chance.sample(WORDS, 6))
+        archive.append((str(700 + number), other, "X. Nobody, Y. Else", "Proc. VLDB", "1999"))
+    chance.shuffle(archive)
+    return (
+        put(connection, "library", ("key", "title", "authors", "venue", "year"), library),
+        put(connection, "archive", ("no", "paper_title", "author", "venue", "year"), archive),
+        60,
+    )
+
+
+def test_columns_of_one_meaning_are_paired_by_name_content_and_kind() -> None:
+    with session() as connection:
+        library, archive, _ = papers(connection)
+        tables = {"library": library, "archive": archive}
+        facts = [one for table in tables.values() for one in look(connection, table)]
+        open_ = [one for one in facts if one.name not in {"key", "no"}]
+        found = {
+            tuple(one.columns.values()): one.role for one in pairings(connection, tables, open_)
+        }
+        kinds = {one.name: kind_of(one) for one in facts}
+    assert found[("title", "paper_title")] == "text"
+    assert found[("authors", "author")] == "text"
+    assert found[("year", "year")] == "number"
+    assert kinds["year"] == "number"
+
+
+def test_papers_of_two_sources_are_linked_one_to_one(tmp_path: Path) -> None:
+    with session() as connection:
+        library, archive, same = papers(connection)
+        rules = propose(connection, [library, archive], tmp_path)
+        resolution = resolve(connection, [library, archive], rules, tmp_path)
+        mapped = connection.execute(
+            f"SELECT entity_id, row_key FROM {parquet_source([resolution.mapping.path])}"
+        ).fetchall()
+    groups: dict[str, list[str]] = {}
+    for entity, key in mapped:
+        groups.setdefault(entity, []).append(str(key))
+    pairs = [keys for keys in groups.values() if len(keys) > 1]
+    right = [
+        keys
+        for keys in pairs
+        if {int(key.lstrip("L")) % 900 for key in keys} == {int(min(keys)) % 900}
+    ]
+    assert rules.entity == "thing"
+    assert [source.duplicates for source in rules.sources] == [False, False]
+    assert len(pairs) == len(right)
+    assert len(right) >= 0.9 * same
+    assert 0.5 <= rules.thresholds.match <= 0.98
+
+
+def test_between_clean_sources_only_the_best_of_both_sides_counts() -> None:
+    links = Links(
+        l=np.array([0, 0, 1]),
+        r=np.array([2, 3, 2]),
+        weight=np.array([9.0, 5.0, 7.0]),
+        probability=np.array([0.99, 0.97, 0.98]),
+    )
+    sources = np.array([0, 0, 1, 1])
+    found = cluster(sources, links, Constraints(once=frozenset({0, 1})), Thresholds(), Grouping())
+    assert list(found.entity) == [0, 1, 0, 3], "party 3 is second best for 0, and 1 for 2"
+
+
+def test_answers_teach_which_comparison_counts(tmp_path: Path) -> None:
+    with session() as connection:
+        library, archive, _ = papers(connection)
+        rules = propose(connection, [library, archive], tmp_path)
+        scored = score(connection, [library, archive], rules, tmp_path)
+        seen = connection.execute(f"SELECT l, r FROM {scored.pairs} ORDER BY weight").fetchall()
+        vectors = parquet_source([tmp_path / "vectors.parquet"])
+        answers = [(left, right, False) for left, right in seen[:12]]
+        answers += [(left, right, True) for left, right in seen[-12:]]
+        learnt, count = taught(connection, rules, vectors, 240, answers)
+        nothing, none = taught(connection, rules, vectors, 240, answers[:12])
+        few, no = taught(connection, rules, vectors, 240, answers[:3])
+    assert count == 24
+    assert learnt != rules
+    assert (nothing, none) == (rules, 0), "answers of one kind teach nothing"
+    assert (few, no) == (rules, 0)
+
+
+def test_decisions_on_borderline_pairs_change_the_scores(tmp_path: Path) -> None:
+    with session() as connection:
+        library, archive, _ = papers(connection)
+        rules = propose(connection, [library, archive], tmp_path)
+        wide = rules.revised(thresholds={"match": 0.5, "review_from": 0.01, "review_to": 1.0})
+        score(connection, [library, archive], wide, tmp_path)
+        shown = borderline(connection, wide, open_scored(tmp_path), limit=60)
+        decided = wide
+        for place, pair in enumerate(shown):
+            left, right = (
+                RowRef(table=side.table, row=side.row) for side in (pair.left, pair.right)
+            )
+            decided = decided.decided(Decision(left=left, right=right, same=place % 3 > 0))
+        scored = score(connection, [library, archive], decided, tmp_path)
+    assert any("answers taught" in note for note in scored.notes)
+    assert [one.counts for one in scored.rules.comparisons] != [1.0] * len(rules.comparisons)
