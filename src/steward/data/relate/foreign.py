@@ -166,7 +166,7 @@ def _may_be_parent(facts: Facts, key: Facts) -> bool:
 def _is_tree(
     connection: duckdb.DuckDBPyConnection, table: Table, parent: Facts, key: Facts
 ) -> bool:
-    """Whether nobody is his own ancestor; values that only happen to be small numbers run in circles."""
+    """Whether no row is its own ancestor; values that only happen to be small numbers run in circles."""
     if key.rows > _LARGEST_TREE:
         return False
     rows = connection.execute(
