@@ -15,9 +15,9 @@ nodes:
     type: approval
     needs: [colour]
     message: Paint it?
-    payload: {colour: "${nodes.colour}"}
+    payload: {colour: "${nodes.colour.output}"}
     edit: {type: object, properties: {colour: {type: string}}, required: [colour]}
-  - {id: end, type: output, needs: [gate], value: {painted: "${nodes.gate.payload.colour}"}}
+  - {id: end, type: output, needs: [gate.approved], value: {painted: "${nodes.gate.output.payload.colour}"}}
 """
 
 HELP = """
