@@ -7,7 +7,7 @@ import typer
 
 from steward import __version__
 from steward.cli.lazy import Listed, group_of
-from steward.cli.output import AsJson, command, show
+from steward.cli.output import AsJson, command, say, show
 
 COMMANDS: Final[Listed] = {
     "up": ("up:up", "Start Steward and print a link that signs the first user in."),
@@ -90,15 +90,19 @@ def _steward() -> None:
 @command
 def version(*, as_json: AsJson = False) -> None:
     """Print the version."""
-    import sqlite3
+    if not as_json:
+        say(f"steward {__version__}")
+        return
+    # The store knows the database driver, and takes a while to load.
+    from steward.store import sqlite_version
 
     document = {
         "steward": __version__,
         "python": platform.python_version(),
-        "sqlite": sqlite3.sqlite_version,
+        "sqlite": sqlite_version(),
         "platform": f"{platform.system()} {platform.machine()}",
     }
-    show(document, as_json=as_json, text=lambda: f"steward {__version__}")
+    show(document, as_json=True, text=str)
 
 
 def main() -> None:
