@@ -132,7 +132,7 @@ def test_json_round_trip_and_schema() -> None:
         (
             {"blocking": [{"parts": [{"field": "name", "start": 2, "end": 2}]}]},
             "/blocking/0/parts/0",
-            "not both",
+            "not several",
         ),
         (
             {"survivorship": [{"fields": ["name"], "rule": "loudest"}]},
