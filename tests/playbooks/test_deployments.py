@@ -131,13 +131,13 @@ def test_a_canary_gets_exactly_its_share(room: Room) -> None:
     made = deployed(room, TALLY)
     playbooks.library.save(access, made, None, second())
     with pytest.raises(Conflict, match="deployed already"):
-        playbooks.deploying.try_out(access, made, "canary", 1, percent=25)
-    card = playbooks.deploying.try_out(access, made, "canary", None, percent=25)
+        playbooks.deploying.try_out(access, made, 1, percent=25)
+    card = playbooks.deploying.try_out(access, made, None, percent=25)
     assert card.deployed == 1
     versions = [version_of(room, playbooks.running.start(access, made, {})) for _ in range(20)]
     assert versions.count(2) == 5
     assert versions.count(1) == 15
-    card = playbooks.deploying.end_trial(access, made, "canary")
+    card = playbooks.deploying.end_trial(access, made)
     assert card.canary is None
     assert version_of(room, playbooks.running.start(access, made, {})) == 1
 
@@ -147,7 +147,7 @@ def test_schedules_take_part_in_a_canary(room: Room) -> None:
     nightly = TALLY + "triggers: [{type: cron, cron: 0 2 * * *, inputs: {month: 2026-02}}]\n"
     made = deployed(room, nightly)
     playbooks.library.save(access, made, None, second(nightly))
-    playbooks.deploying.try_out(access, made, "canary", None, percent=50)
+    playbooks.deploying.try_out(access, made, None, percent=50)
     for _ in range(4):
         clock.advance(days=1)
         assert room.runs.schedules.fire_due() == 1

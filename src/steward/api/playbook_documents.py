@@ -49,7 +49,6 @@ class PlaybookOut(Output):
     previous: int | None = Field(description="The revision that rolling back would deploy.")
     deployment: int | None = Field(description="The number of the deployment in force.")
     canary: TrialOut | None = Field(description="A version that gets a share of the runs.")
-    shadow: TrialOut | None = Field(description="A version that runs beside each run.")
     owner: str
     allowed: SharingOut
     created_by: str

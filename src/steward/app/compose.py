@@ -217,6 +217,7 @@ def open_steward(
         governing.launcher,
         runs,
         settings.home.resolve(),
+        workbench.versions,
     )
     playbooks.names |= {
         "agents": lambda _scope: [agent.name for agent in roster],

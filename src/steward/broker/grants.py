@@ -35,6 +35,8 @@ class Grant:
     """Policies that came with what is run: each must permit a call, beside those in force."""
     role: Role | None = None
     """The role of whoever started it, where that was less than the person's own: a token's."""
+    test: Json = None
+    """How a test run is kept from having effects, as `Rehearsal` reads it; None for runs that do what they say."""
     direct: bool = False
     """Whether a person, or a token of theirs, makes this one call themselves."""
 
@@ -49,6 +51,7 @@ class Grant:
             **({"deployment": self.deployment} if self.deployment is not None else {}),
             **({"policies": list(self.policies)} if self.policies else {}),
             **({"role": self.role.name} if self.role is not None else {}),
+            **({"test": self.test} if self.test is not None else {}),
             **({"direct": True} if self.direct else {}),
         }
 
@@ -65,6 +68,7 @@ class Grant:
             deployment=data.get("deployment"),
             policies=tuple(data.get("policies", ())),
             role=Role[data["role"]] if "role" in data else None,
+            test=data.get("test"),
             direct=data.get("direct") is True,
         )
 
@@ -120,6 +124,7 @@ class TokenDesk:
             deployment=mine.deployment,
             policies=mine.policies,
             role=mine.role,
+            test=mine.test,
         )
 
     def _claims(self, run: Run, grant: Json) -> Claims:

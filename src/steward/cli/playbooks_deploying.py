@@ -1,5 +1,6 @@
 """`steward playbooks deploy`, `rollback`, `canary`, `compare`, `retry`: versions of a playbook, and which of them runs."""
 
+import json
 from dataclasses import asdict
 from typing import Annotated, Literal
 
@@ -7,8 +8,10 @@ import typer
 
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
+from steward.cli.values import json_object
 from steward.core.errors import Invalid
 from steward.playbooks.comparison import Comparison
+from steward.playbooks.rehearsals import Wish
 
 app = typer.Typer()
 Name = Annotated[str, typer.Argument(help="Id of the playbook, as its document has it.")]
@@ -25,6 +28,9 @@ def deploy_playbook(
     message: Message = "",
     check: Annotated[
         bool, typer.Option("--check", help="Only run the checks and tell what would be pinned.")
+    ] = False,
+    despite_tests: Annotated[
+        bool, typer.Option("--despite-tests", help="Also where tests have another result.")
     ] = False,
 ) -> None:
     """Make a revision the one that people and triggers run, with everything around it pinned."""
@@ -45,7 +51,7 @@ def deploy_playbook(
         if not found.may_deploy:
             raise typer.Exit(1)
         return
-    card = deploying.deploy(here.access, name, revision, message)
+    card = deploying.deploy(here.access, name, revision, message, despite_tests=despite_tests)
     here.show(asdict(card), lambda: f"Revision {card.deployed} is deployed.")
 
 
@@ -96,14 +102,68 @@ def try_playbook(
     """Give a revision a share of the runs; the others stay with the deployed one."""
     deploying = here.steward.playbooks.deploying
     if end:
-        card = deploying.end_trial(here.access, name, "canary")
+        card = deploying.end_trial(here.access, name)
         here.show(asdict(card), lambda: f"All runs are of revision {card.deployed} again.")
         return
-    card = deploying.try_out(
-        here.access, name, "canary", revision, percent=percent, message=message
-    )
+    card = deploying.try_out(here.access, name, revision, percent=percent, message=message)
     tried = (card.canary or {}).get("revision")
     here.show(asdict(card), lambda: f"Revision {tried} gets {percent}% of the runs.")
+
+
+@app.command("test")
+@in_project
+def rehearse_playbook(
+    here: Here,
+    name: Name,
+    *,
+    inputs: Annotated[
+        str | None, typer.Option("--inputs", help="One JSON object; unset: made from the schema.")
+    ] = None,
+    revision: Annotated[int | None, typer.Option(help="Number; unset: the newest.")] = None,
+    mocks: Annotated[
+        str, typer.Option("--mocks", help="Outputs by step that stand in, as one JSON object.")
+    ] = "{}",
+    like: Annotated[
+        str | None, typer.Option(help="A run whose outputs stand in for what is not done.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="The last step to run.")] = None,
+    keep: Annotated[
+        str, typer.Option(help="Keep it as a test under this name; deploying runs it.")
+    ] = "",
+) -> None:
+    """Run a playbook without effects: on a branch of the data, nothing sent and nothing spent."""
+    rehearsals, access = here.steward.playbooks.rehearsals, here.access
+    given = (
+        json_object(inputs, "--inputs")
+        if inputs is not None
+        else rehearsals.inputs(access, name)[0].value
+    )
+    wish = Wish(
+        inputs=given,
+        revision=revision,
+        mocks=json_object(mocks, "--mocks"),
+        like=like,
+        until=until,
+    )
+    run = rehearsals.start(access, name, wish)
+    here.steward.runs.drive_until_idle()
+    found = rehearsals.results(access, name, run.id)
+    if keep:
+        rehearsals.keep(access, name, run.id, keep)
+    rows = [
+        (each.key, each.state, "changed" if each.differs else "", json.dumps(each.output)[:60])
+        for each in found.nodes
+    ]
+    reason = f": {found.run.reason}" if found.run.reason else ""
+    here.show(
+        asdict(found),
+        lambda: (
+            table(
+                ["Step", "State", "Since the last good run", "Output"], rows, empty="No step ran."
+            )
+            + f"\n{run.id}  {found.run.status.value}{reason}"
+        ),
+    )
 
 
 @app.command("compare")

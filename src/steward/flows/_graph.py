@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from steward.broker.rehearsal import Rehearsal
 from steward.broker.schemas import problems_of, with_defaults
 from steward.core.errors import Misconfigured, StewardError
 from steward.flows._scope import Scope, Settled, State
@@ -22,6 +23,9 @@ ApproveBatch = Callable[
     [Execution, str, str, Sequence[tuple[Json, Mapping[str, Labels]]]], Awaitable[None]
 ]
 RunAgent = Callable[[Execution, str, Json, Mapping[str, Labels | None]], Awaitable[Any]]
+
+Observe = Callable[[str, Settled], None]
+BREAKPOINT: Final = "breakpoint"
 
 _FINAL_CODES: Final = frozenset(
     {
@@ -45,6 +49,8 @@ class Services:
     """What the output of a run of its own carries: nobody can say where it comes from."""
     error_labels: Labels | None = None
     """What the text of an error carries: others may have written it."""
+    observe: Observe | None = None
+    """Told of every node that is over, with its output."""
 
 
 @dataclass
@@ -112,6 +118,8 @@ class GraphRun:
         finally:
             # Also when it is parked or has failed: nothing may wait for it in this pass.
             self.scope.settled[node.id] = settled
+            if self.services.observe is not None and settled.state is not State.held:
+                self.services.observe(f"{self._prefix}{node.id}", settled)
             self._tell(node, shown)
             if not self._over[node.id].done():
                 self._over[node.id].set_result(None)
@@ -127,7 +135,7 @@ class GraphRun:
             await self.execution.note(key, {"skipped": True}, type=EntryType.step_skipped)
             return Settled(State.skipped)
         self._tell(node, State.running)
-        return await self._tried(node)
+        return await self._rehearsed(node) or await self._tried(node)
 
     def _is_taken(self, node: Node) -> bool:
         gotos = [self.scope.settled[name].output.port == "error" for name in self._gotos_to(node)]
@@ -147,6 +155,30 @@ class GraphRun:
         if settled.state is State.skipped or settled.output.port == "error":
             return False
         return not port or settled.output.port == port
+
+    async def _rehearsed(self, node: Node) -> Settled | None:
+        """In a test: pauses at breakpoints, and settles nodes whose output is given or that would wait for people."""
+        rehearsal = Rehearsal.of(self.execution.request.grant)
+        if rehearsal is None:
+            return None
+        key = f"{self._prefix}{node.id}"
+        if rehearsal.pauses_before(key):
+            await self.execution.wait(
+                f"{key}:breakpoint",
+                {"kind": BREAKPOINT, "node": node.id},
+                status=Status.blocked,
+                reason=f"a breakpoint before {node.title or node.id}",
+                of=key,
+            )
+        place = NodePlace(self, node, key)
+        stand_in = None if rehearsal.ask else node.stand_in(place)
+        is_given, value = rehearsal.mock(key)
+        if is_given and node.tool_call() is None:
+            port = stand_in.port if stand_in is not None else next(iter(node.ports()), None)
+            if isinstance(value, dict) and "port" in value and node.ports():
+                port = str(value["port"])
+            return Settled(State.done, Valued(value, None, port))
+        return None if stand_in is None else Settled(State.done, stand_in)
 
     async def _tried(self, node: Node) -> Settled:
         key = f"{self._prefix}{node.id}"

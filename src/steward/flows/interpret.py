@@ -2,7 +2,15 @@
 
 from collections.abc import Callable
 
-from steward.flows._graph import ApproveBatch, CallTool, Progress, RunAgent, Services, run_graph
+from steward.flows._graph import (
+    ApproveBatch,
+    CallTool,
+    Observe,
+    Progress,
+    RunAgent,
+    Services,
+    run_graph,
+)
 from steward.flows.model import load_flow
 from steward.flows.node import Labels, Valued
 from steward.flows.validate import require_valid
@@ -17,6 +25,7 @@ def flow_program(
     input_labels: Callable[[Execution], Labels | None] = lambda _: None,
     child_labels: Labels | None = None,
     error_labels: Labels | None = None,
+    observe: Observe | None = None,
 ) -> Program:
     """The program `flow`: runs the flow in the request's document with the request's inputs.
 
@@ -25,11 +34,12 @@ def flow_program(
     `run_agent(execution, key, agent, labels)` runs an agent to its end, with the labels of its instructions, context and
     arguments. Both record what they do under the key.
     `approve_batch(execution, key, tool, calls)` asks once for a list of calls that will follow.
+    `observe` is told of every node that is over.
     `input_labels` says what a run's inputs carry, `child_labels` what the output of a sub-run does, `error_labels` what
     the text of an error does when a flow goes on after it; unset, it is taken for the text of a stranger as well.
     """
     services = Services(
-        call_tool, run_agent, approve_batch, child_labels, error_labels or child_labels
+        call_tool, run_agent, approve_batch, child_labels, error_labels or child_labels, observe
     )
 
     async def run_flow(execution: Execution) -> Json:

@@ -16,7 +16,8 @@ from steward.broker.schemas import first_problem, with_defaults
 from steward.broker.tool import Risk
 from steward.broker.toolbox import Toolbox
 from steward.core.errors import Invalid, Problem
-from steward.flows._graph import Progress, RunAgent, Services, run_graph
+from steward.flows._graph import Observe, Progress, RunAgent, Services, run_graph
+from steward.flows._scope import Settled
 from steward.flows.artifacts import ArtifactSpec, broken_promises
 from steward.flows.interpret import flow_program
 from steward.flows.model import Flow, dump_flow, load_flow, load_yaml
@@ -65,6 +66,15 @@ class Start:
     """The role of the API token that starts it; unset: the person's own."""
 
 
+@dataclass(frozen=True)
+class NodeOutput:
+    """What became of a node, and what it gave."""
+
+    state: str
+    value: Json
+    port: str | None
+
+
 class Launcher:
     def __init__(self, runs: Runs, broker: Broker, tools: Toolbox) -> None:
         self._runs = runs
@@ -72,11 +82,23 @@ class Launcher:
         self._tools = tools
         self.around: Around = _plainly
         """Who looks after a run as a whole: before it begins, and when it fails."""
+        self._run_agent: RunAgent | None = None
         runs.programs[PROGRAM] = self._program(None)
 
     def employ(self, run_agent: RunAgent) -> None:
         """Gives flows their agents; until then, a flow with one says that there is none."""
+        self._run_agent = run_agent
         self._runs.programs[PROGRAM] = self._program(run_agent)
+
+    async def outputs(self, scope: Scope, run_id: str) -> dict[str, NodeOutput]:
+        """What each node of a run gave, found by replaying its journal: no model, no tool and no clock is asked."""
+        found: dict[str, NodeOutput] = {}
+
+        def observe(key: str, settled: Settled) -> None:
+            found[key] = NodeOutput(settled.state.value, settled.output.value, settled.output.port)
+
+        await self._runs.replay(scope, run_id, self._program(self._run_agent, observe))
+        return found
 
     def scrub(self, scope: Scope, value: Json) -> Json:
         """A copy without the values of the project's secrets."""
@@ -174,7 +196,7 @@ class Launcher:
         known = cast(Sequence[tuple[Json, Mapping[str, Labels]]], calls)
         await self._broker.approve_together(execution, key, tool, known)
 
-    def _program(self, run_agent: RunAgent | None) -> Program:
+    def _program(self, run_agent: RunAgent | None, observe: Observe | None = None) -> Program:
         interpret = flow_program(
             self._call_tool,
             run_agent,
@@ -182,6 +204,7 @@ class Launcher:
             # Whoever starts a run answers for its inputs; what runs hand to one another is anybody's.
             input_labels=lambda execution: _FOREIGN if execution.run.parent_id else None,
             child_labels=_FOREIGN,
+            observe=observe,
         )
 
         async def follow(execution: Execution) -> Json:

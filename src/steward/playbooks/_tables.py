@@ -70,7 +70,7 @@ deployments = Table(
     Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
     Column("number", Integer, nullable=False),
     Column("revision", Integer, nullable=False),
-    # How it came about: deploy, rollback, canary, shadow.
+    # How it came about: deploy, rollback, canary.
     Column("kind", String(20), nullable=False),
     # The deployment whose parts it has once more, as after a rollback.
     Column("of", Integer),
@@ -96,4 +96,20 @@ presence = Table(
     Column("is_editing", Boolean, nullable=False),
     Column("seen_at", Moment, nullable=False),
     PrimaryKeyConstraint("playbook_id", "user_id"),
+)
+
+tests = Table(
+    "playbook_tests",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("inputs", Json, nullable=False),
+    # What stands in for effects, models and people.
+    Column("rehearsal", Json, nullable=False),
+    Column("expected", Json, nullable=False),
+    Column("created_by", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("ix_playbook_tests_playbook_id", "playbook_id"),
 )

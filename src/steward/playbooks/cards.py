@@ -66,11 +66,6 @@ class Card:
         return self.armed.get("canary") if self.state is State.active else None
 
     @property
-    def shadow(self) -> Mapping[str, Any] | None:
-        """A deployment that runs beside each run without any effect: `deployment`, `revision`."""
-        return self.armed.get("shadow") if self.state is State.active else None
-
-    @property
     def previous(self) -> int | None:
         """What was deployed before what is deployed now."""
         if self.state is not State.active:

@@ -13,6 +13,7 @@ from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
 from steward.playbooks.people import People, subject_of
 from steward.playbooks.pins import Changed, Pin, changes_of
+from steward.playbooks.rehearsals import Rehearsals
 from steward.playbooks.running import Running
 from steward.playbooks.trigger import TRIGGERS, Armed, Arming, Trigger
 from steward.runs import Json, Runs
@@ -54,6 +55,7 @@ class Deploying:
         runs: Runs,
         manifests: Manifests,
         deployments: Deployments,
+        rehearsals: Rehearsals,
     ) -> None:
         self._library = library
         self._people = people
@@ -61,6 +63,7 @@ class Deploying:
         self._runs = runs
         self._manifests = manifests
         self._deployments = deployments
+        self._rehearsals = rehearsals
 
     def prepare(self, access: Access, named: str, number: int | None = None) -> Preparation:
         """The checks before a deployment, what it would pin, and which parts differ from what runs now."""
@@ -70,21 +73,44 @@ class Deploying:
         checks = self._manifests.checks(access, revision)
         if any(each.state == "failed" for each in checks):
             return Preparation(revision.number, checks, [], [])
+        count = len(self._rehearsals.kept(access, card.id))
+        if count:
+            told = f"{count} {'test runs' if count == 1 else 'tests run'} when it is deployed."
+            checks.append(Finding("test", "passed", told))
         pins = self._manifests.pins(access, card, revision)
         before = self._in_force(access, card)
         changed = changes_of(before.pins, pins) if before is not None else []
         return Preparation(revision.number, checks, pins, changed)
 
     def deploy(
-        self, access: Access, named: str, number: int | None = None, message: str = ""
+        self,
+        access: Access,
+        named: str,
+        number: int | None = None,
+        message: str = "",
+        *,
+        despite_tests: bool = False,
     ) -> Card:
-        """Makes a revision the active one (the newest, unless another is named); its triggers start it from now on."""
+        """Makes a revision the active one (the newest, unless another is named); its triggers start it from now on.
+
+        Its tests run first. One with another result holds the deployment up, unless that is wanted.
+        """
         access.require(Role.editor)
         card = self._library.get(access, named)
         _refuse_archived(card)
         chosen = number or card.head
         history = [*card.history, chosen][-_MOST_HISTORY:]
-        return self._activate(access, card, chosen, history, "deploy", message)
+        revision = self._library.revision_of(access.scope, card, chosen)
+        self._checked(access, revision)
+        tested = self._rehearsals.checked(access, card, revision)
+        failed = [each for each in tested if each.state == "failed"]
+        if failed and not despite_tests:
+            raise Conflict(
+                f"{len(failed)} of {len(tested)} tests have another result. "
+                + " ".join(each.message for each in failed[:5]),
+                code="tests-differ",
+            )
+        return self._activate(access, card, chosen, history, "deploy", message, tested=tested)
 
     def roll_back(
         self, access: Access, named: str, *, to: int | None = None, message: str = ""
@@ -135,13 +161,12 @@ class Deploying:
         self,
         access: Access,
         named: str,
-        way: Way,
         number: int | None,
         *,
-        percent: int = 0,
+        percent: int,
         message: str = "",
     ) -> Card:
-        """Gives a revision a share of the runs (`canary`), or lets it run beside them without effects (`shadow`)."""
+        """Gives a revision a share of the runs."""
         access.require(Role.editor)
         card = self._library.get(access, named)
         if card.state is not State.active:
@@ -156,20 +181,19 @@ class Deploying:
 
         def keep(tx: Transaction) -> Json:
             made = self._deployments.add_within(
-                tx, access, card.id, revision.number, way, pins, checks, message
+                tx, access, card.id, revision.number, "canary", pins, checks, message
             )
-            tried = {"deployment": made, "revision": revision.number}
-            return {way: tried | ({"percent": percent} if way == "canary" else {})}
+            return {"canary": {"deployment": made, "revision": revision.number, "percent": percent}}
 
         return self._library.try_out(access, card, card.armed, keep)
 
-    def end_trial(self, access: Access, named: str, way: Way) -> Card:
-        """Ends a canary or a shadow: all runs are of the deployed version again."""
+    def end_trial(self, access: Access, named: str) -> Card:
+        """Ends a trial: all runs are of the deployed version again."""
         access.require(Role.editor)
         card = self._library.get(access, named)
-        if not card.armed.get(way):
+        if not card.armed.get("canary"):
             return card
-        return self._library.try_out(access, card, card.armed, lambda _tx: {way: None})
+        return self._library.try_out(access, card, card.armed, lambda _tx: {"canary": None})
 
     def archive(self, access: Access, named: str) -> Card:
         """The first step of deleting: it does not run any more, and nothing is lost."""
@@ -268,11 +292,12 @@ class Deploying:
         way: Way,
         message: str,
         target: Deployment | None = None,
+        tested: Sequence[Finding] = (),
     ) -> Card:
         """With a `target`, its pins count again; otherwise those of this moment."""
         revision = self._library.revision_of(access.scope, card, number)
         playbook = revision.playbook
-        checks = self._checked(access, revision)
+        checks = [*self._checked(access, revision), *tested]
         pins = target.pins if target else self._manifests.pins(access, card, revision)
         number_of_target = target.number if target else None
 

@@ -474,6 +474,7 @@ def _purge(tx: Transaction, before: datetime) -> None:
     ids = [row.id for row in gone]
     if ids:
         tx.execute(sa.delete(tables.deployments).where(tables.deployments.c.playbook_id.in_(ids)))
+        tx.execute(sa.delete(tables.tests).where(tables.tests.c.playbook_id.in_(ids)))
         tx.execute(sa.delete(tables.revisions).where(_REVISIONS.playbook_id.in_(ids)))
         there = tables.presence.c.playbook_id.in_(ids)
         tx.execute(sa.delete(tables.presence).where(there))

@@ -314,6 +314,7 @@ class Running:
         grant = replace(
             wanted,
             parent_run=parent.id,
+            test=mine.test,
             # What held for the caller holds for what it calls.
             policies=(*mine.policies, *([own] if own else []), *wanted.policies),
         )

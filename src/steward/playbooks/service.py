@@ -10,6 +10,7 @@ from steward.broker.tool import Outcome, Preview, ToolContext
 from steward.core.clock import Clock
 from steward.core.errors import Invalid, Problem
 from steward.core.ids import Ids
+from steward.data.versions import Versions
 from steward.definitions import Work
 from steward.flows.launch import Launcher
 from steward.flows.model import Flow
@@ -28,6 +29,7 @@ from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Needs
 from steward.playbooks.people import People
 from steward.playbooks.presence import Presence
+from steward.playbooks.rehearsals import Rehearsals
 from steward.playbooks.retries import Retries
 from steward.playbooks.running import Running
 from steward.runs import Json, Runs
@@ -52,6 +54,7 @@ class Playbooks:
         launcher: Launcher,
         runs: Runs,
         home: Path,
+        versions: Versions,
     ) -> None:
         self._clock = clock
         self._launcher = launcher
@@ -74,8 +77,25 @@ class Playbooks:
             self.needs,
         )
         runs.schedules.choose = self.running.on_schedule
+        self.rehearsals = Rehearsals(
+            database,
+            clock,
+            ids,
+            self.library,
+            self.people,
+            self.running,
+            runs,
+            launcher,
+            versions,
+        )
         self.deploying = Deploying(
-            self.library, self.people, self.running, runs, self.manifests, self.deployments
+            self.library,
+            self.people,
+            self.running,
+            runs,
+            self.manifests,
+            self.deployments,
+            self.rehearsals,
         )
         self.retries = Retries(self.library, self.people, self.running, runs)
         self.exchange = Exchange(self.library, database)

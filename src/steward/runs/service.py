@@ -198,11 +198,14 @@ class Runs:
             return None
         return {name: self.payload(value) for name, value in end.data.items()}
 
-    async def replay(self, scope: Scope, run_id: str) -> ReplayReport:
-        """Drives the recorded run again from its journal alone."""
+    async def replay(
+        self, scope: Scope, run_id: str, program: Program | None = None
+    ) -> ReplayReport:
+        """Drives the recorded run again from its journal alone; with another program to watch it."""
         run = await asyncio.to_thread(self.records.get, scope, run_id)
         entries = await asyncio.to_thread(lambda: list(self.journal.entries(scope, run_id)))
-        return await replay(run, entries, self._program(run.program), self._payload)
+        chosen = program or self._program(run.program)
+        return await replay(run, entries, chosen, self._payload)
 
     async def replay_capsule(self, capsule: Capsule) -> ReplayReport:
         """The same for a run that came in a file and is not in the database at all."""

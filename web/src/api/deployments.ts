@@ -104,9 +104,21 @@ function useChange<Given, Made>(projectId: string, change: (given: Given) => Pro
   });
 }
 
+export interface DeployWish {
+  revision: number;
+  message: string;
+  /** Also where tests have another result than before. */
+  despite_tests?: boolean;
+}
+
 export function useDeploy(projectId: string, playbookId: string) {
-  return useChange(projectId, (body: { revision: number; message: string }) =>
-    bodyOf(api.POST(`${ONE}/deploy`, { params: place(projectId, playbookId), body })),
+  return useChange(projectId, (wish: DeployWish) =>
+    bodyOf(
+      api.POST(`${ONE}/deploy`, {
+        params: place(projectId, playbookId),
+        body: { despite_tests: false, ...wish },
+      }),
+    ),
   );
 }
 

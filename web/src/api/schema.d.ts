@@ -2668,6 +2668,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/kept-tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Kept Tests
+         * @description Tests that run when a revision is deployed.
+         */
+        get: operations["list_kept_tests"];
+        put?: never;
+        /**
+         * Keep Test
+         * @description Keeps a run as a test: the same inputs must give the same output again.
+         */
+        post: operations["keep_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/kept-tests/{test_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete Kept Test */
+        delete: operations["delete_kept_test"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/playbooks/{playbook_id}/needs": {
         parameters: {
             query?: never;
@@ -2727,6 +2768,26 @@ export interface paths {
          * @description Says that the caller closed it.
          */
         delete: operations["end_presence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/price": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Estimate Price
+         * @description What a run costs by step, as the average of past runs that ended well.
+         */
+        get: operations["estimate_price"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2928,6 +2989,86 @@ export interface paths {
          */
         put: operations["share_playbook"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/test-inputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Test Inputs
+         * @description Inputs made from the schema: ordinary ones, and edge cases.
+         */
+        get: operations["list_test_inputs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Test
+         * @description Runs it without effects: on a branch of the data, nothing sent, nothing spent unless asked.
+         */
+        post: operations["start_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/tests/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Test
+         * @description What each step gave, beside what it gave in the last good run.
+         */
+        get: operations["read_test"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/playbooks/{playbook_id}/tests/runs/{run_id}/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Continue Test
+         * @description Lets a test go on that pauses at a breakpoint.
+         */
+        post: operations["continue_test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6222,6 +6363,12 @@ export interface components {
         /** DeployIn */
         DeployIn: {
             /**
+             * Despite Tests
+             * @description Deploy also where tests have another result than before.
+             * @default false
+             */
+            despite_tests?: boolean;
+            /**
              * Message
              * @description Why, for the list of deployments.
              * @default
@@ -6255,7 +6402,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "deploy" | "rollback" | "canary" | "shadow";
+            kind: "deploy" | "rollback" | "canary";
             /** Message */
             message: string;
             /** Number */
@@ -6285,7 +6432,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "deploy" | "rollback" | "canary" | "shadow";
+            kind: "deploy" | "rollback" | "canary";
             /** Message */
             message: string;
             /** Number */
@@ -7308,6 +7455,34 @@ export interface components {
             /** Token */
             token: string;
         };
+        /** KeepIn */
+        KeepIn: {
+            /** Name */
+            name: string;
+            /** Run */
+            run: string;
+        };
+        /** KeptTestOut */
+        KeptTestOut: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Id */
+            id: string;
+            /** Inputs */
+            inputs: unknown;
+            /** Name */
+            name: string;
+        };
+        /** KeptTestsOut */
+        KeptTestsOut: {
+            /** Items */
+            items: components["schemas"]["KeptTestOut"][];
+        };
         /** KeyIn */
         KeyIn: {
             /** Key */
@@ -7820,6 +7995,35 @@ export interface components {
             title: string;
             /** Type */
             type: string;
+        };
+        /** NodePriceOut */
+        NodePriceOut: {
+            /** Node */
+            node: string;
+            /** Seconds */
+            seconds: number;
+            /** Tokens */
+            tokens: number;
+            /** Usd */
+            usd: number;
+        };
+        /** NodeResultOut */
+        NodeResultOut: {
+            /**
+             * Before
+             * @description What it gave in the last good run.
+             */
+            before: unknown;
+            /** Differs */
+            differs: boolean;
+            /** Key */
+            key: string;
+            /** Output */
+            output: unknown;
+            /** State */
+            state: string;
+            /** Was There */
+            was_there: boolean;
         };
         /** NodeStandingOut */
         NodeStandingOut: {
@@ -8637,8 +8841,6 @@ export interface components {
              * @description The revision that rolling back would deploy.
              */
             previous: number | null;
-            /** @description A version that runs beside each run. */
-            shadow: components["schemas"]["TrialOut"] | null;
             /** Slug */
             slug: string;
             /**
@@ -8702,8 +8904,6 @@ export interface components {
              * @description The revision that rolling back would deploy.
              */
             previous: number | null;
-            /** @description A version that runs beside each run. */
-            shadow: components["schemas"]["TrialOut"] | null;
             /** Slug */
             slug: string;
             /**
@@ -8898,6 +9098,18 @@ export interface components {
             input: number;
             /** Output */
             output: number;
+        };
+        /** PriceOut */
+        PriceOut: {
+            /** Nodes */
+            nodes: components["schemas"]["NodePriceOut"][];
+            /**
+             * Runs
+             * @description Past runs that it is the average of.
+             */
+            runs: number;
+            /** Usd */
+            usd: number;
         };
         /**
          * ProblemDocument
@@ -9419,6 +9631,19 @@ export interface components {
              * @description Unset: the whole branch.
              */
             datasets?: string[] | null;
+        };
+        /** ResultsOut */
+        ResultsOut: {
+            /**
+             * Compared With
+             * @description The last good run.
+             */
+            compared_with: string | null;
+            /** Nodes */
+            nodes: components["schemas"]["NodeResultOut"][];
+            /** Paused Before */
+            paused_before: string[];
+            run: components["schemas"]["RunOut"];
         };
         /** ResumeIn */
         ResumeIn: {
@@ -10729,6 +10954,68 @@ export interface components {
              * @default
              */
             why?: string;
+        };
+        /** TestIn */
+        TestIn: {
+            /**
+             * Ask
+             * @description Whether people are asked; else the test answers.
+             * @default false
+             */
+            ask?: boolean;
+            /** Breakpoints */
+            breakpoints?: string[];
+            /** Inputs */
+            inputs?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Like
+             * @description A run whose outputs stand in for what is not done.
+             */
+            like?: string | null;
+            /**
+             * Mocks
+             * @description Outputs by step that stand in for it.
+             */
+            mocks?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Revision
+             * @description Unset: the newest.
+             */
+            revision?: number | null;
+            /**
+             * Spend
+             * @description Whether agents may ask models.
+             * @default false
+             */
+            spend?: boolean;
+            /**
+             * Until
+             * @description The last step to run.
+             */
+            until?: string | null;
+            /**
+             * Yaml
+             * @description A draft that is not saved.
+             */
+            yaml?: string | null;
+        };
+        /** TestInputsListOut */
+        TestInputsListOut: {
+            /** Items */
+            items: components["schemas"]["TestInputsOut"][];
+        };
+        /** TestInputsOut */
+        TestInputsOut: {
+            /** Is Valid */
+            is_valid: boolean;
+            /** Name */
+            name: string;
+            /** Value */
+            value: unknown;
         };
         /** TestOut */
         TestOut: {
@@ -26122,6 +26409,288 @@ export interface operations {
             };
         };
     };
+    list_kept_tests: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptTestsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keep_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeepIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeptTestOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_kept_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                test_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_playbook_needs: {
         parameters: {
             query?: never;
@@ -26447,6 +27016,84 @@ export interface operations {
             };
             /** @description Conflicts with the current state. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    estimate_price: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -27727,6 +28374,367 @@ export interface operations {
             };
             /** @description If-Match is missing. */
             428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_test_inputs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestInputsListOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResultsOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    continue_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the playbook, or the id that its document has. */
+                playbook_id: string;
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -45,7 +45,7 @@ class ChangedPinOut(Output):
 class DeploymentOut(Output):
     number: int
     revision: int
-    kind: Literal["deploy", "rollback", "canary", "shadow"]
+    kind: Literal["deploy", "rollback", "canary"]
     of: int | None = Field(description="The deployment whose parts it has once more.")
     hash: str
     message: str
@@ -72,6 +72,9 @@ class PreparationOut(Output):
 class DeployIn(Input):
     revision: int | None = Field(None, ge=1, le=2**31 - 1, description="Unset: the newest.")
     message: str = Message
+    despite_tests: bool = Field(
+        False, description="Deploy also where tests have another result than before."
+    )
 
 
 class RollBackIn(Input):
@@ -159,7 +162,9 @@ def deploy_playbook(
 ) -> PlaybookOut:
     """Makes a revision the one that people and triggers run, with everything around it pinned."""
     deploying = playbooks_of(request).deploying
-    done = deploying.deploy(access, playbook_id, body.revision, body.message)
+    done = deploying.deploy(
+        access, playbook_id, body.revision, body.message, despite_tests=body.despite_tests
+    )
     return changed(response, done)
 
 
@@ -186,7 +191,6 @@ def start_canary(
     done = playbooks_of(request).deploying.try_out(
         access,
         playbook_id,
-        "canary",
         body.revision,
         percent=body.percent,
         message=body.message,
@@ -199,9 +203,7 @@ def end_canary(
     request: Request, access: AsEditor, playbook_id: PlaybookId, response: Response
 ) -> PlaybookOut:
     """All runs are of the deployed revision again."""
-    return changed(
-        response, playbooks_of(request).deploying.end_trial(access, playbook_id, "canary")
-    )
+    return changed(response, playbooks_of(request).deploying.end_trial(access, playbook_id))
 
 
 @router.post("/{playbook_id}/retries")

@@ -69,6 +69,11 @@ class ApprovalNode(Node):
             "additionalProperties": False,
         }
 
+    def stand_in(self, at: Place) -> Valued | None:
+        payload = at.filled(self.payload)
+        found = {"approved": True, "by": None, "reason": "A test approves by itself."}
+        return Valued({**found, "payload": payload.value}, payload.labels, "approved")
+
     async def run(self, at: Place) -> Valued:
         payload = at.filled(self.payload)
         request = {

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from steward.broker.samples import sample
 from steward.broker.schemas import first_problem
 from steward.flows.node import (
     NODES,
@@ -44,6 +45,9 @@ class QuestionNode(Node):
 
     def schemas(self) -> Iterator[tuple[str, JsonSchema]]:
         yield "/form", self.form
+
+    def stand_in(self, at: Place) -> Valued | None:  # noqa: ARG002
+        return Valued(self.default if self.default is not None else sample(self.form))
 
     async def run(self, at: Place) -> Valued:
         asked = {"kind": "question", "form": self.form, "to": self.to}

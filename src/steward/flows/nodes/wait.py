@@ -42,6 +42,9 @@ class WaitNode(Node):
             "additionalProperties": False,
         }
 
+    def stand_in(self, at: Place) -> Valued | None:
+        return Valued({"until": at.filled(self.until).value if self.until else ""})
+
     async def run(self, at: Place) -> Valued:
         if self.duration is not None:
             moment = await at.execution.now(f"{at.key}:began", of=at.key) + seconds_of(

@@ -2,7 +2,7 @@
 import { ActionIcon, Anchor, Button, Group, TextInput } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useBlocker, useNavigate } from '@tanstack/react-router';
-import { LayoutGrid, Play, Redo2, Rocket, Save, Undo2 } from 'lucide-react';
+import { FlaskConical, LayoutGrid, Play, Redo2, Rocket, Save, Undo2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { ApiError } from '@/api/errors';
 import { flowPaletteQuery, languageOf } from '@/api/flows';
@@ -177,6 +177,16 @@ function FlowStudio({ playbook, palette }: Props) {
             <Anchor component={Link} to={projectPath(project.id, 'runs', runId)} size="sm">
               Open the run
             </Anchor>
+          )}
+          {playbook && (
+            <Button
+              component={Link}
+              to={projectPath(project.id, 'flows', playbook.id, 'test')}
+              variant="default"
+              leftSection={<FlaskConical size={14} aria-hidden />}
+            >
+              Test
+            </Button>
           )}
           {playbook && (
             <Button

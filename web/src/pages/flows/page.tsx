@@ -15,6 +15,7 @@ export const page = definePage({
   children: [
     { path: 'guide', component: () => import('./GuidePage') },
     { path: '$playbookId', component: () => import('./CanvasPage') },
+    { path: '$playbookId/test', component: () => import('./testing/TestPage') },
     { path: '$playbookId/versions', component: () => import('./versions/VersionsPage') },
   ],
 });

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react';
 import { type SyntheticEvent, useState } from 'react';
 import { type Finding, preparationQuery, useDeploy } from '@/api/deployments';
+import { ApiError } from '@/api/errors';
 import type { PlaybookDetail, PlaybookRevision } from '@/api/playbooks';
 import { useProject } from '@/app/project';
 import { Chip } from '@/components/Chip';
@@ -27,10 +28,11 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
   const [message, setMessage] = useState('');
   const ready = useQuery(preparationQuery(project.id, playbook.id, revision));
   const deploy = useDeploy(project.id, playbook.id);
+  const differs = deploy.error instanceof ApiError && deploy.error.code === 'tests-differ';
   const send = (event: SyntheticEvent) => {
     event.preventDefault();
     deploy.mutate(
-      { revision, message },
+      { revision, message, despite_tests: differs },
       {
         onSuccess: () => {
           showDone(`Revision ${revision} is deployed`);
@@ -92,7 +94,7 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
           )}
           <FormError error={deploy.error} />
           <FormFooter
-            submit={`Deploy revision ${revision}`}
+            submit={differs ? 'Deploy despite the tests' : `Deploy revision ${revision}`}
             isPending={deploy.isPending}
             isDisabled={ready.data?.may_deploy !== true}
             onCancel={onClose}

@@ -26,7 +26,6 @@ const WAYS: Record<Deployment['kind'], string> = {
   deploy: 'Deployed',
   rollback: 'Rolled back to',
   canary: 'Tried on a share of the runs:',
-  shadow: 'Tried beside the runs:',
 };
 
 export function DeploymentsTab({ playbook }: { playbook: PlaybookDetail }) {
@@ -75,9 +74,7 @@ function Line({ deployment, playbook }: LineProps) {
   const back = useRollBackTo(project.id, playbook.id);
   const [opened, setOpened] = useState(false);
   const isInForce = playbook.deployment === deployment.number;
-  const isTried =
-    playbook.canary?.deployment === deployment.number ||
-    playbook.shadow?.deployment === deployment.number;
+  const isTried = playbook.canary?.deployment === deployment.number;
   return (
     <li className={classes.deployment}>
       <div className={classes.grow}>

@@ -83,11 +83,7 @@ export function RunsTab({ playbook }: { playbook: PlaybookDetail }) {
     <Stack>
       {playbook.may_run && over.length > 0 && (
         <Group align="flex-end" gap="xl">
-          <Radio.Group
-            label="Version"
-            value={version}
-            onChange={(next) => setVersion(next)}
-          >
+          <Radio.Group label="Version" value={version} onChange={(next) => setVersion(next)}>
             <Group gap="md" mt={4}>
               <Radio value="same" label="The same as before" />
               <Radio

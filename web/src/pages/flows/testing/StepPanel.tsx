@@ -1,0 +1,93 @@
+/** One step of a test: its output beside that of the last good run; pinned, or paused before. */
+import { Button, Group, Stack, Switch, Text, Textarea } from '@mantine/core';
+import { Pin, PinOff } from 'lucide-react';
+import { useState } from 'react';
+import type { NodeResult } from '@/api/playbook-tests';
+import { StateChip } from '@/components/Chip';
+import { ValueView } from '@/components/ValueView';
+
+interface Props {
+  step: string;
+  result: NodeResult | undefined;
+  mock: unknown;
+  isMocked: boolean;
+  isBreakpoint: boolean;
+  onMock: (value: unknown, isKept: boolean) => void;
+  onBreakpoint: (isSet: boolean) => void;
+}
+
+export function StepPanel(props: Props) {
+  const { step, result, mock, isMocked, isBreakpoint, onMock, onBreakpoint } = props;
+  const [text, setText] = useState(JSON.stringify(isMocked ? mock : (result?.output ?? null)));
+  const value = read(text);
+  return (
+    <section aria-label={`Step ${step}`}>
+      <Stack gap="xs">
+        <Group gap="xs">
+          <Text fw={600}>{step}</Text>
+          {result && <StateChip state={result.differs ? 'differs' : result.state} />}
+        </Group>
+        {result && (
+          <>
+            <Text size="sm" c="dimmed">
+              Output
+            </Text>
+            <ValueView label={`Output of ${step}`} value={result.output} />
+            {result.differs && (
+              <>
+                <Text size="sm" c="dimmed">
+                  In the last good run
+                </Text>
+                <ValueView label={`Output of ${step} in the last good run`} value={result.before} />
+              </>
+            )}
+          </>
+        )}
+        <Textarea
+          label="Output to pin, as JSON"
+          autosize
+          minRows={1}
+          maxRows={8}
+          spellCheck={false}
+          value={text}
+          error={value === null ? 'This is not JSON.' : null}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Pin size={13} aria-hidden />}
+            disabled={value === null}
+            onClick={() => value !== null && onMock(value.found, true)}
+          >
+            {isMocked ? 'Pin this instead' : 'Pin'}
+          </Button>
+          {isMocked && (
+            <Button
+              size="xs"
+              variant="subtle"
+              leftSection={<PinOff size={13} aria-hidden />}
+              onClick={() => onMock(null, false)}
+            >
+              Unpin
+            </Button>
+          )}
+        </Group>
+        <Switch
+          label="Pause before this step"
+          checked={isBreakpoint}
+          onChange={({ currentTarget }) => onBreakpoint(currentTarget.checked)}
+        />
+      </Stack>
+    </section>
+  );
+}
+
+function read(text: string): { found: unknown } | null {
+  try {
+    return { found: JSON.parse(text) as unknown };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,84 @@
+/** The drawing of a flow under test: how each step went, what is pinned, where it pauses. */
+import { ReactFlowProvider } from '@xyflow/react';
+import { useMemo, useState } from 'react';
+import type { FlowPalette } from '@/api/flows';
+import type { TestResults } from '@/api/playbook-tests';
+import { readYaml } from '@/flows/document';
+import { type Language, readGraph } from '@/flows/graph';
+import { readLayout } from '@/flows/layout';
+import Canvas from '../Canvas';
+import { type Actions, CanvasActions } from '../canvas-actions';
+import { drawnBoxes, type Marks, triggersOf } from '../drawn';
+import { stepState } from './step-state';
+import classes from './testing.module.css';
+
+interface Props {
+  text: string;
+  layout: Record<string, unknown>;
+  language: Language;
+  names: FlowPalette;
+  results: TestResults | undefined;
+  mocks: Readonly<Record<string, unknown>>;
+  breakpoints: readonly string[];
+  chosen: string | null;
+  onChoose: (key: string) => void;
+}
+
+const NOTHING: Pick<Marks, 'problems' | 'standings'> = {
+  problems: new Map(),
+  standings: new Map(),
+};
+
+export function TestCanvas(props: Props) {
+  const { text, language, names, results, mocks, breakpoints, chosen, onChoose } = props;
+  const document = useMemo(() => readYaml(text).value, [text]);
+  const graph = useMemo(() => readGraph(document, language), [document, language]);
+  const [layout, setLayout] = useState(() => readLayout(props.layout));
+  const { boxes, lines } = useMemo(() => {
+    const drawn = drawnBoxes(graph, layout, triggersOf(document), {
+      ...NOTHING,
+      stateOf: (key) => stepState(key, results, mocks),
+    });
+    const marked = drawn.boxes.map((box) =>
+      breakpoints.includes(box.id) ? { ...box, className: classes.breakpoint ?? '' } : box,
+    );
+    return { ...drawn, boxes: marked };
+  }, [graph, layout, document, results, mocks, breakpoints]);
+  const actions = useMemo(
+    (): Actions => ({
+      toggle: (key) =>
+        setLayout(({ closed, ...layout }) => ({
+          ...layout,
+          closed: closed.includes(key) ? closed.filter((each) => each !== key) : [...closed, key],
+        })),
+      addInto: null,
+      nameOf: ({ type }) =>
+        names.nodes.find((each) => each.type === type)?.starters[0]?.title ??
+        names.triggers.find((each) => each.type === type)?.title ??
+        type,
+    }),
+    [names],
+  );
+  const selected = useMemo(() => (chosen === null ? [] : [chosen]), [chosen]);
+  return (
+    <CanvasActions value={actions}>
+      <ReactFlowProvider>
+        <Canvas
+          boxes={boxes}
+          lines={lines}
+          selected={selected}
+          focus={null}
+          mayEdit={false}
+          onSelect={(keys) => {
+            const [first] = keys;
+            if (first !== undefined && !first.startsWith('trigger:')) onChoose(first);
+          }}
+          onMove={() => undefined}
+          onConnect={() => undefined}
+          onRemove={() => undefined}
+          onDropEntry={() => undefined}
+        />
+      </ReactFlowProvider>
+    </CanvasActions>
+  );
+}

@@ -1,0 +1,124 @@
+/** What a test starts with: inputs, who answers, whether models are asked, and how far it goes. */
+import { Button, Group, Select, Stack, Switch, Text, Textarea } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { FlaskConical } from 'lucide-react';
+import { useState } from 'react';
+import { itemsOf } from '@/api/lists';
+import { priceQuery, type TestWish, testInputsQuery } from '@/api/playbook-tests';
+import { type PlaybookDetail, playbookRunsQuery } from '@/api/playbooks';
+import { useProject } from '@/app/project';
+import { useFormats } from '@/components/format';
+
+interface Props {
+  playbook: PlaybookDetail;
+  /** The chosen step: a test can end there. */
+  step: string | null;
+  isPending: boolean;
+  lastTest: string | null;
+  onStart: (wish: Partial<TestWish>) => void;
+}
+
+export function TestForm({ playbook, step, isPending, lastTest, onStart }: Props) {
+  const project = useProject();
+  const { dateTime } = useFormats();
+  const samples = useQuery(testInputsQuery(project.id, playbook.id)).data ?? [];
+  const price = useQuery(priceQuery(project.id, playbook.id)).data;
+  const runs = itemsOf(useInfiniteQuery(playbookRunsQuery(project.id, playbook.id)).data);
+  const [written, setWritten] = useState<string | null>(null);
+  const [like, setLike] = useState<string | null>(null);
+  const [isSpending, setSpending] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const text = written ?? JSON.stringify(samples[0]?.value ?? {}, null, 2);
+  const inputs = parsed(text);
+  const begin = (until: string | null) =>
+    inputs && onStart({ inputs, like, spend: isSpending, ask: isAsking, until });
+  return (
+    <Stack gap="sm">
+      <Select
+        label="Inputs"
+        description="Made from the schema, edge cases included."
+        placeholder="Choose"
+        data={samples.map(({ name, is_valid: isValid }, index) => ({
+          value: String(index),
+          label: isValid ? name : `${name} (refused)`,
+        }))}
+        onChange={(index) =>
+          setWritten(JSON.stringify(samples[Number(index)]?.value ?? {}, null, 2))
+        }
+      />
+      <Textarea
+        aria-label="Inputs as JSON"
+        autosize
+        minRows={2}
+        maxRows={12}
+        spellCheck={false}
+        value={text}
+        error={inputs === null ? 'This is not a JSON object.' : null}
+        onChange={({ currentTarget }) => setWritten(currentTarget.value)}
+      />
+      <Select
+        label="Stand-ins"
+        description="Where outputs come from that a test does not make."
+        placeholder="Made from the schema"
+        clearable
+        data={[
+          ...(lastTest === null ? [] : [{ value: lastTest, label: 'The test before' }]),
+          ...runs
+            .filter(({ id, status }) => status === 'done' && id !== lastTest)
+            .map(({ id, created_at: at }) => ({ value: id, label: `Run of ${dateTime(at)}` })),
+        ]}
+        value={like}
+        onChange={setLike}
+      />
+      <Switch
+        label="Ask models"
+        description={
+          price && price.runs > 0
+            ? `Spends money. A run cost $${price.usd.toFixed(4)} on average of ${price.runs}.`
+            : 'Spends money. No past run tells how much.'
+        }
+        checked={isSpending}
+        onChange={({ currentTarget }) => setSpending(currentTarget.checked)}
+      />
+      <Switch
+        label="Ask people"
+        description="Otherwise the test approves and answers by itself."
+        checked={isAsking}
+        onChange={({ currentTarget }) => setAsking(currentTarget.checked)}
+      />
+      <Group gap="xs">
+        <Button
+          leftSection={<FlaskConical size={14} aria-hidden />}
+          loading={isPending}
+          disabled={inputs === null}
+          onClick={() => begin(null)}
+        >
+          Test
+        </Button>
+        <Button
+          variant="default"
+          loading={isPending}
+          disabled={inputs === null || step === null || step.includes('/')}
+          onClick={() => begin(step)}
+        >
+          {step === null ? 'Run to a step' : `Run to ${step}`}
+        </Button>
+      </Group>
+      {step === null && (
+        <Text size="xs" c="dimmed">
+          Choose a step to run to it, to pin its output or to pause before it.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+export function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const found = JSON.parse(text) as unknown;
+    const isObject = typeof found === 'object' && found !== null && !Array.isArray(found);
+    return isObject ? (found as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,122 @@
+/** A flow tested on its drawing: inputs from the schema or a past run, no effects, outputs beside the last good run. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { flowPaletteQuery, languageOf } from '@/api/flows';
+import { type TestWish, testResultsQuery, useStartTest } from '@/api/playbook-tests';
+import { type PlaybookDetail, playbookQuery } from '@/api/playbooks';
+import { projectPath, useProject } from '@/app/project';
+import { ErrorState } from '@/components/ErrorState';
+import { FormError } from '@/components/FormError';
+import { LoadingLines } from '@/components/LoadingLines';
+import { Page } from '@/components/Page';
+import { usePathParam } from '@/components/use-path-param';
+import { useSearchParam } from '@/components/use-search-param';
+import { KeptTests } from './KeptTests';
+import { StepPanel } from './StepPanel';
+import { TestCanvas } from './TestCanvas';
+import { TestForm } from './TestForm';
+import { TestOutcome } from './TestOutcome';
+import classes from './testing.module.css';
+
+export default function TestPage() {
+  const project = useProject();
+  const playbookId = usePathParam('playbookId') ?? '';
+  const playbook = useQuery(playbookQuery(project.id, playbookId));
+  const palette = useQuery(flowPaletteQuery(project.id));
+  const error = playbook.error ?? palette.error;
+  if (error) {
+    return (
+      <Page title="Test" parent={{ label: 'Flows', to: projectPath(project.id, 'flows') }}>
+        <ErrorState error={error} retry={() => void playbook.refetch()} />
+      </Page>
+    );
+  }
+  if (!playbook.data || !palette.data) return <LoadingLines />;
+  return <TestBench playbook={playbook.data} palette={palette.data} />;
+}
+
+interface Props {
+  playbook: PlaybookDetail;
+  palette: Parameters<typeof languageOf>[0];
+}
+
+function TestBench({ playbook, palette }: Props) {
+  const project = useProject();
+  const [runId, setRunId] = useSearchParam('run');
+  const [step, setStep] = useState<string | null>(null);
+  const [mocks, setMocks] = useState<Readonly<Record<string, unknown>>>({});
+  const [breakpoints, setBreakpoints] = useState<readonly string[]>([]);
+  const start = useStartTest(project.id, playbook.id);
+  const results = useQuery({
+    ...testResultsQuery(project.id, playbook.id, runId ?? ''),
+    enabled: runId !== null,
+  });
+  const begin = (wish: Partial<TestWish>) =>
+    start.mutate(
+      { inputs: {}, spend: false, ask: false, mocks, breakpoints: [...breakpoints], ...wish },
+      { onSuccess: ({ id }) => setRunId(id) },
+    );
+  return (
+    <Page
+      title={`Test ${playbook.name}`}
+      description="A test works on a branch of the data. It sends nothing and asks no model unless you say so."
+      width="full"
+      parent={{ label: playbook.name, to: projectPath(project.id, 'flows', playbook.id) }}
+    >
+      <div className={classes.bench}>
+        <div className={classes.drawing}>
+          <TestCanvas
+            text={playbook.source}
+            layout={playbook.layout ?? {}}
+            language={languageOf(palette)}
+            names={palette}
+            results={results.data}
+            mocks={mocks}
+            breakpoints={breakpoints}
+            chosen={step}
+            onChoose={setStep}
+          />
+        </div>
+        <div className={classes.side}>
+          {playbook.may_edit && (
+            <TestForm
+              playbook={playbook}
+              step={step}
+              isPending={start.isPending}
+              lastTest={runId}
+              onStart={begin}
+            />
+          )}
+          <FormError error={start.error} />
+          {results.isError && (
+            <ErrorState error={results.error} retry={() => void results.refetch()} />
+          )}
+          {results.data && <TestOutcome playbook={playbook} results={results.data} />}
+          {step !== null && (
+            <StepPanel
+              key={step}
+              step={step}
+              result={results.data?.nodes.find(({ key }) => key === step)}
+              mock={mocks[step]}
+              isMocked={step in mocks}
+              isBreakpoint={breakpoints.includes(step)}
+              onMock={(value, isKept) =>
+                setMocks(
+                  isKept
+                    ? { ...mocks, [step]: value }
+                    : Object.fromEntries(Object.entries(mocks).filter(([key]) => key !== step)),
+                )
+              }
+              onBreakpoint={(isSet) =>
+                setBreakpoints(
+                  isSet ? [...breakpoints, step] : breakpoints.filter((each) => each !== step),
+                )
+              }
+            />
+          )}
+          <KeptTests playbook={playbook} />
+        </div>
+      </div>
+    </Page>
+  );
+}
