@@ -9,13 +9,15 @@ computed by hand-written SQL in DuckDB over the same files.
     .venv/bin/python benchmarks/questions.py --misses FILE     writes the misses of the open half to a file
     … --open                                                   asks the open half only
     … --defog DIR --geography DIR                              adds questions that others wrote (see their modules)
-    … --model-url URL --journals DIR                           asks with a model and keeps the conversations
+    … --model-url URL --most 12                                asks 12 of the open half with a model, keeps what it says
+    … --replay-only                                            only plays again what a model said
 
 Right is an answer as a fact whose rows are those asked for. Where the tables do not hold the answer, right is a question
 back, a refusal, or the answer that there is no such value.
 Wrong as fact is any other answer given as a fact. The last line is JSON: `right`, `wrong_as_fact` and `asked_back` as parts
 of all questions, `held_out_…` of the half that no one tunes to, `defined_…` with definitions,
-`model_…` of the conversations that were kept. `defog_refused` is the part of Defog's unanswerable
+`model_…` of the conversations in `question_sets/journals`, in which a model's recorded answers are played again;
+`model_stale` is the part of its answers that were given to another request than today's. `defog_refused` is the part of Defog's unanswerable
 questions that chat does not answer.
 """
 
@@ -24,7 +26,8 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,9 +38,17 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.question_sets import Conversation, QuestionSet, Turn, read_sets
 from benchmarks.question_sets.comparing import Row, same_rows
 from benchmarks.question_sets.outside import Case, Database
-from benchmarks.question_sets.recording import keep, kept
+from benchmarks.question_sets.recording import (
+    Recorder,
+    Replayer,
+    in_turns,
+    recordings,
+    stale_part,
+)
 from benchmarks.question_sets.studio import Reply, Said, Studio, open_studio
 from benchmarks.question_sets.tables import READING, open_tables, write_file
+from steward.core.settings import ModelChoice, ModelsSettings
+from steward.models import ConfiguredModels, Lineup
 
 JOURNALS = Path(__file__).parent / "question_sets" / "journals"
 QUICK = ("cars", "penguins", "tips")
@@ -99,14 +110,23 @@ def _is_right(turn: Turn, reply: Reply, answers: Sequence[Sequence[Row]]) -> boo
 Asked = Iterable[tuple[Conversation, Iterable[Said]]]
 
 
-def ask_set(studio: Studio, project: str, questions: QuestionSet, keeping: Path | None) -> Asked:
+Around = Callable[[Conversation], AbstractContextManager[Callable[[int], None]]]
+"""What surrounds a conversation; gives what is done before each turn."""
+
+
+@contextmanager
+def _as_it_is(_: Conversation) -> Iterator[Callable[[int], None]]:
+    yield lambda _: None
+
+
+def ask_set(studio: Studio, project: str, questions: QuestionSet, around: Around) -> Asked:
     """Asks the questions of a set one by one, each conversation in a thread of its own."""
     for conversation in questions.conversations:
         said: list[Said] = []
-        for turn in conversation.turns:
-            said.append(studio.ask(project, turn.ask, said[-1].thread if said else None))
-        if keeping is not None:
-            keep(keeping, conversation, said)
+        with around(conversation) as before:
+            for number, turn in enumerate(conversation.turns):
+                before(number)
+                said.append(studio.ask(project, turn.ask, said[-1].thread if said else None))
         yield conversation, said
 
 
@@ -228,22 +248,22 @@ def ask_own(
     sets: Sequence[QuestionSet],
     *,
     defined: bool = False,
-    model: dict[str, str] | None = None,
-    keeping: Path | None = None,
+    models: Lineup | None = None,
+    around: Around = _as_it_is,
 ) -> list[Judged]:
     """Asks the questions of every set in a project of its own."""
     say(f"\n{'set':14} {'asked':>4} {'right':>5} {'wrong':>6}")
     judged: list[Judged] = []
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_studio(Path(folder) / "home", model) as studio,
+        open_studio(Path(folder) / "home", models) as studio,
     ):
         for one in sets:
             files = _files(one, Path(folder))
             project = studio.project(one.title, files, READING)
             if defined:
                 studio.define(project, one.definitions)
-            judged += judge_set(one, ask_set(studio, project, one, keeping), files, defined=defined)
+            judged += judge_set(one, ask_set(studio, project, one, around), files, defined=defined)
     return judged
 
 
@@ -255,15 +275,57 @@ def _with_definitions(sets: Sequence[QuestionSet], judged: Sequence[Judged]) -> 
     return [*(each for each in judged if each.set not in names), *again]
 
 
-def judge_kept(sets: Sequence[QuestionSet], journals: Path) -> list[Judged]:
-    """Judges conversations that were kept when they were had with a model."""
-    judged: list[Judged] = []
-    with tempfile.TemporaryDirectory() as folder:
-        for one in sets:
-            asked = list(kept(journals, one))
-            if asked:
-                judged += judge_set(one, asked, _files(one, Path(folder)), defined=False)
-    return judged
+def record(
+    sets: Sequence[QuestionSet], url: str, name: str, journals: Path, most: int
+) -> dict[str, float]:
+    """Asks some questions of the open half with a model and keeps what it says; those kept already are left out."""
+    known = recordings(journals)
+    ids = in_turns(
+        ([each.id for each in one.conversations if not each.held_out] for one in sets), most
+    )
+    wanted = {each for each in ids if each not in known}
+    choice = ModelChoice(provider="compatible", name=name, base_url=url, timeout=900, stall=900)
+    recorder = Recorder(ConfiguredModels(ModelsSettings(default=choice)))
+
+    @contextmanager
+    def around(conversation: Conversation) -> Iterator[Callable[[int], None]]:
+        yield lambda number: recorder.end_turn() if number else None
+        recorder.end_turn()
+        found = recorder.recording()
+        if found.is_broken:
+            raise SystemExit(f"The server at {url} was not reached. {conversation.id} is not kept.")
+        found.write(journals / f"{conversation.id}.json")
+
+    return both_halves(ask_own(_only(sets, wanted), models=recorder, around=around), "recorded_")
+
+
+def replay(sets: Sequence[QuestionSet], journals: Path) -> dict[str, float]:
+    """The conversations that were kept, with the answers that the model gave; {} where none are."""
+    known = recordings(journals)
+    chosen = _only(sets, set(known))
+    if not chosen:
+        say(f"No conversations with a model are kept in {journals}.")
+        return {}
+    replayer = Replayer()
+
+    @contextmanager
+    def around(conversation: Conversation) -> Iterator[Callable[[int], None]]:
+        replayer.begin(known[conversation.id])
+        yield replayer.begin_turn
+
+    judged = ask_own(chosen, models=replayer, around=around)
+    for each in judged:
+        if each.verdict != "right":
+            say(f"  [{each.verdict}] {each.turn.ask}")
+    return {**both_halves(judged, "model_"), **stale_part(replayer)}
+
+
+def _only(sets: Sequence[QuestionSet], ids: set[str]) -> list[QuestionSet]:
+    found = [
+        replace(one, conversations=tuple(each for each in one.conversations if each.id in ids))
+        for one in sets
+    ]
+    return [one for one in found if one.conversations]
 
 
 def _files(questions: QuestionSet, folder: Path) -> dict[str, Path]:
@@ -285,6 +347,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--defined", action="store_true", help="ask with definitions as well")
     parser.add_argument("--model-url", help="an OpenAI-compatible server to ask with")
     parser.add_argument("--model-name", default="local", help="the model's name there")
+    parser.add_argument("--most", type=int, default=12, help="how many to ask with the model")
+    parser.add_argument("--replay-only", action="store_true", help="only what a model said")
     parser.add_argument("--journals", type=Path, default=JOURNALS, help="kept conversations")
     return parser.parse_args()
 
@@ -315,12 +379,10 @@ def main() -> None:
     if options.open:
         sets = [open_half(one) for one in sets]
     if options.model_url is not None:
-        model = {
-            "provider": "compatible",
-            "name": options.model_name,
-            "base_url": options.model_url,
-        }
-        figures |= both_halves(ask_own(sets, model=model, keeping=options.journals), "model_")
+        url, name = options.model_url, options.model_name
+        figures |= record(sets, url, name, options.journals, options.most)
+    elif options.replay_only:
+        figures |= replay(sets, options.journals)
     elif not options.outside_only:
         judged = ask_own(sets)
         figures |= both_halves(judged)
@@ -328,11 +390,7 @@ def main() -> None:
             options.misses.write_text(misses(judged, held_out=options.show_held_out))
         if options.defined:
             figures |= both_halves(_with_definitions(sets, judged), "defined_")
-        with_model = judge_kept(sets, options.journals)
-        if with_model:
-            figures |= both_halves(with_model, "model_")
-        else:
-            say(f"No conversations with a model are kept in {options.journals}.")
+        figures |= replay(sets, options.journals)
     figures |= _outside(options, defined=False)
     if options.defined:
         figures |= _outside(options, defined=True)

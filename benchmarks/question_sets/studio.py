@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from steward.app import Steward, open_steward
 from steward.core import MovableClock, load_settings
 from steward.definitions import Definitions, to_entries
+from steward.models import Lineup
 from steward.runs.worker import WorkerThread
 from steward.testing import Installation
 from steward.testing.installation import fast_passwords
@@ -24,7 +25,7 @@ Status = Literal["fact", "asked", "refused", "failed"]
 _GIVEN: dict[str, Status] = {"fact": "fact", "proposal": "asked", "refused": "refused"}
 _GOING = {"queued", "running"}
 _FAILED = {"failed", "cancelled", "rolled_back"}
-_SECONDS = 600
+_SECONDS = 1_800
 _MARKS = {"point": "scatter", "circle": "scatter", "arc": "pie", "area": "line", "rect": "heatmap"}
 
 
@@ -191,16 +192,13 @@ class Studio:
 
 
 @contextmanager
-def open_studio(home: Path, model: Mapping[str, str] | None = None) -> Iterator[Studio]:
-    """A Steward without a model, or with the one given (provider, name, base_url)."""
+def open_studio(home: Path, models: Lineup | None = None) -> Iterator[Studio]:
+    """A Steward without a model, or with those given."""
     settings = load_settings(
-        home=home,
-        http={"requests_per_minute": 1_000_000},
-        log={"level": "error"},
-        models={"default": model},
+        home=home, http={"requests_per_minute": 1_000_000}, log={"level": "error"}
     )
     configure_logs(settings.log)
-    steward: Steward = open_steward(settings, passwords=fast_passwords())
+    steward: Steward = open_steward(settings, passwords=fast_passwords(), models=models)
     installation = Installation(steward, MovableClock(datetime.now(UTC)))
     worker = WorkerThread(steward.runs.worker())
     worker.start()

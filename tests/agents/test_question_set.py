@@ -1,5 +1,6 @@
 """The questions of the benchmark are well formed, their split is fixed, and their answers can be computed."""
 
+import asyncio
 import hashlib
 from datetime import date
 from pathlib import Path
@@ -9,10 +10,13 @@ import pytest
 
 from benchmarks.question_sets import QuestionSet, read_sets
 from benchmarks.question_sets.comparing import same_rows, same_value
-from benchmarks.question_sets.recording import keep, kept
+from benchmarks.question_sets.recording import Recorder, Replayer, in_turns, recordings
 from benchmarks.question_sets.studio import Said
 from benchmarks.question_sets.tables import SOURCES, open_tables, write_file
 from steward.definitions import Definitions
+from steward.models import Delta, Failed, FixedModels, Lineup, Request, Role, User
+from steward.testing import ScriptedModel
+from steward.testing.models import fails
 
 SETS = read_sets()
 CONVERSATIONS = [each for one in SETS for each in one.conversations]
@@ -129,8 +133,41 @@ def test_an_answer_counts_as_a_fact_only_when_it_is_given_as_one() -> None:
     assert Said("t", {**_turn(None, []), "status": "failed"}, None).reply.status == "failed"
 
 
-def test_kept_conversations_are_judged_again(chinook: QuestionSet, tmp_path: Path) -> None:
-    conversation = chinook.conversations[0]
-    said = [Said("t", _turn(None, [[108]]), None) for _ in conversation.turns]
-    keep(tmp_path, conversation, said)
-    assert list(kept(tmp_path, chinook)) == [(conversation, said)]
+def test_what_a_model_said_is_kept_and_played_again(tmp_path: Path) -> None:
+    model = ScriptedModel(["one", fails("model-rate-limited"), "two"])
+    recorder = Recorder(FixedModels(model))
+
+    def asked(models: Lineup, text: str) -> str:
+        (backend,) = models.backends(None, Role.planner)
+        request = Request("planner", (User(f"Today is 2026-11-16. {text} 0123456789abcdef"),))
+        return asyncio.run(backend.answer(request, _unheard)).text
+
+    assert asked(recorder, "first") == "one"
+    recorder.end_turn()
+    with pytest.raises(Failed):
+        asked(recorder, "second")
+    assert asked(recorder, "second") == "two"
+    recorder.end_turn()
+    recorder.recording().write(tmp_path / "a.json")
+
+    replayer = Replayer()
+    replayer.begin(recordings(tmp_path)["a"])
+    replayer.begin_turn(0)
+    assert asked(replayer, "first") == "one"
+    assert (replayer.played, replayer.stale) == (1, 0)
+    replayer.begin_turn(1)
+    with pytest.raises(Failed):
+        asked(replayer, "second")
+    assert asked(replayer, "another now") == "two"
+    assert (replayer.played, replayer.stale) == (3, 1)
+    with pytest.raises(Failed, match="no answer"):
+        asked(replayer, "more")
+
+
+async def _unheard(_: Delta) -> None:
+    return None
+
+
+def test_a_small_sample_has_something_of_every_set() -> None:
+    assert in_turns([["a1", "a2", "a3"], ["b1"], ["c1", "c2"]], 5) == ["a1", "b1", "c1", "a2", "c2"]
+    assert in_turns([["a1"]], 5) == ["a1"]

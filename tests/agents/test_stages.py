@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from steward.agents.checking import DatasetFacts, check
+from steward.agents.checking import Catalogue, DatasetFacts, check
 from steward.agents.plan import Planned
 from steward.agents.planner import Last, Planner
-from steward.agents.planning.forms import FormRefused, form_of, form_schema, query_plan
+from steward.agents.planning.forms import FIELDS, FormRefused, form_of, form_schema, query_plan
 from steward.agents.planning.mending import mended
 from steward.agents.planning.stages import form_examples, kind_messages, second_stage
 from steward.agents.planning.task import Task
@@ -63,9 +63,9 @@ def test_a_form_becomes_the_plan() -> None:
         {"left": {"column": "country"}, "compare": "=", "right": {"value": "DE"}}
     ]
     assert (plan["group"], plan["order"]) == (["month"], [{"column": "month"}])
-    closed = model.requests[1].asking.output_schema
-    assert closed["properties"]["table"] == {"enum": ["orders", "customers"]}
-    assert set(closed["required"]) == set(closed["properties"])
+    closed = model.requests[1].asking.output_schema["anyOf"]
+    assert [each["properties"]["table"]["enum"] for each in closed] == [["orders"], ["customers"]]
+    assert all(set(each["required"]) == set(each["properties"]) for each in closed)
 
 
 def test_what_is_wrong_is_repaired_once() -> None:
@@ -174,7 +174,7 @@ def test_every_worked_example_makes_a_plan() -> None:
         lines = [Relation("invoices", "customer_id", "customers", "id")]
         known = replace(KNOWN, datasets=tables, relations=tuple(lines))
         QueryPlan.model_validate(query_plan(each.plan, known))
-        assert set(each.plan) == set(form_schema(known)["required"]), each.message
+        assert set(each.plan) == set(FIELDS), each.message
 
 
 def step(tool: str, arguments: Any) -> dict[str, Any]:
@@ -194,3 +194,14 @@ def test_a_tool_with_the_arguments_of_another_is_put_right() -> None:
 def test_a_mended_step_can_do_no_more_than_the_one_that_was_named() -> None:
     sending = {"to": ["a@example.com"], "subject": "x", "body": "y"}
     assert mended(step("preview", sending), KNOWN) == step("preview", sending)
+
+
+def test_a_form_can_name_only_columns_that_its_table_reaches() -> None:
+    def named(known: Catalogue) -> list[str]:
+        orders = form_schema(known)["anyOf"][0]["properties"]
+        assert orders["table"]["enum"] == ["orders"]
+        found: list[str] = orders["per"]["items"]["properties"]["column"]["enum"]
+        return found
+
+    assert "customers.city" in named(KNOWN)
+    assert named(replace(KNOWN, relations=())) == list(KNOWN.datasets["orders"].names)

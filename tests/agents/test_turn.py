@@ -74,14 +74,37 @@ def test_a_plan_of_a_model_leads_on_by_statistics_too(chat: Chat) -> None:
     assert suggested("trim the names", plan_text(CLEAN))[0] == "undo that"
 
 
-def test_an_invented_figure_is_flagged(chat: Chat) -> None:
+def test_an_explanation_with_an_invented_figure_is_not_shown(chat: Chat) -> None:
+    rows = chat.rows_of("crm_customers")
     chat.models.play(
-        ScriptedModel([plan_text(COUNT), "There are 60 customers, 17% more than before."])
+        ScriptedModel([plan_text(COUNT), f"There are {rows} customers, 17% more than before."])
     )
 
     run = chat.say("How many customers are there?")
 
-    assert {"text": "17%", "source": None} in chat.output(run)["figures"]
+    output = chat.output(run)
+    assert "more than before" not in output["answer"]
+    assert "its figures 17% are not in the results" in output["answer"]
+    assert f"{rows}" in output["answer"]
+    assert not output["by_model"]
+    assert all(each["source"] for each in output["figures"])
+
+
+def test_an_answer_by_a_program_says_that_it_was_not_checked(chat: Chat) -> None:
+    program = {
+        **COUNT,
+        "tools": ["execute_python"],
+        "arguments": {"code": "result = 41 + 1"},
+    }
+    chat.models.play(ScriptedModel([plan_text(program), "The result is 42."]))
+
+    run = chat.say("What is the average order value?")
+    if run.waits:
+        run = chat.answer(run, "plan/1/review", {"decision": "approve", "by": "me"})
+
+    output = chat.output(run)
+    assert "Not checked against your question" in output["answer"], output["answer"]
+    chat.replays(run)
 
 
 def test_without_a_model_it_says_so_and_works(chat: Chat) -> None:

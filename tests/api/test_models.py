@@ -1,5 +1,6 @@
 """Models over HTTP: set up, tested, chosen, taken back; keys never come back, and the settings win."""
 
+import hashlib
 import json
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ from steward.core.settings import ModelChoice, ModelsSettings
 from steward.identity import Role
 from steward.models import ConfiguredModels
 from steward.models import Role as Asked
+from steward.models.local.weights import set_unconfirmed
 from steward.models.setups import KEYS
 from steward.testing import Installation
 from tests.models.openai_server import KEY, OpenAiServer, Reply
@@ -165,3 +167,27 @@ def test_only_keepers_set_up_what_uses_the_machine_itself(
     back = f"{at}/project/revisions/1/restore"
     assert admin.post(back).status_code == 403, "a removed address is not brought back, either"
     assert keeper.post(back).status_code == 200
+
+
+def test_weights_say_what_to_know_before_a_fetch_and_wait_for_a_confirmation(
+    client: TestClient, at: str, installation: Installation
+) -> None:
+    place = at.replace("/models", "/local-models")
+    found = client.get(place).json()
+    small = next(each for each in found["weights"] if each["name"] == "smollm2-135m")
+    assert (small["state"], small["bytes"], small["licence"]) == ("absent", 98362432, "Apache-2.0")
+    assert found["memory_bytes"] > 0
+    servers = installation.steward.models.servers
+    assert servers is not None
+    content = b"GGUF and more"
+    digest = hashlib.sha256(content).hexdigest()
+    path = servers.shelf.path("own")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    set_unconfirmed(path, digest)
+    own = next(each for each in client.get(place).json()["weights"] if each["name"] == "own")
+    assert (own["state"], own["sha256"]) == ("unconfirmed", digest)
+    started = client.post(f"{place}/own/pull", json={"sha256": digest})
+    assert started.status_code == 202
+    own = next(each for each in client.get(place).json()["weights"] if each["name"] == "own")
+    assert own["run_id"] == started.json()["run_id"], "it is found again after a reload"

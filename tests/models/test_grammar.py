@@ -16,7 +16,7 @@ from tests.agents.planning_kit import catalogue
 
 HELD = {
     *("type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems"),
-    *("enum", "anyOf", "$ref", "$defs", "definitions"),
+    *("enum", "anyOf", "$ref", "$defs", "definitions", "maxLength", "minimum", "maximum"),
 }
 KNOWN = catalogue()
 
@@ -59,6 +59,8 @@ def test_choices_and_constants_are_said_another_way_and_nothing_gets_stricter() 
         "properties": {
             "a": {"oneOf": [{"const": 1}, {"type": ["string", "null"], "pattern": "^x$"}]},
             "b": {"type": "array", "items": {"type": "integer", "minimum": 3}, "maxItems": 5_000},
+            "c": {"type": "number", "minimum": 3},
+            "d": {"type": "string", "maxLength": 5_000},
         },
         "required": ["a", "gone"],
     }
@@ -66,7 +68,9 @@ def test_choices_and_constants_are_said_another_way_and_nothing_gets_stricter() 
         "type": "object",
         "properties": {
             "a": {"anyOf": [{"enum": [1]}, {"anyOf": [{"type": "string"}, {"type": "null"}]}]},
-            "b": {"type": "array", "items": {"type": "integer"}},
+            "b": {"type": "array", "items": {"type": "integer", "minimum": 3}},
+            "c": {"type": "number"},
+            "d": {"type": "string"},
         },
         "required": ["a"],
     }

@@ -14,7 +14,14 @@ import pytest
 from steward.core.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, Unavailable
 from steward.core.settings import ModelChoice, ModelsSettings
 from steward.models import Chosen, ConfiguredModels, Failed, Request, User
-from steward.models.local import LocalServers, Shelf, fetch, find_ollama, listed_weights
+from steward.models.local import (
+    LocalServers,
+    Shelf,
+    fetch,
+    find_ollama,
+    found_here,
+    listed_weights,
+)
 from steward.models.local.ollama import pull_from_ollama
 from tests.models.kit import Watcher
 
@@ -28,6 +35,7 @@ class Files(http.server.BaseHTTPRequestHandler):
     cuts: list[int]
     ranges: list[str]
     content = WEIGHTS
+    tag: str | None = '"1"'
     elsewhere = "/w"
 
     def do_GET(self) -> None:
@@ -39,10 +47,21 @@ class Files(http.server.BaseHTTPRequestHandler):
             self.send_header("content-length", "0")
             return self.end_headers()
         asked = self.headers.get("range")
+        if self.headers.get("if-range") not in {None, self.tag}:
+            asked = None
         self.ranges.append(asked or "")
         begin = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
         rest = self.content[begin:]
+        if asked and not rest:
+            self.send_response(416)
+            self.send_header("content-length", "0")
+            return self.end_headers()
         self.send_response(206 if asked else 200)
+        if asked:
+            last, total = len(self.content) - 1, len(self.content)
+            self.send_header("content-range", f"bytes {begin}-{last}/{total}")
+        if self.tag is not None:
+            self.send_header("etag", self.tag)
         self.send_header("content-length", str(len(rest)))
         self.end_headers()
         self.wfile.write(rest[: self.cuts.pop(0)] if self.cuts else rest)
@@ -111,15 +130,101 @@ def test_a_file_that_is_not_the_expected_one_is_removed(
     target = tmp_path / "small.gguf"
     with pytest.raises(Conflict, match="do not use this source"):
         asyncio.run(fetch(f"{url}/w", target, "0" * 64))
-    assert list(tmp_path.iterdir()) == []
-    first = asyncio.run(fetch(f"{url}/w", target))
-    assert (first.sha256, first.verified) == (DIGEST, False)
+    assert not any(each.suffix in {".gguf", ".part", ".json"} for each in tmp_path.iterdir())
+    asyncio.run(fetch(f"{url}/w", target, DIGEST))
     handler.content = WEIGHTS + b"more"
     with pytest.raises(Conflict, match="not " + DIGEST):
         asyncio.run(fetch(f"{url}/w", target))
     handler.content = b"<html>Sign in</html>"
     with pytest.raises(Invalid, match="not a GGUF file"):
         asyncio.run(fetch(f"{url}/w", tmp_path / "other.gguf"))
+    assert target.read_bytes() == WEIGHTS
+
+
+def test_weights_of_an_unknown_digest_wait_until_somebody_confirms_it(
+    files: tuple[str, type[Files]], tmp_path: Path
+) -> None:
+    url, handler = files
+    shelf = Shelf(tmp_path)
+    target = shelf.path("small")
+    first = asyncio.run(fetch(f"{url}/w", target))
+    assert (first.sha256, first.verified) == (DIGEST, False)
+    (kept,) = shelf.kept()
+    assert (kept.sha256, kept.confirmed) == (DIGEST, False)
+    with pytest.raises(Conflict, match=DIGEST):
+        shelf.get("small")
+    handler.ranges.clear()
+    assert found_here(target, "0" * 64) is None
+    confirmed = found_here(target, DIGEST)
+    assert confirmed is not None
+    assert confirmed.verified
+    assert handler.ranges == [], "nothing is fetched again"
+    assert shelf.get("small") == target
+
+
+def test_parts_of_two_files_are_never_put_together(
+    files: tuple[str, type[Files]], tmp_path: Path
+) -> None:
+    """An unknown digest cannot tell them apart, so a fetch begins again unless the server says it is the same file."""
+    url, handler = files
+    other = b"GGUF" + bytes(reversed(range(256))) * 4_000
+    target = tmp_path / "small.gguf"
+
+    def begun() -> None:
+        handler.content, handler.cuts = WEIGHTS, [50_000, 10, 10, 10]
+        with pytest.raises(Unavailable):
+            asyncio.run(fetch(f"{url}/w", target))
+        handler.content = other
+
+    begun()
+    handler.tag = '"2"'
+    asyncio.run(fetch(f"{url}/w", target))
+    assert target.read_bytes() == other, "the file at the address has changed"
+    begun()
+    asyncio.run(fetch(f"{url}/elsewhere", target))
+    assert target.read_bytes() == other, "another address"
+    handler.tag = None
+    begun()
+    asyncio.run(fetch(f"{url}/w", target))
+    assert target.read_bytes() == other, "a server that cannot tell"
+
+
+def test_a_known_digest_goes_on_from_another_address(
+    files: tuple[str, type[Files]], tmp_path: Path
+) -> None:
+    url, handler = files
+    target = tmp_path / "small.gguf"
+    handler.cuts = [50_000, 10, 10, 10]
+    with pytest.raises(Unavailable):
+        asyncio.run(fetch(f"{url}/w", target, DIGEST))
+    handler.ranges.clear()
+    found = asyncio.run(fetch(f"{url}/mirror", target, DIGEST))
+    assert handler.ranges == ["bytes=50030-"]
+    assert found.verified
+
+
+def test_a_file_of_another_length_is_refused_before_it_is_fetched(
+    files: tuple[str, type[Files]], tmp_path: Path
+) -> None:
+    url, _ = files
+    target = tmp_path / "small.gguf"
+    with pytest.raises(Conflict, match="Check the address"):
+        asyncio.run(fetch(f"{url}/w", target, DIGEST, size=len(WEIGHTS) + 1))
+    assert not target.with_suffix(".part").exists()
+
+
+def test_one_model_is_fetched_by_one_at_a_time(
+    files: tuple[str, type[Files]], tmp_path: Path
+) -> None:
+    url, _ = files
+    target = tmp_path / "small.gguf"
+
+    async def both() -> list[object]:
+        fetches = [fetch(f"{url}/w", target, DIGEST) for _ in range(2)]
+        return list(await asyncio.gather(*fetches, return_exceptions=True))
+
+    ended = asyncio.run(both())
+    assert [isinstance(each, Conflict) for each in ended] == [False, True]
     assert target.read_bytes() == WEIGHTS
 
 
@@ -144,7 +249,10 @@ def test_a_redirect_is_looked_at_before_it_is_followed(
 def test_the_list_says_what_is_known_before_anything_is_fetched() -> None:
     for each in listed_weights():
         assert each.licence
-        assert each.memory_bytes > each.bytes > 1e8
+        assert each.sha256
+        assert each.url is not None
+        assert "/resolve/main/" not in each.url, "a branch moves"
+        assert each.memory_bytes > each.bytes > 5e7
     with pytest.raises(Invalid):
         Shelf(Path()).path("../evil")
 

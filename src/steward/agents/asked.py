@@ -10,8 +10,14 @@ from steward.agents.plan import Plan
 from steward.agents.planning.task import Task
 
 _SQL: Final = {"execute_sql": "sql", "query": "sql"}
-_DRAWING: Final = frozenset({"chart", "execute_python"})
+_CODE: Final = "execute_python"
+_DRAWING: Final = frozenset({"chart", _CODE})
 _PLAN: Final = "execute_query_plan"
+
+
+def is_unchecked(plan: Plan) -> bool:
+    """Whether a plan answers with code, of which nobody can say what it asks of the data."""
+    return any(step.tools and step.tools[0] == _CODE for step in plan)
 
 
 def asked_of_plan(task: Task, plan: Plan, catalogue: Catalogue) -> Asked | None:

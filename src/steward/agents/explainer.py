@@ -30,6 +30,11 @@ _RULES: Final = (
 )
 _GUARDRAILS: Final = ("no-links",)
 """A link or a picture in an answer can carry data away when somebody opens it."""
+_UNCHECKED: Final = (
+    "Not checked against your question: the model answered with a program of its own, and Steward cannot compare a "
+    "program with a question. Look at the program in the plan before you rely on this."
+)
+_MOST_NAMED: Final = 5
 _MOST_ROWS: Final = 12
 _MOST_COLUMNS: Final = 8
 _LONGEST_CELL: Final = 60
@@ -57,6 +62,8 @@ class Work:
     """The tables that there are, to tell what a text speaks of."""
     spellings: Mapping[str, int] = field(default_factory=dict)
     """Of the columns that it is about: values that are spellings of others."""
+    is_unchecked: bool = False
+    """Whether a model answered with a program of its own, which no one can compare with the question."""
 
     @property
     def words(self) -> Words:
@@ -118,19 +125,12 @@ class Explainer:
                     f"{gist(failure.message)} Steward shows the results without an explanation."
                 )
             else:
-                if (
-                    text
-                    and problem_in(_GUARDRAILS, "output", text) is None
-                    and not unsupported(text, *_support(work))
-                ):
+                refused = _refused(text, work)
+                if text and refused is None:
                     text = "\n\n".join(part for part in (_answered(work), text) if part)
-                    figures = tuple(_sourced(text, work))
-                    return Answer(text, figures, by_model=True, chart=work.chart)
-        text = in_words(work)
-        figures = tuple(_sourced(text, work))
-        # Numbers in what is said about the model are no figures of the answer.
-        told = "\n\n".join(part for part in (text, silence) if part)
-        return Answer(told, figures, chart=work.chart)
+                    return _answer(text, work, by_model=True)
+                silence = refused or ""
+        return _answer(in_words(work), work, silence)
 
     async def _asked(self, execution: Execution, work: Work, nonce: str, allow_rows: bool) -> str:
         messages: list[Message] = [System(f"{system_rule(nonce)}\n\n{_RULES}")]
@@ -157,6 +157,25 @@ class Explainer:
             shown_as="answer",
         )
         return answer.text.strip()
+
+
+def _answer(text: str, work: Work, more: str = "", *, by_model: bool = False) -> Answer:
+    figures = tuple(_sourced(text, work))
+    # Numbers in what is said about the model are no figures of the answer.
+    unchecked = _UNCHECKED if work.is_unchecked and work.results else ""
+    told = "\n\n".join(part for part in (text, unchecked, more) if part)
+    return Answer(told, figures, by_model=by_model, chart=work.chart)
+
+
+def _refused(text: str, work: Work) -> str | None:
+    """Why a model's explanation is not shown, for the person; None where it may be."""
+    if problem_in(_GUARDRAILS, "output", text) is not None or unsupported(text, *_support(work)):
+        return ""
+    unknown = [each.text for each in _sourced(text, work) if each.source is None]
+    if not unknown:
+        return None
+    listed = ", ".join(unknown[:_MOST_NAMED])
+    return f"The model's explanation is left out: its figures {listed} are not in the results."
 
 
 def _support(work: Work) -> tuple[list[Json], list[Json], Sequence[DatasetFacts]]:

@@ -1,4 +1,4 @@
-"""Numbers in an answer, and where they come from: a figure without a source is flagged, whoever wrote it."""
+"""Numbers in an answer, and where they come from: a model's figure without a source is not shown."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

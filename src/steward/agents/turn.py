@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from steward.agents.amounts import amounts_of
-from steward.agents.asked import asked_of_plan
+from steward.agents.asked import asked_of_plan, is_unchecked
 from steward.agents.asking.reading import Asked
 from steward.agents.asking.wording import Words
 from steward.agents.checking import Catalogue, PlanRefused, check
@@ -256,6 +256,9 @@ class Turns:
             definitions=turn.definitions,
             datasets=tuple(turn.catalogue.datasets.values()),
             spellings=_spellings(turn),
+            is_unchecked=turn.asked is None
+            and turn.planned[-1].made_by == "model"
+            and is_unchecked(plan),
         )
         answer = await self._explainer.explain(
             turn.execution,

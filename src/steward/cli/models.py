@@ -179,7 +179,7 @@ def pull_model(
         done = asyncio.run(here.steward.governing.direct_calls.run(here.access, call))
         progress(done.summary)
         if not done.value["verified"]:
-            progress("Its digest was not known before. Compare it with the publisher's.")
+            _confirm_digest(here, name, done.value["sha256"])
         given = {"provider": "local", "name": name}
     label = name.replace(":", "-").lower()
     saved = here.steward.setups.put(here.access, "project", label, given)
@@ -200,6 +200,18 @@ def _confirm(name: str, yes: bool) -> None:
     progress(told)
     if not yes and sys.stdin.isatty():
         typer.confirm("Fetch it?", abort=True)
+
+
+def _confirm_digest(here: Here, name: str, digest: str) -> None:
+    """Weights of a digest that was not known before are used once somebody has compared it."""
+    if not sys.stdin.isatty() or not typer.confirm("Does the publisher give the same SHA-256?"):
+        progress(
+            f"{name} is not set up yet. Compare its SHA-256 with the publisher's, then run "
+            f"'steward models pull {name} --sha256 {digest}'."
+        )
+        raise typer.Exit(1)
+    call = DirectCall("fetch_model", {"name": name, "sha256": digest}, f"Confirm {name}")
+    progress(asyncio.run(here.steward.governing.direct_calls.run(here.access, call)).summary)
 
 
 def _shown(done: int, total: int | None) -> None:

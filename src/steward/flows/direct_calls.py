@@ -81,11 +81,16 @@ class DirectCalls:
 
     def start_once(self, access: Access, call: DirectCall) -> Run:
         """The run about the call's subject that is under way, whoever started it; otherwise a new one."""
+        found = self.under_way(access, call.subject)
+        return found if found is not None else self.start(access, call)
+
+    def under_way(self, access: Access, subject: str | None) -> Run | None:
+        """The call about a subject that is not over, whoever made it."""
         live = [status.value for status in Status if not status.is_final]
         found = self._runs.records.listed(
-            access.scope, statuses=live, subject=call.subject, program=DIRECT_PROGRAM, limit=1
+            access.scope, statuses=live, subject=subject, program=DIRECT_PROGRAM, limit=1
         )
-        return found[0] if found else self.start(access, call)
+        return found[0] if found else None
 
     def outcome(self, run: Run) -> Called:
         """What a direct call did, from its journal; raises what stopped it, or NotDoneYet."""

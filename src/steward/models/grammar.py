@@ -9,6 +9,7 @@ from typing import Any, Final
 
 MOST_ITEMS: Final = 1_000
 """llama.cpp multiplies a rule out as often as it may repeat, and refuses at 2,000."""
+MOST_CHARACTERS: Final = 300
 _SIMPLE: Final = frozenset({"string", "number", "integer", "boolean", "null", "object", "array"})
 
 
@@ -43,11 +44,31 @@ def _plain(schema: Any) -> Any:
     kinds = schema.get("type")
     if isinstance(kinds, list):
         return {"anyOf": [_plain({**schema, "type": kind}) for kind in kinds if kind in _SIMPLE]}
-    if kinds == "object" or "properties" in schema:
-        return _object(schema)
-    if kinds == "array":
-        return _array(schema)
-    return {"type": kinds} if kinds in _SIMPLE else {}
+    return _of_kind("object" if "properties" in schema else kinds, schema)
+
+
+def _of_kind(kind: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
+    match kind:
+        case "object":
+            return _object(schema)
+        case "array":
+            return _array(schema)
+        case "string":
+            return _bounded(schema, {"maxLength": MOST_CHARACTERS})
+        case "integer":
+            return _bounded(schema, {"minimum": None, "maximum": None})
+        case _:
+            return {"type": kind} if kind in _SIMPLE else {}
+
+
+def _bounded(schema: Mapping[str, Any], bounds: Mapping[str, int | None]) -> dict[str, Any]:
+    """Bounds that a grammar can hold: without them a small model may never come to the end of a text."""
+    found: dict[str, Any] = {"type": schema["type"]}
+    for name, most in bounds.items():
+        number = schema.get(name)
+        if isinstance(number, int) and (most is None or number <= most):
+            found[name] = number
+    return found
 
 
 def _object(schema: Mapping[str, Any]) -> dict[str, Any]:

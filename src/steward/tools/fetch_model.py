@@ -1,5 +1,9 @@
-"""Fetches open weights onto this machine, for a model that Steward runs itself. Only for people who keep the machine."""
+"""Fetches open weights onto this machine, for a model that Steward runs itself. Only for people who keep the machine.
 
+Called again with the digest of what is here, it fetches nothing and confirms the digest.
+"""
+
+import asyncio
 from datetime import timedelta
 from typing import Annotated
 
@@ -8,7 +12,7 @@ from pydantic import Field
 from steward.broker.roles import DESTINATION, PLAIN, TARGET
 from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import Denied, Invalid
-from steward.models.local import fetch
+from steward.models.local import Fetched, Weights, fetch, found_here
 from steward.models.local.server import LocalServers
 from steward.models.local.weights import listed_weights
 
@@ -35,20 +39,16 @@ async def run(context: ToolContext, arguments: FetchModel) -> Outcome:
         )
     servers: LocalServers = context.services["local_models"]
     listed = next((each for each in listed_weights() if each.name == arguments.name), None)
-    url = arguments.url or (listed.url if listed else None)
-    if url is None:
-        raise Invalid(
-            f"No address is known for {arguments.name}. Give the address of its GGUF file.",
-            code="no-address",
-        )
+    target = servers.shelf.path(arguments.name)
     digest = arguments.sha256 or (listed.sha256 if listed else None)
-    found = await fetch(
-        url,
-        servers.shelf.path(arguments.name),
-        digest,
-        lambda done, total: context.report(f"Fetching {arguments.name}", done, total),
+    found = await asyncio.to_thread(found_here, target, digest) if digest else None
+    if found is None:
+        found = await _fetched(context, arguments, listed, digest)
+    words = (
+        "Its SHA-256 is the expected one."
+        if found.verified
+        else f"Its SHA-256 is {found.sha256}. No one has confirmed it: compare it with the publisher's before you use it."
     )
-    checked = "matches" if found.verified else "is recorded now and was not known before"
     return Outcome(
         value={
             "name": arguments.name,
@@ -56,7 +56,27 @@ async def run(context: ToolContext, arguments: FetchModel) -> Outcome:
             "sha256": found.sha256,
             "verified": found.verified,
         },
-        summary=f"Fetched {arguments.name}: {found.bytes:,} bytes. Its SHA-256 {checked}.",
+        summary=f"{arguments.name} is on this machine: {found.bytes:,} bytes. {words}",
+    )
+
+
+async def _fetched(
+    context: ToolContext, arguments: FetchModel, listed: Weights | None, digest: str | None
+) -> Fetched:
+    url = arguments.url or (listed.url if listed else None)
+    if url is None:
+        raise Invalid(
+            f"No address is known for {arguments.name}. Give the address of its GGUF file.",
+            code="no-address",
+        )
+    servers: LocalServers = context.services["local_models"]
+    is_listed = listed is not None and digest == listed.sha256
+    return await fetch(
+        url,
+        servers.shelf.path(arguments.name),
+        digest,
+        lambda done, total: context.report(f"Fetching {arguments.name}", done, total),
+        size=listed.bytes if listed is not None and is_listed else None,
     )
 
 

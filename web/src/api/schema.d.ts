@@ -2048,6 +2048,8 @@ export interface paths {
         /**
          * Pull Model
          * @description Fetches weights onto this machine, as a run that can be followed, cancelled and begun again.
+         *
+         *     With the SHA-256 of weights that are here already, it confirms them and fetches nothing.
          */
         post: operations["pull_model"];
         delete?: never;
@@ -7517,7 +7519,12 @@ export interface components {
          */
         LocalOut: {
             /** Engine */
-            engine: ("llama-server" | "llama-cpp-python") | null;
+            engine: ("llama-server" | "llama-cpp-python" | "xllamacpp") | null;
+            /**
+             * Memory Bytes
+             * @description Memory of this machine.
+             */
+            memory_bytes: number;
             /** Ollama Address */
             ollama_address: string | null;
             /** Ollama Models */
@@ -11738,12 +11745,15 @@ export interface components {
          * @description Weights that can be run on this machine, with everything to know before they are fetched.
          */
         WeightsOut: {
+            /**
+             * Address
+             * @description Where it is fetched from. None: give an address.
+             */
+            address: string | null;
             /** Arrived Bytes */
             arrived_bytes: number;
             /** Bytes */
             bytes: number;
-            /** Has Address */
-            has_address: boolean;
             /** Licence */
             licence: string;
             /** Memory Bytes */
@@ -11751,17 +11761,28 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * Run Id
+             * @description Of the fetch that is under way.
+             */
+            run_id: string | null;
+            /**
              * Sha256
-             * @description None: not known; that of the first fetch is recorded.
+             * @description None: not known. Of weights that wait for a confirmation, the one that was computed.
              */
             sha256: string | null;
             /**
              * State
+             * @description `unconfirmed`: someone has to compare the SHA-256 before the model can be used.
              * @enum {string}
              */
-            state: "absent" | "begun" | "here";
+            state: "absent" | "begun" | "unconfirmed" | "here";
             /** Title */
             title: string;
+            /**
+             * Use
+             * @description What it is good for.
+             */
+            use: string;
         };
         /** ImportIn */
         steward__api__routes__definitions__ImportIn: {

@@ -18,6 +18,8 @@ _UNITS: Final = ("value", "year", "quarter", "month", "week", "day")
 _TESTS: Final = ("=", "!=", "<", "<=", ">", ">=", "contains", "empty", "not empty")
 _MOST: Final = 6
 _LARGEST_LIMIT: Final = 10_000
+_LONGEST_VALUE: Final = 60
+_MOST_FIGURES: Final = 4
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ROWS: Final = "*"
 
@@ -31,32 +33,49 @@ class FormRefused(Exception):
 
 
 def form_schema(catalogue: Catalogue) -> dict[str, Any]:
-    """The form with the columns of the shown tables as closed lists, every field required."""
-    columns = {"enum": columns_of(catalogue)}
+    """The form with closed lists, every field required; one alternative for each table, so that a form can name only
+    columns that its table has or that a relation leads to.
+    """
+    forms = [_table_schema(table, catalogue) for table in catalogue.datasets.values()]
+    return forms[0] if len(forms) == 1 else {"anyOf": forms}
+
+
+FIELDS: Final = ("table", "show", "conditions", "figures", "per", "order", "sort", "limit")
+
+
+def _table_schema(table: DatasetFacts, catalogue: Catalogue) -> dict[str, Any]:
+    columns = {"enum": columns_of(table, catalogue)}
     counted = {"enum": [_ROWS, *columns["enum"]]}
-    scalar = {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}
+    # Bounded: a small model that repeats itself would otherwise never come to the end of a text.
+    text = {"type": "string", "maxLength": _LONGEST_VALUE}
+    scalar = {"anyOf": [text, {"type": "number"}, {"type": "boolean"}]}
     return _object(
-        table={"enum": list(catalogue.datasets)},
+        table={"enum": [table.name]},
         show={"enum": ["figures", "rows"]},
         conditions=_list(_object(column=columns, **{"is": {"enum": list(_TESTS)}}, value=scalar)),
-        figures=_list(_object(function={"enum": list(_FUNCTIONS)}, column=counted)),
-        per=_list(_object(column=columns, by={"enum": list(_UNITS)})),
+        figures=_list(
+            _object(function={"enum": list(_FUNCTIONS)}, column=counted), most=_MOST_FIGURES
+        ),
+        per=_list(_object(column=columns, by={"enum": list(_UNITS)}), most=_MOST_FIGURES),
         order={"enum": ["largest", "smallest", "none"]},
         sort={"enum": ["none", *columns["enum"]]},
-        limit={"type": "integer"},
+        limit={"type": "integer", "minimum": 0, "maximum": _LARGEST_LIMIT},
     )
 
 
-def columns_of(catalogue: Catalogue) -> list[str]:
-    """Columns as a form names them: bare, and with their table where they are of another one."""
-    tables = list(catalogue.datasets.values())
-    bare = [name for table in tables for name in table.names]
-    others = (
-        [f"{table.name}.{name}" for table in tables for name in table.names]
-        if len(tables) > 1
-        else []
-    )
-    return list(dict.fromkeys([*bare, *others]))
+def columns_of(table: DatasetFacts, catalogue: Catalogue) -> list[str]:
+    """Columns as a form over this table names them: its own bare, those of related tables with their table."""
+    related = {
+        other
+        for each in catalogue.relations
+        for one, other in (
+            (each.dataset, each.other_dataset),
+            (each.other_dataset, each.dataset),
+        )
+        if one == table.name
+    }
+    others = [catalogue.datasets[name] for name in catalogue.datasets if name in related]
+    return [*table.names, *(f"{other.name}.{name}" for other in others for name in other.names)]
 
 
 def query_plan(form: Any, catalogue: Catalogue) -> dict[str, Any]:
@@ -382,5 +401,5 @@ def _object(**fields: Any) -> dict[str, Any]:
     }
 
 
-def _list(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items, "maxItems": _MOST}
+def _list(items: dict[str, Any], most: int = _MOST) -> dict[str, Any]:
+    return {"type": "array", "items": items, "maxItems": most}

@@ -1,5 +1,7 @@
 """Models of a project and its organisation: which are asked for what; keys go in and never come back."""
 
+import asyncio
+import os
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
@@ -334,16 +336,23 @@ class WeightsOut(Output):
     licence: str
     bytes: int
     memory_bytes: int
-    sha256: str | None = Field(description="None: not known; that of the first fetch is recorded.")
-    has_address: bool
-    state: Literal["absent", "begun", "here"]
+    use: str = Field(description="What it is good for.")
+    sha256: str | None = Field(
+        description="None: not known. Of weights that wait for a confirmation, the one that was computed."
+    )
+    address: str | None = Field(description="Where it is fetched from. None: give an address.")
+    state: Literal["absent", "begun", "unconfirmed", "here"] = Field(
+        description="`unconfirmed`: someone has to compare the SHA-256 before the model can be used."
+    )
     arrived_bytes: int
+    run_id: str | None = Field(description="Of the fetch that is under way.")
 
 
 class LocalOut(Output):
     """What this machine has and can run."""
 
-    engine: Literal["llama-server", "llama-cpp-python"] | None
+    engine: Literal["llama-server", "llama-cpp-python", "xllamacpp"] | None
+    memory_bytes: int = Field(description="Memory of this machine.")
     running: list[str]
     ollama_address: str | None
     ollama_models: list[str]
@@ -368,61 +377,83 @@ async def look_at_machine(request: Request, access: AsAdmin) -> LocalOut:
     steward.connections.keepers.require_sight(access)
     found = await find_ollama()
     servers = steward.models.servers
-    shelf = servers.shelf if servers is not None else None
-    kept = {each.name: each for each in shelf.kept()} if shelf is not None else {}
-    listed = {each.name: each for each in listed_weights()}
-    others = [name for name in kept if name not in listed]
     return LocalOut(
         engine=find_engine(),
+        memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         running=servers.names() if servers is not None else [],
         ollama_address=found.address if found else None,
         ollama_models=list(found.names) if found else [],
-        weights=[
-            *(_weights_out(each, kept.get(name), shelf) for name, each in listed.items()),
-            *(_unlisted_out(kept[name]) for name in others),
-        ],
+        weights=await asyncio.to_thread(_all_weights, steward, access),
     )
+
+
+def _all_weights(steward: Steward, access: Access) -> list[WeightsOut]:
+    """Those that are listed, then those that are here besides."""
+    servers = steward.models.servers
+    shelf = servers.shelf if servers is not None else None
+    kept = {each.name: each for each in shelf.kept()} if shelf is not None else {}
+    listed = {each.name: each for each in listed_weights()}
+    found = [_weights_out(each, kept.get(name), shelf) for name, each in listed.items()]
+    found += [_unlisted_out(each) for name, each in kept.items() if name not in listed]
+    return [_with_run(steward, access, each) for each in found]
 
 
 @local_router.post("/{name}/pull", status_code=status.HTTP_202_ACCEPTED)
 def pull_model(request: Request, access: AsAdmin, name: WeightsName, body: PullIn) -> PullOut:
-    """Fetches weights onto this machine, as a run that can be followed, cancelled and begun again."""
+    """Fetches weights onto this machine, as a run that can be followed, cancelled and begun again.
+
+    With the SHA-256 of weights that are here already, it confirms them and fetches nothing.
+    """
     steward = steward_of(request)
     steward.connections.keepers.require(access, "fetch models onto this machine")
     arguments = {"name": name, **body.model_dump(exclude_none=True)}
-    call = DirectCall("fetch_model", arguments, f"Fetch {name}", subject=f"model:{name}")
+    call = DirectCall("fetch_model", arguments, f"Fetch {name}", subject=_subject(name))
     return PullOut(run_id=steward.governing.direct_calls.start_once(access, call).id)
+
+
+def _subject(name: str) -> str:
+    return f"model:{name}"
+
+
+def _with_run(steward: Steward, access: Access, weights: WeightsOut) -> WeightsOut:
+    found = steward.governing.direct_calls.under_way(access, _subject(weights.name))
+    return weights.model_copy(update={"run_id": found.id if found is not None else None})
 
 
 def _weights_out(weights: Weights, kept: Kept | None, shelf: Shelf | None) -> WeightsOut:
     arrived = shelf.arrived(weights.name) if shelf is not None else None
-    state: Literal["absent", "begun", "here"] = (
-        "here" if kept is not None else "absent" if arrived is None else "begun"
-    )
     return WeightsOut(
         name=weights.name,
         title=weights.title,
+        use=weights.use,
         licence=weights.licence,
         bytes=weights.bytes,
         memory_bytes=weights.memory_bytes,
         sha256=(kept.sha256 if kept is not None else None) or weights.sha256,
-        has_address=weights.url is not None,
-        state=state,
+        address=weights.url,
+        state=_state(kept) if kept is not None else "absent" if arrived is None else "begun",
         arrived_bytes=kept.bytes if kept is not None else arrived or 0,
+        run_id=None,
     )
+
+
+def _state(kept: Kept) -> Literal["unconfirmed", "here"]:
+    return "here" if kept.confirmed else "unconfirmed"
 
 
 def _unlisted_out(kept: Kept) -> WeightsOut:
     return WeightsOut(
         name=kept.name,
         title=kept.name,
+        use="",
         licence="not known",
         bytes=kept.bytes,
         memory_bytes=kept.bytes + _BESIDE_WEIGHTS,
         sha256=kept.sha256,
-        has_address=False,
-        state="here",
+        address=None,
+        state=_state(kept),
         arrived_bytes=kept.bytes,
+        run_id=None,
     )
 
 

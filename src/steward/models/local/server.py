@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import http
+import http.client
 import importlib.util
 import os
 import resource
@@ -22,7 +24,7 @@ from steward.core.errors import Misconfigured, Unavailable
 from steward.core.settings import minimal_environment
 from steward.models.local.weights import Shelf
 
-Engine = Literal["llama-server", "llama-cpp-python"]
+Engine = Literal["llama-server", "llama-cpp-python", "xllamacpp"]
 CONTEXT: Final = 4_096
 """Tokens that are read at once: enough for planning in stages and for explanations."""
 IDLE_S: Final = 900.0
@@ -32,13 +34,16 @@ _MORE_MEMORY: Final = 3 << 30
 """Beside the weights: the context, the program and what it maps."""
 _BINARY: Final = "llama-server"
 _MODULE: Final = "llama_cpp"
+_BINDING: Final = Path(__file__).with_name("binding.py")
 
 
 def find_engine() -> Engine | None:
-    """What can run weights here: the program if it is installed, else the Python package."""
+    """What can run weights here: the program, else a package built for this machine, else the ready-made one."""
     if shutil.which(_BINARY):
         return "llama-server"
-    return "llama-cpp-python" if importlib.util.find_spec(_MODULE) is not None else None
+    if importlib.util.find_spec(_MODULE) is not None:
+        return "llama-cpp-python"
+    return "xllamacpp" if importlib.util.find_spec("xllamacpp") is not None else None
 
 
 @dataclass
@@ -108,13 +113,14 @@ class LocalServers:
         with log.open("wb") as output:
             process = subprocess.Popen(  # noqa: S603
                 command,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=_environment(key),
                 start_new_session=True,
                 preexec_fn=lambda: _limit(limit),  # noqa: PLW1509
             )
+        _say(process, key)
         running = Running(name, process, f"http://127.0.0.1:{port}/v1", key)
         try:
             _await_answer(running, port)
@@ -158,7 +164,8 @@ def _command(path: Path, port: int) -> list[str]:
             program = shutil.which(_BINARY) or _BINARY
             where = ["--host", "127.0.0.1", "--port", str(port)]
             size = ["--ctx-size", str(CONTEXT), "--threads", threads, "--parallel", "1"]
-            return [program, "--model", str(path), *where, *size, "--offline"]
+            # Without polling: threads that wait must not keep the processor from others.
+            return [program, "--model", str(path), *where, *size, "--poll", "0", "--offline"]
         case "llama-cpp-python":
             where = ["--host", "127.0.0.1", "--port", str(port)]
             size = ["--n_ctx", str(CONTEXT), "--n_threads", threads]
@@ -166,19 +173,33 @@ def _command(path: Path, port: int) -> list[str]:
             waits = ["--interrupt_requests", "False"]
             module = [sys.executable, "-m", f"{_MODULE}.server"]
             return [*module, "--model", str(path), *where, *size, *waits]
+        case "xllamacpp":
+            # Without the script's folder in the path: its files are not modules that the package may import.
+            script = [sys.executable, "-P", str(_BINDING)]
+            return [*script, str(path), str(port), str(CONTEXT), threads]
         case None:
             raise Misconfigured(
-                "Nothing on this machine can run the model. Install llama.cpp (llama-server), or "
-                "'pip install llama-cpp-python[server]' beside Steward; or use Ollama.",
+                "Nothing on this machine can run the model. Install llama.cpp (llama-server), or Steward with its "
+                "extra `local` (pip install 'steward[local]'), or use Ollama.",
                 code="no-engine",
             )
 
 
 def _environment(key: str) -> dict[str, str]:
-    """Little: the server needs no settings of Steward's. Each engine reads its key from a variable of its own: arguments
-    are in the list of processes, for every user of the machine.
+    """Little: the server needs no settings of Steward's. Engines read their key from a variable of their own, or from
+    their input: arguments are in the list of processes, for every user of the machine.
     """
-    return {**minimal_environment(), "API_KEY": key, "LLAMA_API_KEY": key}
+    keys = {"API_KEY": key, "LLAMA_API_KEY": key}
+    # Threads that have nothing to do must not keep the processor from others.
+    return {**minimal_environment(), **keys, "OMP_WAIT_POLICY": "passive"}
+
+
+def _say(process: subprocess.Popen[bytes], key: str) -> None:
+    """The key as a line of input, for an engine that reads it there; others find an input that has ended."""
+    assert process.stdin is not None  # noqa: S101
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(f"{key}\n".encode())
+        process.stdin.close()
 
 
 def _limit(memory: int) -> None:
@@ -194,7 +215,7 @@ def _free_port() -> int:
 
 
 def _await_answer(running: Running, port: int) -> None:
-    """Until the server listens: loading weights takes a while."""
+    """Until the server is ready: some listen while they still load weights."""
     until = time.monotonic() + _START_S
     while time.monotonic() < until:
         if running.process.poll() is not None:
@@ -203,12 +224,22 @@ def _await_answer(running: Running, port: int) -> None:
                 f"Its log is {running.name}.log in the folder of models.",
                 code="model-server-ended",
             )
-        with socket.socket() as line:
-            line.settimeout(1)
-            if line.connect_ex(("127.0.0.1", port)) == 0:
-                return
+        if _is_ready(port):
+            return
         time.sleep(0.1)
     raise Unavailable(f"The server of {running.name} did not start in {_START_S:.0f} s.")
+
+
+def _is_ready(port: int) -> bool:
+    """Whether the server answers, and not that it is still loading; one without this path is ready once it answers."""
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        line.request("GET", "/health")
+        return line.getresponse().status != http.HTTPStatus.SERVICE_UNAVAILABLE
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        line.close()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from steward.core.documents import read_yaml
-from steward.core.errors import Invalid, NotFound
+from steward.core.errors import Conflict, Invalid, NotFound
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9.-]{0,59}")
 
@@ -22,6 +22,7 @@ class Weights(BaseModel):
 
     name: str = Field(pattern=_NAME.pattern)
     title: str
+    use: str = ""
     licence: str
     bytes: int
     memory_bytes: int
@@ -43,10 +44,15 @@ class Kept:
     path: Path
     bytes: int
     sha256: str | None
+    """Unknown for a file that somebody put there by hand."""
+    confirmed: bool
+    """Whether it may be used: its digest is known to be right, or somebody of this machine put it there."""
 
 
 class Shelf:
-    """The folder in which weights are kept, one file each, with its digest beside it."""
+    """The folder in which weights are kept, one file each, with its digest beside it: `.sha256` holds one that is known
+    to be right, `.unconfirmed` one that was computed from what arrived and that nobody has compared yet.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -60,13 +66,26 @@ class Shelf:
 
     def kept(self) -> list[Kept]:
         found = sorted(self.folder.glob("*.gguf")) if self.folder.is_dir() else []
-        return [Kept(path.stem, path, path.stat().st_size, recorded_digest(path)) for path in found]
+        return [self._kept(path) for path in found]
+
+    def _kept(self, path: Path) -> Kept:
+        waiting = unconfirmed_digest(path)
+        digest = waiting or recorded_digest(path)
+        return Kept(path.stem, path, path.stat().st_size, digest, waiting is None)
 
     def get(self, name: str) -> Path:
         path = self.path(name)
         if not path.is_file():
             raise NotFound(
                 f"The model {name!r} is not on this machine. Fetch it with 'steward models pull {name}'."
+            )
+        digest = unconfirmed_digest(path)
+        if digest is not None:
+            raise Conflict(
+                f"No one has confirmed the SHA-256 of {name!r} yet. It is {digest}. Compare it with the one that the "
+                "publisher gives, then confirm it on the page Models, or with "
+                f"'steward models pull {name} --sha256 {digest}'.",
+                code="digest-not-confirmed",
             )
         return path
 
@@ -77,7 +96,24 @@ class Shelf:
 
 
 def recorded_digest(path: Path) -> str | None:
-    beside = path.with_suffix(".sha256")
+    """The digest that the file at this place must have."""
+    return _read(path.with_suffix(".sha256"))
+
+
+def unconfirmed_digest(path: Path) -> str | None:
+    return _read(path.with_suffix(".unconfirmed"))
+
+
+def set_unconfirmed(path: Path, sha256: str) -> None:
+    path.with_suffix(".unconfirmed").write_text(f"{sha256}\n")
+
+
+def confirm(path: Path, sha256: str) -> None:
+    path.with_suffix(".sha256").write_text(f"{sha256}\n")
+    path.with_suffix(".unconfirmed").unlink(missing_ok=True)
+
+
+def _read(beside: Path) -> str | None:
     return beside.read_text().strip() if beside.is_file() else None
 
 

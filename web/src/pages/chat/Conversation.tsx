@@ -93,17 +93,22 @@ export function Conversation({ path, earlier, isLoading, onSay, actions, shown }
 }
 
 const NO_MODEL = 'No language model is set up.';
+const BY_RULES: ReadonlySet<string> = new Set(['rules', 'fallback']);
 
-/** What works by rules alone, and how to add a model as long as there is none. */
+/** What works by rules alone, how to add a model as long as there is none, and why rules planned in a model's place. */
 function ByRules({ turn }: { turn: Turn | undefined }) {
   const isWithout = useHasNoModel();
   const plan = turn?.plans.at(-1);
-  const said = (plan?.made_by === 'rules' && plan.said) || '';
+  const said = plan && BY_RULES.has(plan.made_by) ? plan.said : '';
   // Once there is a model, only what was said about this message still holds.
   const text = isWithout ? said : (said.split(NO_MODEL)[0] ?? '');
   if (text.trim() === '') return null;
   return (
-    <div className={classes.note} role="note" aria-label="Without a model">
+    <div
+      className={classes.note}
+      role="note"
+      aria-label={plan?.made_by === 'fallback' ? 'The model did not plan' : 'Without a model'}
+    >
       <Info size={14} aria-hidden />
       <Markdown text={text} />
     </div>

@@ -1,23 +1,18 @@
 /** Models of this machine: those that Ollama has, and open weights that Steward fetches and runs itself. */
-import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import {
+  type LocalModels,
   localModelsQuery,
   type ModelSetup,
   type NewModel,
-  usePullModel,
   useSetUpModel,
-  type Weights,
 } from '@/api/models';
 import { useProject } from '@/app/project';
-import { RunLink } from '@/components/RunLink';
 import { Section } from '@/components/Section';
 import { showDone, showFailure } from '@/components/undo';
 import { labelFor } from './draft';
-
-const GIGABYTE = 1_000_000_000;
-const gigabytes = (bytes: number) => `${(bytes / GIGABYTE).toFixed(1)} GB`;
+import { WeightsCard } from './WeightsCard';
 
 export function OnThisMachine({ setup }: { setup: ModelSetup }) {
   const project = useProject();
@@ -37,17 +32,20 @@ export function OnThisMachine({ setup }: { setup: ModelSetup }) {
     };
     use.mutate(
       { level: setup.level, revision: setup.revision, label, model },
-      { onSuccess: () => showDone(`${label} is set up`), onError: showFailure },
+      {
+        onSuccess: () => showDone(`${label} is set up. Test it before you rely on it.`),
+        onError: showFailure,
+      },
     );
   };
   const known = new Set(setup.models.map(({ provider, name }) => `${provider}:${name}`));
-  const engine = data.engine ?? 'nothing here can run weights: install llama.cpp or Ollama';
   return (
     <Section
       title="On this machine"
-      description={`Nothing leaves this machine. Weights are run by: ${engine}.`}
+      description="Steward downloads an open model once and runs it here. Your data stays on this machine."
     >
       <Stack>
+        <EngineNote machine={data} />
         {data.ollama_models.map((name) => (
           <Paper key={name} withBorder p="sm" role="group" aria-label={`Ollama ${name}`}>
             <Group justify="space-between">
@@ -63,9 +61,10 @@ export function OnThisMachine({ setup }: { setup: ModelSetup }) {
           </Paper>
         ))}
         {data.weights.map((weights) => (
-          <OneFile
+          <WeightsCard
             key={weights.name}
             weights={weights}
+            machineBytes={data.memory_bytes}
             isUsed={known.has(`local:${weights.name}`)}
             onUse={() => add('local', weights.name)}
           />
@@ -75,63 +74,12 @@ export function OnThisMachine({ setup }: { setup: ModelSetup }) {
   );
 }
 
-interface FileProps {
-  weights: Weights;
-  isUsed: boolean;
-  onUse: () => void;
-}
-
-function OneFile({ weights, isUsed, onUse }: FileProps) {
-  const project = useProject();
-  const pull = usePullModel(project.id);
-  const [url, setUrl] = useState('');
-  const [sha256, setSha256] = useState('');
-  const { name, title, licence, bytes, memory_bytes, state } = weights;
-  const digest = weights.sha256 === null ? 'SHA-256 not known' : `SHA-256 ${weights.sha256}`;
-  const needsAddress = !weights.has_address && state !== 'here';
+function EngineNote({ machine }: { machine: LocalModels }) {
+  if (machine.engine !== null) return null;
   return (
-    <Paper withBorder p="sm" role="group" aria-label={name}>
-      <Stack gap={6}>
-        <Text fw={600}>{title}</Text>
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {gigabytes(bytes)} · licence {licence} · needs about {gigabytes(memory_bytes)} of memory ·{' '}
-          {digest}
-        </Text>
-        {needsAddress && (
-          <Group grow align="flex-start">
-            <TextInput
-              label="Address of the GGUF file"
-              placeholder="https://"
-              value={url}
-              onChange={({ currentTarget }) => setUrl(currentTarget.value)}
-            />
-            <TextInput
-              label="SHA-256"
-              description="Empty: that of the first fetch is recorded."
-              value={sha256}
-              onChange={({ currentTarget }) => setSha256(currentTarget.value)}
-            />
-          </Group>
-        )}
-        <Group gap="xs">
-          {state === 'here' ? (
-            <Button size="compact-sm" disabled={isUsed} onClick={onUse}>
-              Use {name}
-            </Button>
-          ) : (
-            <Button
-              size="compact-sm"
-              variant="light"
-              disabled={needsAddress && url === ''}
-              loading={pull.isPending}
-              onClick={() => pull.mutate({ name, url, sha256 }, { onError: showFailure })}
-            >
-              {state === 'begun' ? `Go on fetching ${name}` : `Fetch ${name}`}
-            </Button>
-          )}
-          {pull.data && <RunLink runId={pull.data.run_id} />}
-        </Group>
-      </Stack>
-    </Paper>
+    <Alert variant="light" color="yellow">
+      Nothing on this machine can run a downloaded model yet. Install llama.cpp, or Steward with its
+      extra “local”. Ollama works, too.
+    </Alert>
   );
 }
