@@ -87,6 +87,7 @@ class Contexts:
     def gather(self, run: Run, document: Mapping[str, Json], grant: Json) -> Json:
         """Everything as plain values, for the journal. Blocking."""
         scope, branch = run.scope, Grant.from_json(grant).branch
+        self._workbench.insights.learn(scope, run.created_by, branch)
         datasets = facts_from(self._workbench, scope, run.created_by, branch)
         past = self._past(scope, document)
         calls = [(run_id, call) for run_id, _, told in past for call in told]
@@ -110,6 +111,7 @@ class Contexts:
             "tools": self._project_tools(scope, Grant.from_json(grant).tools),
             "forbidden": sorted(self._broker.forbidden(run, grant)),
             "read": past[-1][1]["read"] if past else None,
+            "proposed": past[-1][1]["proposed"] if past else None,
             "models": {role.value: self._desk.configured(scope, role) for role in Role},
             "stages": self._desk.plans_in_stages(scope),
         }
@@ -189,6 +191,7 @@ class Contexts:
             "answer": str(answer)[:_LONGEST_ANSWER],
             "steps": _steps(output, calls),
             "read": _read(output),
+            "proposed": _proposed(output),
         }
         return run_id, said, [call for call in calls if call.tool is not None]
 
@@ -274,6 +277,15 @@ def _read(output: Any) -> Json:
     if not isinstance(asked, dict) or asked.get("status") != "fact":
         return None
     return asked.get("reading")
+
+
+def _proposed(output: Any) -> Json:
+    """What was asked back: the first of the readings, and the words that it does not use."""
+    asked = output.get("reading") if isinstance(output, dict) else None
+    if not isinstance(asked, dict) or asked.get("status") != "proposal" or not asked.get("reading"):
+        return None
+    unused = [str(each["word"]) for each in asked.get("unused") or ()]
+    return {"reading": asked["reading"], "unused": unused}
 
 
 def _acted(calls: Sequence[tuple[str, Call]]) -> Json:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from steward.agents.amounts import amounts_of
 from steward.agents.asked import asked_of_plan, is_unchecked
 from steward.agents.asking.reading import Asked
+from steward.agents.asking.results import checked_result
 from steward.agents.asking.wording import Words
 from steward.agents.checking import Catalogue, PlanRefused, check
 from steward.agents.compile import as_flow, changes_something, without
@@ -260,6 +261,8 @@ class Turns:
             and turn.planned[-1].made_by == "model"
             and is_unchecked(plan),
         )
+        turn.looked_at = checked_result(turn.asked, work.answered, turn.catalogue.world)
+        work = replace(work, asked=turn.looked_at)
         answer = await self._explainer.explain(
             turn.execution,
             work,
@@ -297,6 +300,8 @@ class _Turn:
     began: bool = False
     """Whether the plan that failed had done something."""
     failure: StepFailed | None = None
+    looked_at: Asked | None = None
+    """What the question was taken to ask, with what the rows of the result show to be wrong."""
     definitions: Definitions = field(default_factory=Definitions)
 
     @property
@@ -442,10 +447,11 @@ def _output(turn: _Turn, answer: Answer) -> Json:
 
 
 def _told_reading(turn: _Turn) -> Json:
-    if turn.asked is None:
+    asked = turn.looked_at or turn.asked
+    if asked is None:
         return None
     words = Words(turn.definitions, Writing(turn.task.locale))
-    return words.told(turn.asked).model_dump(mode="json")
+    return words.told(asked).model_dump(mode="json")
 
 
 def _spellings(turn: _Turn) -> dict[str, int]:

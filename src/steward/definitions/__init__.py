@@ -33,6 +33,7 @@ from steward.definitions.facts import (
 from steward.definitions.formulas import Formula, columns_in, parse_condition, parse_formula
 from steward.definitions.merging import effective, merge_definitions, missing_entries
 from steward.definitions.proposing import propose_definitions
+from steward.definitions.quantities import quantity_of
 from steward.definitions.store import DefinitionsRevision, DefinitionStore
 from steward.definitions.uses import Use, Work, find_uses
 
@@ -71,6 +72,7 @@ __all__ = [
     "planned_changes",
     "pointer",
     "propose_definitions",
+    "quantity_of",
     "relations_from",
     "to_entries",
     "with_profile",

@@ -88,11 +88,11 @@ def _merge_table(
 ) -> TableDefinition:
     if stored is None or proposed is None:
         return stored or proposed or TableDefinition()
-    # A table that is stored because of one of its columns says nothing about itself: proposals fill what it leaves open.
+    # Whoever confirms the key of a table says nothing about its time: proposals fill what is left open.
     open_fields = {
         name: getattr(proposed, name)
         for name in ("row", "synonyms", "key", "name_column", "default_time", "why")
-        if stored.state == "proposed" and not getattr(stored, name)
+        if stored.state != "rejected" and not getattr(stored, name)
     }
     return stored.model_copy(
         update={**open_fields, "columns": _merge_named(stored.columns, proposed.columns)}

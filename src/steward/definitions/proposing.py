@@ -144,6 +144,8 @@ def _propose_column(column: ColumnFacts, table: _Table) -> ColumnDefinition:
     if column.is_time:
         zone = "UTC" if "TIME ZONE" in column.type.upper() else None
         return ColumnDefinition(role="time", zone=zone, why="It has dates.")
+    if column.is_date_text:
+        return ColumnDefinition(role="time", why="Its texts are dates.")
     if column.kind == "boolean":
         return ColumnDefinition(role="dimension", why="It is yes or no.")
     if column.kind == "number":
@@ -342,7 +344,9 @@ def _name_column(table: _Table, columns: Mapping[str, ColumnDefinition]) -> str 
     """The text that tells rows apart for people: names rather than codes, nearly one per row."""
     best: tuple[float, str] | None = None
     for place, column in enumerate(table.facts.columns):
-        if column.kind != "text" or columns[column.name].role not in ("dimension", "text"):
+        if column.kind != "text" or (
+            columns[column.name].role not in ("dimension", "text") and _is_code(column)
+        ):
             continue
         uniqueness = table.uniqueness(column)
         quantity = quantity_of(column.name)
@@ -353,7 +357,8 @@ def _name_column(table: _Table, columns: Mapping[str, ColumnDefinition]) -> str 
             uniqueness = 0.0
         if uniqueness < (_MANY if named else 0.8) and column.distinct is not None:
             continue
-        score = uniqueness + (0.5 if named else 0) - 0.01 * place
+        score = uniqueness + (0.5 if named else 0) + (0.2 if column.name in table.key else 0)
+        score -= 0.01 * place
         if best is None or score > best[0]:
             best = (score, column.name)
     return best[1] if best else None

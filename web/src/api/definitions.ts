@@ -121,3 +121,28 @@ export function useDefinitionAction(projectId: string) {
     onSettled: () => client.invalidateQueries({ queryKey: projectKey(projectId, NOUN) }),
   });
 }
+
+export type DefinitionFormat = 'steward' | 'ossie' | 'dbt';
+
+/** The definitions that count as a file, with what the format cannot say. */
+export function exportDefinitions(projectId: string, format: DefinitionFormat) {
+  return bodyOf(
+    api.GET('/api/v1/projects/{project_id}/definitions/export', {
+      params: { path: { project_id: projectId }, query: { format } },
+    }),
+  );
+}
+
+export function useImportDefinitions(projectId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ text, revision }: { text: string; revision: number }) =>
+      bodyOf(
+        api.POST('/api/v1/projects/{project_id}/definitions/import', {
+          params: withRevision(projectId, revision),
+          body: { text, trial: false, message: '' },
+        }),
+      ),
+    onSettled: () => client.invalidateQueries({ queryKey: projectKey(projectId, NOUN) }),
+  });
+}

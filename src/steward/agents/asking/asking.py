@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
-from steward.agents.asking.checking import objections
+from steward.agents.asking.checking import cautions, objections
 from steward.agents.asking.choosing import (
     GLUE,
     MOST_NEAREST,
@@ -33,6 +33,8 @@ class Before:
 
     reading: Reading | None = None
     shown: Shown = field(default_factory=Shown)
+    pending: tuple[str, ...] = ()
+    """Where Steward asked back: words that the reading does not use; what follows does not use them either."""
 
     @property
     def year(self) -> int | None:
@@ -65,10 +67,19 @@ def ask(
     if last is not None and last.table in world.datasets:
         followed = _followed(question, world, last, before.shown)
         if followed is not None:
-            return followed
+            return _still_open(followed, before.pending)
     bonus = {last.table: _STAYS} if last is not None else {}
     bonus |= dict.fromkeys(mentions, _MENTIONED)
     return _told(question, world, choose(question, bonus))
+
+
+def _still_open(asked: Asked, pending: Sequence[str]) -> Asked:
+    """A change of a reading that was only proposed is a proposal too: words before it are still not used."""
+    if not pending or asked.reading is None:
+        return asked
+    unused = [*(Unused(word=word, start=0, end=0) for word in pending), *asked.unused]
+    nearest = asked.nearest or [asked.reading]
+    return asked.model_copy(update={"status": "proposal", "unused": unused, "nearest": nearest})
 
 
 def _followed(question: Question, world: World, last: Reading, shown: Shown) -> Asked | None:
@@ -118,6 +129,7 @@ def _asked(
     open_: Sequence[str],
 ) -> Asked:
     problems = objections(reading, world)
+    assumed = [*assumed, *(each for each in cautions(reading, world) if each not in assumed)]
     try:
         compile_reading(reading, world)
     except Invalid as error:

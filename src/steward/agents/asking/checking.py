@@ -1,10 +1,15 @@
 """What is wrong with a reading by what definitions say: sums that mean nothing."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from steward.agents.asking.reading import Measured, Reading
+from steward.agents.asking.tokens import name_words
 from steward.agents.asking.wording import Words
 from steward.agents.asking.world import World, is_number_text
+from steward.definitions import quantity_of
+
+_END: Final = frozenset({"min", "max", "minimum", "maximum"})
 
 
 def objections(reading: Reading, world: World) -> list[str]:
@@ -16,6 +21,11 @@ def objections(reading: Reading, world: World) -> list[str]:
 
 
 def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[str]:
+    if measure.share and not measure.where and measure.function not in {None, "count", "sum"}:
+        name = Words(world.definitions).measure(
+            measure.model_copy(update={"share": False}), reading.table
+        )
+        yield f"The {name} of the groups are not parts of one whole, so they have no shares."
     if measure.column is None or measure.function in {"count", "count_distinct", "min", "max"}:
         return
     known = world.of(reading.table, measure.column)
@@ -35,9 +45,24 @@ def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[s
         yield f"{name} is counted again at each time, so a total over time counts it several times. Name one time, or ask per time."
 
 
+def cautions(reading: Reading, world: World) -> list[str]:
+    """What an answer must say of its figures: an average of what is an average already."""
+    words = Words(world.definitions)
+    return [
+        f"{words.label(each.column, reading.table)} is an average already. "
+        "This is the plain average of its rows, whatever each of them stands for."
+        for each in reading.measures
+        if each.column is not None
+        and each.function == "avg"
+        and (quantity := quantity_of(each.column.column)) is not None
+        and quantity.kind == "average"
+        and not _END & set(name_words(each.column.column))
+    ]
+
+
 def _adds_up_over_time(measure: Measured, reading: Reading, world: World, additive: str) -> bool:
     over_time = measure.function == "sum" and additive == "not over time"
-    return over_time and not _is_one_time(reading, world)
+    return over_time and bool(world.times(reading.table)) and not _is_one_time(reading, world)
 
 
 def _is_one_time(reading: Reading, world: World) -> bool:

@@ -23,10 +23,13 @@ _SAME: Final = 1.0
 """Tables whose readings score within this are equally likely."""
 _NAMED: Final = 3.0
 _UNREAD: Final = -30.0
+_OF_ONE_ROW: Final = 4.0
 GLUE: Final = frozenset(
     {"and", "which", "rows", "rows of", "by", "again", "it", "all", "only", "also", "instead"}
 )
 """Pieces that say nothing by themselves."""
+_OF_ANSWERS: Final = frozenset({"page", "no filter", "shift"})
+"""Pieces that change the answer before; a question of its own has none."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class Question:
     def parsed(self, base: str, tagged: Tagged | None = None) -> tuple[Parsed, Parser, Tagged]:
         tagged = tagged or self.tagged(base)
         words = [token.text for token in self.tokens]
-        parser = Parser(self.world, base, tagged.pieces, words)
+        parser = Parser(self.world, base, tagged.pieces, words, self.tagger.breaks)
         return parser.parse(), parser, tagged
 
     def candidates(self, bonus: Mapping[str, float] | None = None) -> list[Candidate]:
@@ -106,12 +109,27 @@ class Question:
         reading, unused = completed(parsed, parser)
         worth = tagged.worth + bonus + _UNREAD * len(unused)
         worth += _NAMED * parsed.named_table - 40.0 * (reading is None)
+        worth += _OF_ONE_ROW * self._is_of_one_row(base, parsed)
         others = (
             ()
             if reading is None
             else tuple(self._others(base, parsed, tagged, reading, len(unused)))
         )
         return Candidate(parsed, reading, unused, worth, tuple(tagged.notes), others)
+
+    def _is_of_one_row(self, base: str, parsed: Parsed) -> bool:
+        """ "The population of Texas": a figure of the row that has this name, rather than of rows that mention it."""
+        known = self.world.table(base)
+        figures = any(each.column is not None for each in parsed.measures)
+        return figures and any(
+            each.test == "="
+            and len(each.values) == 1
+            and each.column.table is None
+            and (facts := self.world.facts(base, each.column.column)) is not None
+            and bool(facts.unique)
+            and each.column.column in (known.name_column, *known.key)
+            for each in parsed.filters
+        )
 
     def _others(
         self, base: str, parsed: Parsed, tagged: Tagged, reading: Reading, unused: int
@@ -152,15 +170,17 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
         for each in parser.pieces
         if each.kind == "those" and (each.argument == "same" or not parsed.named_table)
     ]
+    unused += [each for each in parser.pieces if each.kind in _OF_ANSWERS]
     if not parsed.measures and parsed.groups and parsed.named_table:
         parsed.measures.append(COUNT)
     if parsed.chart == "none":
         parsed.chart = None
     if parsed.chart == "auto":
-        timed = any(each.unit is not None for each in parsed.groups)
+        timed = any(parser.is_stretch(each) for each in parsed.groups)
         parsed.chart = "line" if timed else "bar" if parsed.groups else None
         if parsed.chart is None:
             unused += [each for each in parser.pieces if each.kind == "chart"]
+    unused += parser.asked_subject()
     is_chart = parsed.chart in {"histogram", "scatter", "box", "heatmap"} and bool(parsed.columns)
     if not parsed.measures and not (parsed.named_table or parsed.columns or is_chart):
         return None, tuple(unused)

@@ -69,6 +69,7 @@ def compare(
         if chart in {"bar", "line", "area", "pie"}:
             reading = reading.model_copy(update={"chart": chart})
     problems = objections(reading, world) if reading is not None else []
+    problems += [problem for document in documents for problem in _multiplied(document, world)]
     fact = not unused and not problems
     return Asked(
         status="fact" if fact else "proposal",
@@ -78,6 +79,26 @@ def compare(
         nearest=[reading] if reading is not None and not fact else [],
         problems=problems,
     )
+
+
+def _multiplied(document: Mapping[str, Any], world: World) -> Iterator[str]:
+    """Joins under a figure that lead from one row to several: each row would be counted several times."""
+    if not document.get("aggregate"):
+        return
+    for join in document.get("joins", ()):
+        table, right = join.get("dataset"), {on.get("right") for on in join.get("on", ())}
+        facts = world.datasets.get(table)
+        if facts is None:
+            continue
+        keys = [set(facts.key), *(set(each) for each in facts.keys)]
+        keys += [{each.name} for each in facts.columns if each.unique]
+        keys += [
+            set(each.to_columns)
+            for each in world.definitions.relationships
+            if each.to_table == table
+        ]
+        if not any(key and key <= right for key in keys):
+            yield f"The join with {table} can find several rows for one, so figures count rows more than once."
 
 
 def _unused(question: Question, world: World, said: Said) -> Iterator[Unused]:

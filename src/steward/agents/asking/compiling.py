@@ -324,7 +324,7 @@ class _Compiler:
         times = [
             name
             for name, group in zip(groups, self._reading.groups, strict=True)
-            if group.unit is not None
+            if self._world.is_stretch(self._reading.table, group)
         ]
         if times:
             return [{"column": name} for name in [*times, *(g for g in groups if g not in times)]]

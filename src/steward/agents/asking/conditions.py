@@ -1,11 +1,13 @@
 """Rules for which rows are meant: comparisons, gaps, values, segments and stretches of time."""
 
-from datetime import date
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
 from typing import Any
 
 from steward.agents.asking.lexicon import Sense
-from steward.agents.asking.parts import COUNT
-from steward.agents.asking.periods import Span, in_words
+from steward.agents.asking.parts import COUNT, Choice
+from steward.agents.asking.periods import Span, in_words, shifted
 from steward.agents.asking.pieces import Pieces
 from steward.agents.asking.reading import (
     ColumnRef,
@@ -119,8 +121,9 @@ class Conditions(Pieces):
             test = "empty" if piece.kind == "empty" else "not empty"
             before = self._at(at - 1, "not")
             for beside in (at - 1 - (before is not None), at + 1):
+                named = self._at(beside, "name")
                 column = self._column(beside)
-                if column is None:
+                if column is None or named is None or named.senses[0].kind != "column":
                     continue
                 if before is not None:
                     test = "not empty" if test == "empty" else "empty"
@@ -182,10 +185,13 @@ class Conditions(Pieces):
             other = self._value_of(following, sense)
             if other is None:
                 break
+            if joined is None and self.pieces[following].first not in self._breaks:
+                # "Seattle Washington" are two things about one row, "Seattle, Washington" may be two rows.
+                break
             values.append(other.value)
             taken += [following, *([place] if joined is not None else [])]
             place = following + 1
-        contrast = [n for n, _ in self._free("contrast")]
+        contrast = self._contrasts(taken)
         joined_by_contrast = any(self.pieces[each].kind == "contrast" for each in taken)
         if len(values) > 1 and (contrast or joined_by_contrast):
             self._add_group(Grouped(by=column))
@@ -193,19 +199,41 @@ class Conditions(Pieces):
         self._filter(min(taken), column, "!=" if negated else "=", values)
         self._take(*taken, *([before] if negated else []))
 
+    def _contrasts(self, joined: Sequence[int]) -> list[int]:
+        """Places of words that set things against each other: compare, versus; "more" of the one or the other."""
+        found = [n for n, _ in self._free("contrast")]
+        either = any(self.pieces[each].kind == "or" for each in joined or range(len(self.pieces)))
+        return [*found, *(n for n, _ in self._free("more") if either)]
+
     def _value_sense(self, at: int) -> tuple[Sense | None, list[int]]:
         """What the value is of: of the column beside it, else of the only column that has it."""
         piece = self.pieces[at]
         options = [each for each in piece.senses if each.kind == "value"]
+        # What is called exactly so comes before what only begins so.
+        options = [each for each in options if each.score >= options[0].score - 0.2]
+        taken = {
+            (each.column.table or self._base, each.column.column)
+            for each in self.found.filters
+            if each.test == "="
+        }
+        free = [each for each in options if (each.table, each.name) not in taken]
+        if free and len(free) < len(options):
+            return free[0], []
         for beside in (at - 1, at + 1):
             other = self._at(beside, "name")
             columns = [each for each in (other.senses if other else ()) if each.kind == "column"]
+            if other is not None and other.senses[0].kind == "table":
+                # "Cities in Virginia" are rows; a name that only begins so is not meant.
+                columns = [each for each in columns if options[0].name == each.name]
             for each in options:
                 if any((c.table, c.name) == (each.table, each.name) for c in columns):
                     if beside == at - 1 and self._at(beside - 1, "by") is not None:
                         continue
                     return each, [beside]
-        return self._sense(at, "value"), []
+        found = self._sense(at, "value")
+        # A single letter is a value only beside its column.
+        letter = found is not None and len(str(found.value).strip()) < 2
+        return (None if letter else found), []
 
     def _value_of(self, at: int, like: Sense) -> Sense | None:
         piece = self._at(at, "name")
@@ -232,6 +260,8 @@ class Conditions(Pieces):
             if timed and before is not None:
                 ref = before
                 self._take(at - 1 if self._column(at - 1) else at + 1)
+            elif self._by_calendar(at, span):
+                continue
             else:
                 column = self._time()
                 if column is None:
@@ -244,29 +274,77 @@ class Conditions(Pieces):
             if span.assumed:
                 self.found.assumed.append(span.assumed)
             self._take(at)
-            for beside in (at - 1, at + 1):
-                if self._at(beside, "and", "or") is not None and (
-                    0 <= beside + (beside - at) < len(self.pieces)
-                    and self.pieces[beside + (beside - at)].kind == "period"
-                ):
-                    self._take(beside)
-        contrast = [n for n, _ in self._free("contrast")]
+            self._take(*(n for n in (at - 1, at + 1) if self._joins_periods(n, at)))
+        contrast = self._contrasts(())
         if contrast and len(self.found.periods) > 1:
             self._contrast_periods(contrast)
 
     def _dated(self, ref: ColumnRef, span: Span) -> Span:
-        """A month without a year is of the only year that there is data of."""
+        """A month without a year is of the only year that there is data of; of several years none is chosen in silence."""
         facts = self._facts(ref)
-        years = {(each or "")[:4] for each in (facts.first, facts.last)}
-        if not span.assumed or len(years) != 1 or not (year := years.pop()).isdigit():
+        first, last = (_day(each) for each in (facts.first, facts.last))
+        if not span.assumed or first is None or last is None:
             return span
-        ends = [each for each in (span.start, span.end) if each is not None]
-        ahead = int(year) - ends[0].year
+        begin = span.start or span.end
+        if begin is None:
+            return span
+        years = [
+            year
+            for year in range(first.year, min(last.year, first.year + 200) + 1)
+            if _overlaps(_in_year(span, year), first, last)
+        ]
+        if len(years) == 1:
+            found = _in_year(span, years[0])
+            return replace(found, assumed=f"All of the data for this is of {years[0]}.")
+        if years and begin.year not in years:
+            # Years of data, and none is the one that people mean who name no year.
+            said = f"which year, {years[0]} to {years[-1]}"
+            chosen = _period(ref, _in_year(span, years[-1]))
+            self.found.open.append(Choice(said, chosen, ()))
+            return _in_year(span, years[-1])
+        return span
 
-        def moved(day: date | None) -> date | None:
-            return None if day is None else day.replace(year=day.year + ahead)
+    def _by_calendar(self, at: int, span: Span) -> bool:
+        """A year or month by the columns that hold its number, where the moments are in another time zone or there are none."""
+        columns = self._world.calendar(self._base)
+        parts = _calendar_parts(span)
+        if not columns or not parts or any(unit not in columns for unit, _ in parts[1:]):
+            return False
+        time = self._world.time_of(self._base)
+        facts = self._world.facts(self._base, time) if time is not None else None
+        if facts is not None and facts.kind == "number" and len(parts) == 1:
+            return False
+        if facts is not None and facts.kind != "number" and "TIME ZONE" not in facts.type.upper():
+            return False
+        year = columns.get("year")
+        years = self._world.facts(self._base, year) if year is not None else None
+        if span.assumed and not (years is not None and years.constant):
+            return False
+        wanted = parts[1:] if span.assumed else parts
+        if any(unit not in columns for unit, _ in wanted):
+            return False
+        if span.assumed and years is not None and years.low is not None:
+            self.found.assumed.append(f"All of the data is of {int(years.low)}.")
+        for unit, values in wanted:
+            ref = ColumnRef(column=columns[unit])
+            same = [n for n, each in enumerate(self.found.filters) if each.column == ref]
+            if same:
+                known = self.found.filters[same[0]]
+                both = list(dict.fromkeys([*known.values, *values]))
+                self.found.filters[same[0]] = known.model_copy(update={"values": both})
+            else:
+                self._filter(at, ref, "=", values)
+        self._take(at, *(n for n in (at - 1, at + 1) if self._joins_periods(n, at)))
+        contrast = self._contrasts(())
+        if contrast and len(self.found.filters[-1].values) > 1:
+            self._add_group(Grouped(by=self.found.filters[-1].column))
+            self._take(*contrast)
+        return True
 
-        return Span(moved(span.start), moved(span.end), span.size, f"All of the data is of {year}.")
+    def _joins_periods(self, place: int, at: int) -> bool:
+        other = 2 * place - at
+        there = 0 <= other < len(self.pieces) and self.pieces[other].kind == "period"
+        return there and self._at(place, "and", "or") is not None
 
     def _contrast_periods(self, places: list[int]) -> None:
         first = self.found.periods[0]
@@ -283,6 +361,46 @@ class Conditions(Pieces):
             return True
         ends = [each for each in (span.start, span.end) if each is not None]
         return all((each.month, each.day) == (1, 1) for each in ends)
+
+
+def _calendar_parts(span: Span) -> list[tuple[str, list[Any]]]:
+    """A stretch as numbers of the calendar: the year, then the months or the month and the day; none where it is no such."""
+    start, end = span.start, span.end
+    if start is None or end is None:
+        return []
+    year: tuple[str, list[Any]] = ("year", [start.year])
+    months = (end.year - start.year) * 12 + end.month - start.month
+    if start.day == end.day == 1 and start.month == 1 and months == 12:
+        return [year]
+    if start.day == end.day == 1 and 1 <= months < 12 and start.month + months <= 13:
+        return [year, ("month", list(range(start.month, start.month + months)))]
+    if (end - start).days == 1:
+        return [year, ("month", [start.month]), ("day", [start.day])]
+    return []
+
+
+def _overlaps(span: Span, first: date, last: date) -> bool:
+    """Whether data has more than the edge of a stretch: an hour of the next year in another time zone is none of it."""
+    begin, end = max(span.start or first, first), min(span.end or last, last + timedelta(days=1))
+    whole = (span.end or end) - (span.start or begin)
+    return (end - begin).days >= min(2, whole.days)
+
+
+def _in_year(span: Span, year: int) -> Span:
+    ends = [each for each in (span.start, span.end) if each is not None]
+    ahead = year - ends[0].year
+
+    def moved(day: date | None) -> date | None:
+        return None if day is None else shifted(day, "year", ahead)
+
+    return Span(moved(span.start), moved(span.end), span.size)
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text[:10]) if text else None
+    except ValueError:
+        return None
 
 
 def _period(ref: ColumnRef, span: Span) -> Period:

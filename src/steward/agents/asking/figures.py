@@ -1,7 +1,7 @@
 """Rules for what is computed, and by what it is grouped."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from steward.agents.asking.parts import COUNT, Choice
 from steward.agents.asking.pieces import Pieces
@@ -10,6 +10,8 @@ from steward.agents.asking.reading import (
     Grouped,
     Measured,
 )
+
+_YES_NO: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"))
 
 
 class Figures(Pieces):
@@ -96,6 +98,11 @@ class Figures(Pieces):
             self._take(place)
             column: str | None = None
             ref = beside
+        elif groups := self._calendar_groups(unit):
+            for each in groups:
+                self._add_group(each)
+            self._take(at)
+            return True
         else:
             column = self._time()
             if column is None:
@@ -107,17 +114,36 @@ class Figures(Pieces):
         self._take(at)
         return True
 
+    def _calendar_groups(self, unit: str) -> list[Grouped]:
+        """By the columns that hold the numbers of years, months and days, where the table has no better time."""
+        columns = self._world.calendar(self._base)
+        time = self._world.time_of(self._base)
+        facts = self._world.facts(self._base, time) if time is not None else None
+        is_better = facts is not None and facts.kind != "number"
+        if unit not in columns or unit == "year":
+            return []
+        if is_better and facts is not None and "TIME ZONE" not in facts.type.upper():
+            return []
+        units = ("year", "month", "day", "hour")
+        wanted = ("year", unit) if unit not in units else units[: units.index(unit) + 1]
+        if any(each not in columns for each in wanted):
+            return []
+        named = [(each, self._world.facts(self._base, columns[each])) for each in wanted]
+        return [
+            Grouped(by=ColumnRef(column=found.name))
+            for each, found in named
+            if found is not None and (each == unit or not found.constant)
+        ]
+
     def _figures(self) -> None:
         """The total of something, the average delay and the highest one."""
         for at, piece in list(self._free("function")):
             if at in self._used:
                 continue
             functions, place = [piece.argument], at + 1
-            while (
-                self._at(place, "and") is not None and self._at(place + 1, "function") is not None
-            ):
-                functions.append(self.pieces[place + 1].argument)
-                place += 2
+            while (size := self._function_after(place)) > 0:
+                place += size
+                functions.append(self.pieces[place - 1].argument)
             if self._at(place, "count", "share") is not None and functions == ["sum"]:
                 self._take(at)
                 continue
@@ -133,11 +159,35 @@ class Figures(Pieces):
                 self._take(at)
         self._sums()
 
+    def _function_after(self, place: int) -> int:
+        """How many pieces go on with another function: "mean, min and max"."""
+        if self._at(place, "function") is not None:
+            return 1
+        joined = self._at(place, "and") is not None
+        return 2 if joined and self._at(place + 1, "function") is not None else 0
+
+    def _only_figure(self) -> ColumnRef | None:
+        """The one column of the table that can be added up, where there is one."""
+        found = [
+            each.name
+            for each in self._world.datasets[self._base].columns
+            if each.name
+            and (definition := self._world.column(self._base, each.name)).role == "measure"
+            and definition.additive == "always"
+        ]
+        return ColumnRef(column=found[0]) if len(found) == 1 else None
+
     def _sums(self) -> None:
         """How much of something, something in total."""
         for at, _ in list(self._free("how much")):
-            if self._measured(at + 1, ["sum"]):
+            if self._measured(at + 1, ["sum"]) or (
+                self._at(at + 1, "name") is None and self._sum_of_only_figure()
+            ):
                 self._take(at)
+        counted = any(self._free("count")) and "sum" in self.found.functions
+        if counted and self._sum_of_only_figure():
+            # "Count and sum": of the only column that can be added up.
+            self.found.functions.remove("sum")
         for at, _ in list(self._free("in all")):
             counted = any(self._free("count"))
             if (
@@ -146,6 +196,16 @@ class Figures(Pieces):
                 or (self._is_figure_at(at - 1) and self._measured(at - 1, ["sum"]))
             ):
                 self._take(at)
+
+    def _sum_of_only_figure(self) -> bool:
+        column = self._only_figure()
+        if column is None:
+            return False
+        if any(self._free("count")):
+            self._add_measure(COUNT)
+        self.found.assumed.append(f"I added up {column.column}.")
+        self._add_measure(Measured(function="sum", column=column))
+        return True
 
     def _told_in_part(self, at: int, column: ColumnRef) -> None:
         """Revenue is not surely the annual revenue: a figure that is named in part is asked about."""
@@ -240,8 +300,21 @@ class Figures(Pieces):
                 return self._counted_figure(found, place)
             if self._facts(found).kind == "boolean":
                 return None
+            yes = self._yes(found)
+            if yes is not None:
+                # "How many smokers": those with a yes.
+                self._filter(place, found, "=", [yes])
+                return COUNT, place
             return Measured(function="count_distinct", column=found), place
         return None
+
+    def _yes(self, column: ColumnRef) -> str | None:
+        """The value that says yes, of a column with nothing but yes and no."""
+        values = self._facts(column).values
+        folded = {each.strip().casefold() for each in values}
+        if not 1 < len(folded) <= 2 or not any(folded == {*pair} for pair in _YES_NO):
+            return None
+        return next(each for each in values if each.strip().casefold() in {p[0] for p in _YES_NO})
 
     def _counted_table(self, place: int) -> tuple[Measured, int] | None:
         """Rows of the table; of another one, how many different rows these lead to."""
@@ -262,10 +335,15 @@ class Figures(Pieces):
         if column is None:
             return None
         definition = self._world.column(column.table or self._base, column.column)
-        if definition.additive != "always":
+        if definition.additive == "never":
             return None
         self.found.assumed.append(f"I added up {column.column}.")
         return Measured(function="sum", column=column), at
+
+    def _is_narrowed(self) -> bool:
+        """Whether something says which rows a figure is of, or that there are several figures."""
+        found = self.found
+        return bool(found.filters or found.periods or found.groups or found.segments or found.chart)
 
     def _bare_figure(self, ref: ColumnRef) -> None:
         definition = self._world.column(ref.table or self._base, ref.column)
@@ -277,4 +355,14 @@ class Figures(Pieces):
             function = definition.total or ("sum" if definition.additive == "always" else "avg")
             said = {"sum": "the total", "avg": "the average"}.get(function, function)
             self.found.assumed.append(f"I took {said} of {ref.column}.")
+            if function == "avg" and not self._is_narrowed():
+                # The price of all diamonds: the average, the highest or all of them?
+                option = Measured(function="max", column=ref)
+                self.found.open.append(
+                    Choice(
+                        f"the average or a single {ref.column}",
+                        Measured(function="avg", column=ref),
+                        (option,),
+                    )
+                )
         self.found.measures.append(Measured(function=function, column=ref))

@@ -57,6 +57,8 @@ _PHRASES: Final[dict[Mark, str]] = {
     Mark("over time"): "over time | trend | development of | evolution of | over the years | through time | trend of | trends",
     Mark("most", "desc"): "highest | largest | biggest | greatest | most | maximal | top | best | leading",
     Mark("most", "asc"): "lowest | smallest | least | fewest | minimal | bottom | worst",
+    Mark("more", "desc"): "more | higher | larger | bigger | greater | better",
+    Mark("more", "asc"): "less | fewer | lower | smaller | worse",
     Mark("frequent", "desc"): "most common | most frequent | commonest | most often | most popular | most commonly",
     Mark("frequent", "asc"): "least common | rarest | least frequent | least popular",
     Mark("first"): "first",
@@ -92,7 +94,7 @@ _PHRASES: Final[dict[Mark, str]] = {
     Mark("all"): "all | any",
     Mark("no filter"): "remove that filter | remove the filter | without filter | no filter | remove filters | drop the filter | remove all filters | everything",
     Mark("ever"): "all years | all time | ever | for all years | all dates | any time | all months",
-    Mark("page", "next"): "next page | more | show more | next | continue | go on",
+    Mark("page", "next"): "next page | show more | next | continue | go on",
     Mark("page", "all"): "all of them | show all | all rows | without limit | no limit | the whole list | show all of them",
     Mark("shift", "year"): "the year before | a year earlier | previous year | one year before | year before",
     Mark("shift", "month"): "the month before | a month earlier | one month before",
@@ -124,7 +126,7 @@ ADJECTIVES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "hottest": ("desc", ("temperature",)),
     "warmest": ("desc", ("temperature",)),
     "coldest": ("asc", ("temperature",)),
-    "fastest": ("desc", ("speed", "acceleration")),
+    "fastest": ("desc", ("speed",)),
     "slowest": ("asc", ("speed",)),
     "populous": ("desc", ("population",)),
     "populated": ("desc", ("population",)),
@@ -134,6 +136,33 @@ ADJECTIVES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "wettest": ("desc", ("precipitation", "rain")),
 }
 """Adjectives that speak of a quantity, with what it can be called; they count only where one column is called so."""
+MADE: Final = frozenset(
+    [
+        "sold",
+        "bought",
+        "flown",
+        "flew",
+        "made",
+        "built",
+        "produced",
+        "released",
+        "placed",
+        "issued",
+        "leaving",
+        "departing",
+        "operated",
+        "published",
+        "written",
+        "directed",
+        "manufactured",
+        "played",
+        "given",
+        "found",
+        "located",
+        "registered",
+    ]
+)
+"""Verbs that say no more than that a row exists, where they lead to a condition: flown by, sold in, found on."""
 SILENT: Final = frozenset(plain(word) for word in _SILENT.split()) | frozenset(_SILENT.split())
 
 

@@ -17,6 +17,10 @@ LONGEST_PHRASE: Final = 6
 _LEAST_TYPED: Final = 5
 """Shorter words are not taken for misspelled ones."""
 _LEAST_ADJECTIVE: Final = 6
+_LEAST_VALUE: Final = 3
+_LEAST_PART: Final = 4
+ONE_LETTER: Final = 0.5
+"""How sure a single letter is a value: only beside its column."""
 _LONGEST_ENDING: Final = 3
 _LONGEST_NAME: Final = 200
 _LABELS: Final = frozenset({"id", "no", "nr", "key", "code", "number", "name"})
@@ -55,6 +59,8 @@ class Lexicon:
         self._initials: dict[str, list[Sense]] = defaultdict(list)
         self._name_words: set[str] = set()
         self._country_columns: list[tuple[str, ColumnFacts]] = []
+        self._compounds: dict[str, str] = {}
+        """Names of tables run together: what a word can be a part of."""
         for table in world.datasets:
             self._add_table(table)
         for name, metric in world.definitions.metrics.items():
@@ -72,6 +78,8 @@ class Lexicon:
             *self._countries(written),
             *self._adjectives(key, written),
         ]
+        if not found:
+            found = list(self._parts_of_tables(key, written))
         best: dict[tuple[str, str, str, str], Sense] = {}
         for each in found:
             known = best.get(each.identity)
@@ -122,14 +130,29 @@ class Lexicon:
             )
         ][:8]
 
-    def _adjectives(self, key: Words, written: str) -> Iterator[Sense]:
-        """ "Japanese" for Japan, "European" for Europe: a value with another ending."""
+    def _parts_of_tables(self, key: Words, written: str) -> Iterator[Sense]:
+        """ "Pizzas" for pizzaplace: the only table whose name begins or ends with the word."""
         word = key[0]
-        if len(key) > 1 or len(word) < _LEAST_ADJECTIVE or key in self._phrases:
+        if len(key) > 1 or len(word) < _LEAST_PART:
+            return
+        named = [
+            table
+            for table, name in self._compounds.items()
+            if name != word and (name.startswith(word) or name.endswith(word))
+        ]
+        if len(named) == 1:
+            note = f"I read “{written or word}” as the rows of {named[0]}."
+            yield Sense("table", named[0], score=0.7, note=note)
+
+    def _adjectives(self, key: Words, written: str) -> Iterator[Sense]:
+        """ "Japanese" for Japan, "sunny" for sun: a value with another ending."""
+        word = key[0]
+        if len(key) > 1 or len(word) < _LEAST_VALUE or key in self._phrases:
             return
         for value, senses in self._single_values.items():
             longer, shorter = (word, value) if len(word) > len(value) else (value, word)
-            if longer.startswith(shorter) and len(longer) - len(shorter) <= _LONGEST_ENDING:
+            ends = longer.startswith(shorter) and len(longer) - len(shorter) <= _LONGEST_ENDING
+            if (ends and len(word) >= _LEAST_ADJECTIVE) or word in _described(value):
                 for each in senses:
                     note = f"I read “{written or word}” as {each.name} “{each.value}”."
                     yield replace(each, score=0.7, note=note)
@@ -140,7 +163,7 @@ class Lexicon:
             phrase[0]: [each for each in senses if each.kind == "value"]
             for phrase, senses in self._phrases.items()
             if len(phrase) == 1
-            and len(phrase[0]) > 3
+            and len(phrase[0]) >= _LEAST_VALUE
             and phrase[0].isalpha()
             and any(each.kind == "value" for each in senses)
         }
@@ -184,6 +207,7 @@ class Lexicon:
         if len(words) > 1:
             self._phrases[words[-1:]].append(replace(own, score=0.85))
             self._name_words.add(words[-1])
+        self._compounds[table] = "".join(words)
         for name, segment in definition.segments.items():
             for said in (name, *segment.synonyms):
                 self._add(said, Sense("segment", table, name))
@@ -237,8 +261,9 @@ class Lexicon:
 
     def _add_value(self, said: str, sense: Sense) -> None:
         words = name_words(said)
-        if 0 < len(words) <= LONGEST_PHRASE and not (len(words) == 1 and len(said.strip()) < 2):
-            self._phrases[words].append(sense)
+        if 0 < len(words) <= LONGEST_PHRASE:
+            letter = len(words) == 1 and len(said.strip()) < 2
+            self._phrases[words].append(replace(sense, score=ONE_LETTER) if letter else sense)
 
     def _add_beginnings(self, table: str, facts: ColumnFacts, values: Sequence[str]) -> None:
         """ "Delta" for "Delta Air Lines Inc.", where no other value begins so."""
@@ -255,6 +280,11 @@ class Lexicon:
                 self._phrases[words].append(
                     Sense("value", table, facts.name, value, 0.7, note=note)
                 )
+
+
+def _described(value: str) -> tuple[str, ...]:
+    """Adjectives that are made of a noun: rainy, sunny, drizzly."""
+    return f"{value}y", f"{value}{value[-1]}y", f"{value[:-1]}y"
 
 
 def corrected(word: str, known: Iterable[str]) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from steward.agents.asking.conditions import Conditions
+from steward.agents.asking.grammar import MADE
 from steward.agents.asking.parts import COUNT, Parsed
 from steward.agents.asking.ranking import Ranking
 from steward.agents.asking.reading import (
@@ -17,6 +18,9 @@ from steward.agents.asking.reading import (
 )
 from steward.agents.asking.tagging import Piece
 
+_LEADING: Final = frozenset({"by", "in", "on", "at", "with", "during", "since", "from", "to"})
+"""Small words between a verb and what it is about."""
+_NOUNS: Final = frozenset({"name", "those"})
 _VERBS: Final = frozenset({"is", "are", "was", "were", "have", "has", "had", "did", "do", "does"})
 
 
@@ -41,6 +45,7 @@ class Parser(Conditions, Ranking):
             self._whole_tables,
             self._parts,
             self._columns_left,
+            self._verbs,
         ):
             rule()
         figures = {each.column.column for each in self.found.measures if each.column}
@@ -86,6 +91,9 @@ class Parser(Conditions, Ranking):
                     self.found.marks.add("rows")
                 case "rows":
                     self.found.marks.add("show")
+                case "more" if not any(each.kind == "name" for each in self.pieces):
+                    # "More", "10 more": of the rows that are shown.
+                    self.found.marks |= {"page", "page next"}
                 case "all":
                     pass
                 case _:
@@ -174,6 +182,40 @@ class Parser(Conditions, Ranking):
         self._take(*(at for at, _ in self._free("and", "or") if self._is_between(at)))
         self._take(*(at for at, _ in self._free("which")))
 
+    def _verbs(self) -> None:
+        """ "Flown by Delta", "sold in March": a word that only leads to a condition that was read."""
+        for at, piece in list(self._free("unknown")):
+            following = self._words[piece.last : piece.last + 1]
+            if self._words[piece.first] not in MADE or following[:1] == []:
+                continue
+            if following[0] not in _LEADING:
+                continue
+            after = at + 1 + (self._at(at + 1, "by") is not None)
+            said = at > 0 and at - 1 in self._used and self.pieces[at - 1].kind in _NOUNS
+            if after not in self._used or not said:
+                continue
+            timed = self.pieces[after].kind == "period" and bool(self.found.periods)
+            led = [
+                each
+                for number, each in enumerate(self.found.filters)
+                if self._placed.get(number) == self.pieces[after].first
+            ]
+            if timed or (led and not self._has_sibling(led[0].column)):
+                self._take(at)
+
+    def _has_sibling(self, column: ColumnRef) -> bool:
+        """Whether another column of the table holds values of the same kind: origin and destination."""
+        facts = self._facts(column)
+        table = column.table or self._base
+        return any(
+            each.name != facts.name
+            and each.kind == facts.kind == "text"
+            and each.shapes[:1] == facts.shapes[:1]
+            and bool(facts.shapes)
+            and (each.shortest, each.longest) == (facts.shortest, facts.longest)
+            for each in self._world.datasets[table].columns
+        )
+
     def _shows(self) -> bool:
         return bool({"show", "rows"} & self.found.marks)
 
@@ -198,6 +240,37 @@ class Parser(Conditions, Ranking):
         return (at == 0 or at - 1 in self._used) and (
             at + 1 in self._used or at + 1 == len(self.pieces)
         )
+
+    def asked_subject(self) -> list[Piece]:
+        """What is asked for and not in the answer: "which state has …" is not answered by a figure.
+
+        "What is the capital" asks for one; all of them are no answer to it.
+        """
+        found = self.found
+        for at, piece in enumerate(self.pieces[:-1] if found.measures else ()):
+            after = self.pieces[at + 1]
+            near = self._words[piece.last : after.first]
+            asks = piece.kind == "which" and self._words[piece.first] in {"which", "what"}
+            if asks and after.kind == "name" and not near and not self._is_told(after):
+                return [after]
+        listed = "listed" in found.marks and not (found.filters or found.segments or found.periods)
+        if listed and self._words[1:3] == ["is", "the"] and self.pieces[0].kind == "which":
+            return [piece for piece in self.pieces if piece.kind == "name"][:1]
+        return []
+
+    def _is_told(self, piece: Piece) -> bool:
+        """Whether an answer with figures says which of these: it is grouped by them."""
+        sense = piece.senses[0]
+        grouped = {(each.by.table or self._base, each.by.column) for each in self.found.groups}
+        if sense.kind == "column":
+            listed = self._world.column(sense.table, sense.name).role in {"dimension", "identifier"}
+            return bool(grouped) or not listed
+        if sense.kind != "table":
+            return True
+        if sense.table != self._base:
+            return bool(grouped)
+        known = self._world.table(sense.table)
+        return bool(grouped & {(sense.table, each) for each in (known.name_column, *known.key)})
 
     def verb_after(self, place: int) -> int:
         """The first word that says what something is or has, after a word; where there is none, the end."""

@@ -1,6 +1,7 @@
 """The pieces of a question as rules look at them: which are free, what they name, what stands beside them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from steward.agents.asking.lexicon import Sense
@@ -21,18 +22,37 @@ class Pieces:
     """Rules take pieces; what none takes is left over."""
 
     def __init__(
-        self, world: World, base: str, pieces: Sequence[Piece], words: Sequence[str]
+        self,
+        world: World,
+        base: str,
+        pieces: Sequence[Piece],
+        words: Sequence[str],
+        breaks: Container[int] = frozenset(),
     ) -> None:
+        """`breaks`: words that a comma stands before."""
+        self._breaks = breaks
         self._world = world
         self._base = base
         self._words = words
-        self.pieces = [piece for piece in pieces if piece.kind != "silent"]
+        self.pieces = self._with_row_nouns(
+            [piece for piece in pieces if piece.kind != "silent"], base
+        )
         self._used: set[int] = set()
         self._placed: dict[int, int] = {}
         """Filters by the piece that they begin at."""
         self.found = Parsed(base)
         self.function_pieces: list[Piece] = []
         self._asides: list[str] = []
+
+    def _with_row_nouns(self, pieces: Sequence[Piece], base: str) -> list[Piece]:
+        """Of a table with one row per day, days are its rows, unless something is told per day."""
+        unit = self._world.row_unit(base)
+        found = list(pieces)
+        for at, piece in enumerate(pieces):
+            before = pieces[at - 1].kind if at else ""
+            if piece.kind == "unit" and piece.argument == unit and before not in {"by", "each"}:
+                found[at] = replace(piece, kind="name", senses=(Sense("table", base),))
+        return found
 
     def _free(self, *kinds: str) -> Iterator[tuple[int, Piece]]:
         for at, piece in enumerate(self.pieces):
@@ -210,6 +230,9 @@ class Pieces:
         if path is None or len(path.steps) > 1:
             return None
         return Grouped(by=ColumnRef(column=path.steps[0].from_columns[0]))
+
+    def is_stretch(self, group: Grouped) -> bool:
+        return self._world.is_stretch(self._base, group)
 
     def _add_measure(self, measure: Measured) -> None:
         if measure not in self.found.measures:

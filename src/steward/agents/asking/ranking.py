@@ -1,5 +1,8 @@
 """Rules for order: top 5, the most expensive, which has the most, the latest."""
 
+from collections.abc import Sequence
+from typing import Final
+
 from steward.agents.asking.figures import Figures
 from steward.agents.asking.grammar import ADJECTIVES
 from steward.agents.asking.parts import COUNT, Choice
@@ -14,11 +17,14 @@ from steward.agents.asking.tagging import Piece
 from steward.agents.asking.tokens import name_words
 from steward.agents.asking.world import is_number_text
 
+_OF_COUNTS: Final = frozenset({"most", "fewest", "least", "top", "bottom", "leading"})
+"""Superlatives that can be of how many rows there are: the most flights, but not the largest city."""
+
 
 class Ranking(Figures):
     def _ranks(self) -> None:
         """Top 5, 5 largest, the first 10."""
-        for at, piece in list(self._free("most", "first", "time end", "frequent")):
+        for at, piece in list(self._free("most", "first", "time end", "frequent", "adjective")):
             for beside in (at + 1, at - 1):
                 number = self._at(beside, "number")
                 limit = number.number if number is not None else None
@@ -68,13 +74,22 @@ class Ranking(Figures):
                 continue
             self.found.order.append(by)
             self._take(*taken)
+        self._directions()
+
+    def _directions(self) -> None:
+        for at, piece in list(self._free("most")):
+            # "Most films first".
+            if self._at(at + 1, "name") is not None and self._at(at + 2, "first") is not None:
+                self.found.order.append(Ordered(by="measure", descending=piece.argument == "desc"))
+                self._take(at, at + 1, at + 2)
         for at, piece in list(self._free("direction")):
             self.found.marks.add(f"direction {piece.argument}")
             self._take(at)
 
     def _superlatives(self) -> None:
         for at, piece in list(self._free("frequent")):
-            group, taken = self._subject(at + 1), [at + 1]
+            past = at + 1 + (self._at(at + 1, "count") is not None)
+            group, taken = self._subject(past), [*range(at + 1, past + 1)]
             if group is None:
                 group, _, taken = self._ranked(at)
             if group is not None:
@@ -118,12 +133,7 @@ class Ranking(Figures):
     def _adjective(self, at: int, piece: Piece) -> None:
         """The most expensive diamonds: rows by the one column that is called a price."""
         direction, names = ADJECTIVES[piece.argument]
-        columns = [
-            each.name
-            for each in self._world.datasets[self._base].columns
-            if (each.kind == "number" or is_number_text(each))
-            and set(name_words(each.name)) & set(names)
-        ]
+        columns = self._called(names, direction)
         if len(columns) != 1:
             return
         column = ColumnRef(column=columns[0])
@@ -159,12 +169,33 @@ class Ranking(Figures):
         self.found.assumed.append(f"“{piece.argument}” is by {columns[0]}.")
         self._take(*taken, *places, *self._asking_words(at))
 
+    def _called(self, names: Sequence[str], direction: str) -> list[str]:
+        """Columns of numbers that are called so, in full or shortened; of a lowest and a highest one, the one that is meant."""
+        found = [
+            each.name
+            for each in self._world.datasets[self._base].columns
+            if (each.kind == "number" or is_number_text(each))
+            and any(
+                word == name or (len(word) > 3 and name.startswith(word))
+                for word in name_words(each.name)
+                for name in names
+            )
+        ]
+        end = {"desc": {"max", "high", "highest", "maximum"}, "asc": {"min", "low", "lowest", "minimum"}}[direction]  # fmt: skip
+        ends = [each for each in found if end & set(name_words(each))]
+        return ends if len(found) > 1 and len(ends) == 1 else found
+
     def _most(self, at: int, piece: Piece) -> None:
         subject, rows, taken = self._ranked(at)
         figure = self._figure_ranked(at, subject is not None, piece.argument)
         if figure is None:
             return
         measure, places = figure
+        if self._words[piece.first] in {"best", "worst"} and measure not in (None, COUNT):
+            # Whether much is good, no one said.
+            self.found.open.append(
+                Choice(f"the highest or the lowest is the {self._words[piece.first]}", COUNT, ())
+            )
         if subject is not None:
             self._add_group(subject)
             if measure is not None and measure not in self.found.measures:
@@ -172,6 +203,8 @@ class Ranking(Figures):
             self._rank(piece.argument)
         elif rows and measure is not None and measure.column is not None:
             self._order_rows(measure.column, piece.argument)
+            if self.found.columns:
+                self.found.columns.append(measure.column)
         elif measure is not None and measure.column is not None and self.found.limit is None:
             function: Function = "max" if piece.argument == "desc" else "min"
             self._add_measure(Measured(function=function, column=measure.column))
@@ -192,7 +225,9 @@ class Ranking(Figures):
         ):
             following += 1
         places = []
-        if self._at(following, "name") is not None and self._by_after(following) is not None:
+        if self._at(following, "name") is not None and (
+            self._by_after(following) is not None or self._is_own_table(following)
+        ):
             places.append(following)
         places += [place for place in range(at - 1, -1, -1) if self._at(place, "name", "unit")][:1]
         asked = [place + 1 for place in range(at) if self._at(place, "which") is not None]
@@ -221,8 +256,27 @@ class Ranking(Figures):
                 return group, False, [place]
         return None, False, []
 
+    def _is_own_table(self, at: int) -> bool:
+        """Whether rows of the table are ranked: the largest city, by whatever follows later."""
+        piece = self._at(at, "name")
+        if piece is None or at == 0 or self._figure_kind(at) != "table":
+            return False
+        counts = self._words[self.pieces[at - 1].first] in _OF_COUNTS
+        return piece.senses[0].table == self._base and not counts
+
     def _by_after(self, at: int) -> int | None:
         return at + 1 if self._at(at + 1, "by") is not None else None
+
+    def _only_measure(self, at: int) -> ColumnRef | None:
+        """The largest city: by the only figure that a city has."""
+        if not self._is_own_table(at + 1):
+            return None
+        found = [
+            each.name
+            for each in self._world.datasets[self._base].columns
+            if each.name and self._world.column(self._base, each.name).role == "measure"
+        ]
+        return ColumnRef(column=found[0]) if len(found) == 1 else None
 
     def _figure_ranked(
         self, at: int, grouped: bool, direction: str
@@ -238,20 +292,39 @@ class Ranking(Figures):
                 extra.append(here)
                 here += 1
             taken = [*extra, here, *([place] if function is not None else [])]
-            measure = self._ranked_by(here, function, grouped, direction)
+            beside = self.pieces[at] if place == at + 1 and here == place else None
+            measure = self._ranked_by(here, function, grouped, direction, beside)
+            named = self._at(here, "name")
+            if measure is None and beside is not None and grouped and named is not None:
+                counts = self._words[beside.first] in _OF_COUNTS
+                if counts and named.senses[0].kind == "value":
+                    # "Which island has the most Gentoo".
+                    return COUNT, []
             if measure is not None:
                 return measure, taken
         counted = any(each == COUNT or each.metric for each in self.found.measures)
         if grouped and counted:
             return None, []
-        named = [each for each in self.found.measures if each.column is not None]
-        if named and (grouped or self.found.groups):
-            return named[0], []
+        figures = [each for each in self.found.measures if each.column is not None]
+        if figures and (grouped or self.found.groups):
+            return figures[0], []
+        only = self._only_measure(at)
+        if only is not None and not grouped:
+            self.found.assumed.append(
+                f"“{self._words[self.pieces[at].first]}” is by {only.column}."
+            )
+            return Measured(function="sum", column=only), []
         return None
 
     def _ranked_by(
-        self, at: int, function: Piece | None, grouped: bool, direction: str
+        self,
+        at: int,
+        function: Piece | None,
+        grouped: bool,
+        direction: str,
+        piece: Piece | None = None,
     ) -> Measured | None:
+        """What is ranked by at a place; `piece` is the superlative right before it."""
         if self._at(at, "name") is None:
             return None
         kind = self._figure_kind(at)
@@ -261,7 +334,8 @@ class Ranking(Figures):
         if kind == "metric":
             return Measured(metric=sense.name)
         if kind == "table":
-            return COUNT if sense.table == self._base and grouped else None
+            counts = self._words[piece.first] in _OF_COUNTS if piece is not None else True
+            return COUNT if sense.table == self._base and grouped and counts else None
         column = self._ref(sense)
         if not self._is_number(column) or self._role(column) == "identifier":
             return None
@@ -269,6 +343,13 @@ class Ranking(Figures):
         chosen = function.argument if function is not None else None
         if grouped and chosen is None:
             chosen = self._summed(column, direction)
+            superlative = self._words[piece.first] if piece is not None else ""
+            if chosen == "sum" and superlative and superlative not in _OF_COUNTS:
+                # "The day with the highest tips": all of them together, or a single one?
+                total = Measured(function="sum", column=column)
+                single = Measured(function="max" if direction == "desc" else "min", column=column)
+                said = f"the total of {column.column} or a single one"
+                self.found.open.append(Choice(said, total, (single,)))
         return Measured(function=chosen or "sum", column=column)
 
     def _summed(self, column: ColumnRef, direction: str) -> str:

@@ -70,6 +70,14 @@ class Tagger:
         self._calendar = Calendar(self.tokens, today, year)
         self._written = written
         self._named = list(self._names())
+        self.breaks = frozenset(self._breaks())
+        """Words that a comma or the like stands before."""
+
+    def _breaks(self) -> Iterator[int]:
+        for at in range(1, len(self.tokens)):
+            between = self._written[self.tokens[at - 1].end : self.tokens[at].start]
+            if set(between) & set(",;:/+&"):
+                yield at
 
     def _spelled(self, tokens: Sequence[Token]) -> Iterator[Token]:
         """Words that nothing is called by, as the word that they are one slip away from."""
@@ -159,9 +167,15 @@ class Tagger:
             yield from self._numbers(place, token.number)
         if token.text in ADJECTIVES:
             yield Piece("adjective", place, place + 1, token.text, worth=_WORD + 1.97)
-        if token.word in SILENT or token.text in SILENT:
+        if self._is_silent(place):
             yield Piece("silent", place, place + 1, worth=_WORD + 1.85)
         yield Piece("unknown", place, place + 1, worth=0.0)
+
+    def _is_silent(self, place: int) -> bool:
+        token = self.tokens[place]
+        # "Give us", but "in the us".
+        named = token.text == "us" and place and self.tokens[place - 1].text in {"the", "in", "of"}
+        return not named and (token.word in SILENT or token.text in SILENT)
 
     def _numbers(self, place: int, number: float | int) -> Iterator[Piece]:
         following = self.tokens[place + 1].text if place + 1 < len(self.tokens) else ""

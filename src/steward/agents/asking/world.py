@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from steward.agents.asking.reading import ColumnRef
+from steward.agents.asking.reading import ColumnRef, Grouped
 from steward.agents.asking.tokens import NOTHING, name_words, number_of
 from steward.definitions import (
     ColumnDefinition,
@@ -156,6 +156,34 @@ class World:
         if self.datasets[table].profiled or facts.kind != "text":
             return False
         return bool({"date", "at", "on"} & set(name_words(facts.name)[-1:]))
+
+    def calendar(self, table: str) -> dict[str, str]:
+        """Columns that hold the number of a year, month or day, by the unit."""
+        found: dict[str, str] = {}
+        for name, each in self.table(table).columns.items():
+            facts = self.facts(table, name)
+            is_part = each.unit in {"year", "quarter", "month", "day", "hour"}
+            is_number = facts is not None and facts.kind == "number"
+            if is_part and is_number and name_words(name) == (each.unit,):
+                found.setdefault(each.unit, name)
+        return found
+
+    def is_stretch(self, base: str, group: Grouped) -> bool:
+        """Whether a group is a stretch of time: of a time column, or a column that holds the number of a year or month."""
+        if group.unit is not None:
+            return True
+        table = group.by.table or base
+        return group.by.column in self.calendar(table).values()
+
+    def row_unit(self, table: str) -> str | None:
+        """The stretch of time that each row is about, where there is one row for each: `day` of daily weather."""
+        name = self.time_of(table)
+        facts = self.facts(table, name) if name is not None else None
+        if facts is None or not facts.unique:
+            return None
+        if facts.kind == "date" or facts.is_date_text:
+            return "day"
+        return "year" if facts.kind == "number" else None
 
     def time_of(self, table: str) -> str | None:
         """The time column that a period is about where none is named; None where nobody can tell."""

@@ -69,6 +69,10 @@ class Task:
     """A reading that a person chose or changed: answered as it is."""
     read: Reading | None = None
     """What the last answer was a reading of."""
+    proposed: Reading | None = None
+    """What the last message was nearly read as, where Steward asked back."""
+    pending: tuple[str, ...] = ()
+    """Words of that message that were not used."""
     given: Mapping[str, Any] | None = None
     """A plan that a person chose, such as a recipe's: checked like any other and taken as it is."""
 
@@ -102,6 +106,8 @@ class Task:
             may_see_rows=document.get("rows", "all") == "all",
             reading=_reading(document.get("reading")),
             read=_reading(context.get("read")),
+            proposed=_reading((context.get("proposed") or {}).get("reading")),
+            pending=tuple((context.get("proposed") or {}).get("unused", ())),
             given=document.get("plan"),
             confirmed=_confirmed(context.get("definitions")),
             # Turns from before there were stages have none.

@@ -75,7 +75,8 @@ class RulePlanner:
             plan = None if draft is None else _standing(draft, catalogue)
             if draft is not None and plan is not None:
                 return Ruled(plan, draft.said, draft.asked)
-        asked = questions.read(ask)
+        greets = task.reading is None and task.proposed is None and unclear.is_greeting(ask)
+        asked = Asked(status="refused") if greets else questions.read(ask)
         if asked.reading is not None:
             draft = questions.plan_reading(ask, asked.reading)
             plan = None if draft is None else _standing(draft, catalogue)
@@ -85,8 +86,11 @@ class RulePlanner:
         plan = None if draft is None else _standing(draft, catalogue)
         if draft is None or plan is None:
             return _nothing(ask, catalogue)
-        refused = asked.model_copy(update={"status": "refused", "reading": None, "nearest": []})
-        return Ruled(plan, draft.said, refused)
+        if greets:
+            return Ruled(plan, draft.said, None)
+        told = [*asked.problems, unclear.able(ask)]
+        nothing = {"status": "refused", "reading": None, "nearest": [], "problems": told}
+        return Ruled(plan, draft.said, asked.model_copy(update=nothing))
 
 
 def _standing(draft: Draft, catalogue: Catalogue) -> Plan | None:

@@ -31,6 +31,8 @@ def read(request: Ask) -> Asked:
         found = given(known_reading, world)
         if found.status == "fact":
             return found
+    if task.proposed is not None and _agrees(request):
+        return given(task.proposed, world)
     last = task.last
     shown = Shown(last.columns, last.rows) if last is not None else Shown()
     reading = last_reading(task, world)
@@ -38,7 +40,20 @@ def read(request: Ask) -> Asked:
     if reading is not None and shown.rows:
         known = replace(known, found=(*known.found, *_seen(reading, shown)))
     before = Before(reading, shown)
+    if task.proposed is not None:
+        before = Before(task.proposed, Shown(), task.pending)
     return ask(task.message, known.world, known.lexicon, task.today, before, task.mentions)
+
+
+def _agrees(request: Ask) -> bool:
+    """ "Yes" and the like, and nothing else, after Steward asked back."""
+    agreed = {
+        *("yes", "yep", "yeah", "sure", "right", "correct", "exactly", "ok", "okay"),
+        "please",
+    }
+    agreed |= {"the", "first", "one", "that", "this", "1", "ja"}
+    said = {token.text for token in request.tokens}
+    return bool(said) and said <= agreed and bool(said - {"the", "this", "please"})
 
 
 def _confirmed_reading(task: Task) -> Reading | None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from typing import Any, Literal
 
@@ -23,6 +24,9 @@ Kind = Literal["profile", "correlations", "suggestions", "values"]
 Compute = Callable[[duckdb.DuckDBPyConnection], Any]
 _COMMITS = 500
 MOST_VALUES = 3_000
+MOST_LEARNED = 20_000_000
+"""Cells that are looked at before a first question: a few seconds' work."""
+MOST_RELATED = 60
 LONGEST_VALUE = 100
 _KNOWN = Prepared(
     sa.select(analyses.c.result).where(
@@ -94,6 +98,26 @@ class Insights:
             return relate(connection, tables, progress=report)
 
         return self._known_or_computed(scope, "relations", subject, compute)
+
+    def learn(self, scope: Scope, author: str, branch: str = MAIN) -> None:
+        """Computes the profiles and relations of a branch that are missing, as far as that takes moments. Blocking.
+
+        Questions are read by them; no one should have to open a page first. Larger datasets are profiled when someone asks for it.
+        """
+        datasets = self._related(scope, author, None, branch)
+        with suppress(duckdb.Error):
+            self._learn(scope, author, branch, datasets)
+
+    def _learn(self, scope: Scope, author: str, branch: str, datasets: Sequence[Dataset]) -> None:
+        left = MOST_LEARNED
+        for each in sorted(datasets, key=_cells):
+            if self.known(scope, "profile", each.version) is None:
+                left -= _cells(each)
+                if left < 0:
+                    return
+                self.profile(scope, each.name, each.version)
+        if 1 < len(datasets) <= MOST_RELATED and sum(map(_cells, datasets)) <= MOST_LEARNED:
+            self.relations(scope, author, None, branch)
 
     def known_relations(
         self, scope: Scope, author: str, branch: str = MAIN, names: Sequence[str] | None = None
@@ -185,6 +209,10 @@ class Insights:
                     kind=kind, subject=key, result=document, created_at=self._clock.now()
                 )
             )
+
+
+def _cells(dataset: Dataset) -> int:
+    return dataset.rows * max(len(dataset.columns), 1)
 
 
 def _with_merged(workspace: Workspace, branch: str) -> Iterator[Commit]:

@@ -11,6 +11,7 @@ import { Page } from '@/components/Page';
 import { Section } from '@/components/Section';
 import { useSearchParam } from '@/components/use-search-param';
 import classes from './definitions.module.css';
+import { ExportDefinitions, ImportDefinitions } from './DefinitionFiles';
 import { DefinitionHistory } from './DefinitionHistory';
 import { type Edited, EntryDialog } from './EntryDialog';
 import { type EntryActions, EntryLine } from './EntryLine';
@@ -71,18 +72,21 @@ function Shown({ loaded }: { loaded: LoadedDefinitions }) {
       title="Definitions"
       description={DESCRIPTION}
       actions={
-        mayEdit &&
-        open > 0 && (
-          <Button
-            leftSection={<CheckCheck size={14} aria-hidden />}
-            loading={isPending}
-            onClick={() =>
-              change({ kind: 'confirm', entries: null }, `${open} definitions confirmed`)
-            }
-          >
-            Confirm all ({open})
-          </Button>
-        )
+        <>
+          {mayEdit && <ImportDefinitions revision={revision} />}
+          {!isEmpty && <ExportDefinitions />}
+          {mayEdit && open > 0 && (
+            <Button
+              leftSection={<CheckCheck size={14} aria-hidden />}
+              loading={isPending}
+              onClick={() =>
+                change({ kind: 'confirm', entries: null }, `${open} definitions confirmed`)
+              }
+            >
+              Confirm all ({open})
+            </Button>
+          )}
+        </>
       }
       toolbar={
         <SegmentedControl

@@ -1,0 +1,101 @@
+/** Definitions as files: export for other tools, import from them; what a format cannot say is told. */
+import { Button, FileButton, Menu } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { ChevronDown, Download, FileDown } from 'lucide-react';
+import {
+  type DefinitionFormat,
+  exportDefinitions,
+  useDefinitionAction,
+  useImportDefinitions,
+} from '@/api/definitions';
+import { useProject } from '@/app/project';
+import { offerUndo, showDone, showFailure } from '@/components/undo';
+import { saveText } from '@/pages/audit/search';
+
+const FORMATS: { value: DefinitionFormat; label: string; file: string }[] = [
+  { value: 'steward', label: 'Steward (YAML)', file: 'definitions.yaml' },
+  { value: 'ossie', label: 'Apache Ossie 0.1.1 (YAML)', file: 'definitions.ossie.yaml' },
+  { value: 'dbt', label: 'dbt semantic models (YAML)', file: 'semantic_models.yml' },
+];
+
+function lossesOf(losses: readonly string[]): string {
+  if (losses.length === 0) return '';
+  const more = losses.length > 1 ? ` and ${losses.length - 1} more` : '';
+  return ` Not in the file: ${losses[0]}${more}`;
+}
+
+export function ExportDefinitions() {
+  const project = useProject();
+  const save = useMutation({
+    mutationFn: ({ value }: (typeof FORMATS)[number]) => exportDefinitions(project.id, value),
+    onError: showFailure,
+    onSuccess: ({ text, losses }, { file }) => {
+      saveText(file, text, 'application/yaml');
+      showDone(`${file} saved.${lossesOf(losses)}`);
+    },
+  });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          variant="default"
+          leftSection={<Download size={14} aria-hidden />}
+          rightSection={<ChevronDown size={14} aria-hidden />}
+          loading={save.isPending}
+        >
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {FORMATS.map((format) => (
+          <Menu.Item key={format.value} onClick={() => save.mutate(format)}>
+            {format.label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+export function ImportDefinitions({ revision }: { revision: number }) {
+  const project = useProject();
+  const take = useImportDefinitions(project.id);
+  const restore = useDefinitionAction(project.id);
+  const bring = async (file: File | null) => {
+    if (file === null) return;
+    take.mutate(
+      { text: await file.text(), revision },
+      {
+        onError: showFailure,
+        onSuccess: ({ changes, losses, revision: made }) => {
+          if (changes.length === 0) {
+            showDone(`${file.name} says nothing that is not here already.`);
+            return;
+          }
+          const many = changes.length === 1 ? '1 definition' : `${changes.length} definitions`;
+          const left = losses.length > 0 ? ` ${losses.length} parts could not be read.` : '';
+          offerUndo({
+            message: `${many} imported from ${file.name}.${left}`,
+            undo: () =>
+              restore.mutateAsync({ action: { kind: 'restore', revision }, revision: made }),
+            undone: 'The definitions are as they were',
+          });
+        },
+      },
+    );
+  };
+  return (
+    <FileButton accept=".yaml,.yml,.json" onChange={(file) => void bring(file)}>
+      {(props) => (
+        <Button
+          variant="default"
+          leftSection={<FileDown size={14} aria-hidden />}
+          loading={take.isPending}
+          {...props}
+        >
+          Import
+        </Button>
+      )}
+    </FileButton>
+  );
+}
