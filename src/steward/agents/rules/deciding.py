@@ -86,8 +86,6 @@ class RulePlanner:
         plan = None if draft is None else _standing(draft, catalogue)
         if draft is None or plan is None:
             return _nothing(ask, catalogue)
-        if greets:
-            return Ruled(plan, draft.said, None)
         told = [*asked.problems, unclear.able(ask)]
         nothing = {"status": "refused", "reading": None, "nearest": [], "problems": told}
         return Ruled(plan, draft.said, asked.model_copy(update=nothing))
