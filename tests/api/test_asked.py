@@ -1,5 +1,6 @@
 """Who is asked: questions reach the people they are for, and rules are weighed by whoever is to approve them."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,7 +122,7 @@ def test_a_question_of_a_schedule_is_for_those_it_is_shared_with(office: Office)
     office.made(text)
     office.made(text.replace("monthly-costs", "hidden-costs"), shared=False)
     office.installation.clock.advance(days=1)
-    office.installation.steward.runs.schedules.fire_due()
+    asyncio.run(office.installation.steward.playbooks.triggers.watch.round())
     office.drive()
     assert len(office.inbox(office.engineer)) == 2
     (waiting,) = office.inbox()

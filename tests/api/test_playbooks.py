@@ -88,7 +88,7 @@ def test_whoever_it_is_not_shared_with_finds_nothing(
     engineer.ok("POST", f"{place}/deploy", {})
     run = engineer.ok("POST", f"{place}/runs", {"inputs": {"month": "2026-02"}})
     installation.steward.runs.drive_until_idle()
-    schedule = engineer.ok("GET", "/schedules")["items"][0]
+    trigger = engineer.ok("GET", "/triggers")["items"][0]
     asked = engineer.ok("GET", "/inbox")["items"]
     assert [each["run_id"] for each in asked] == [run["id"]]
     for desk in (controller, guesser):
@@ -115,16 +115,20 @@ def test_whoever_it_is_not_shared_with_finds_nothing(
         assert desk.ok("GET", "/playbooks")["items"] == []
         assert desk.ok("GET", "/runs")["items"] == []
         assert desk.ok("GET", "/inbox")["items"] == []
-        assert desk.ok("GET", "/schedules")["items"] == []
+        assert desk.ok("GET", "/triggers")["items"] == []
+        assert desk.call("GET", f"/triggers/{trigger['id']}").status_code == 404
+        assert desk.call("GET", f"/triggers/{trigger['id']}/events").status_code == 404
         events = desk.call("GET", "/events?limit=200").text
         assert made["id"] not in events
         assert "Monthly costs" not in events
         assert desk.client.get(f"{desk.base}/playbooks/export").content.count(b".yaml") == 0
         # What is about a hidden run is hidden as well, when it is named in a question.
         assert desk.call("GET", f"/runs?parent={run['id']}").status_code == 404
-    change = guesser.call("PATCH", f"/schedules/{schedule['id']}", {"enabled": False}, '"1"')
-    assert change.status_code == 404
-    assert guesser.call("DELETE", f"/schedules/{schedule['id']}").status_code == 404
+    place = f"/triggers/{trigger['id']}"
+    assert guesser.call("POST", f"{place}/switch", {"enabled": False}).status_code == 404
+    assert guesser.call("POST", f"{place}/address").status_code == 404
+    decision = {"action": "drop", "states": ["stored"]}
+    assert guesser.call("POST", f"{place}/decisions", decision).status_code == 404
     taken = guesser.call("POST", "/playbooks", {"yaml": ASKING})
     assert taken.status_code == 409
 
@@ -228,7 +232,7 @@ def test_schedules_are_set_paused_and_removed(
     assert answer.json()["errors"][0]["pointer"] == "/triggers/0/cron"
     engineer.ok("DELETE", f"{place}/schedule/weekly", None, engineer.etag(made["id"]))
     assert engineer.ok("GET", f"{place}/schedule")["items"] == []
-    assert engineer.ok("GET", "/schedules")["items"] == []
+    assert engineer.ok("GET", "/triggers")["items"] == []
 
 
 def test_files_come_and_go_unchanged(people: tuple[Desk, Desk, Desk]) -> None:

@@ -1,5 +1,6 @@
 """A project with an editor, a controller with whom things are shared, and somebody else."""
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,6 +55,11 @@ class Room:
 
     def drive(self) -> None:
         self.runs.drive_until_idle()
+
+    def go_round(self) -> int:
+        """One look at all triggers that are due; how many runs they started."""
+        started: int = asyncio.run(self.playbooks.triggers.watch.round())
+        return started
 
     def fresh(self, run: Run) -> Run:
         found: Run = self.runs.get(run.scope, run.id)

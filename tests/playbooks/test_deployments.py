@@ -150,7 +150,7 @@ def test_schedules_take_part_in_a_canary(room: Room) -> None:
     playbooks.deploying.try_out(access, made, None, percent=50)
     for _ in range(4):
         clock.advance(days=1)
-        assert room.runs.schedules.fire_due() == 1
+        assert room.go_round() == 1
     runs = room.runs.records.listed(access.scope, subject=f"playbook:{made}")
     assert sorted(version_of(room, run) or 0 for run in runs) == [1, 1, 2, 2]
     deployments = {

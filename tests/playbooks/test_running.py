@@ -35,16 +35,16 @@ inputs: {type: object, properties: {text: {type: string}, name: {type: string}}}
 def test_the_schedule_starts_what_is_deployed(room: Room) -> None:
     playbooks, access, clock = room.playbooks, room.editor.access, room.installation.clock
     made = playbooks.library.create(access, NIGHTLY)
-    assert room.runs.schedules.listed(access.scope) == []
+    assert playbooks.triggers.listed(access) == []
     playbooks.deploying.deploy(access, made.id)
     # An edit is not a deployment.
     playbooks.library.save(access, made.id, None, NIGHTLY.replace("closed: ", "over: "))
     clock.advance(days=1)
-    assert room.runs.schedules.fire_due() == 1
+    assert room.go_round() == 1
     playbooks.deploying.deploy(access, made.id)
-    assert len(room.runs.schedules.listed(access.scope)) == 1
+    assert len(playbooks.triggers.listed(access)) == 1
     clock.advance(days=1)
-    assert room.runs.schedules.fire_due() == 1
+    assert room.go_round() == 1
     newer, older = room.runs.records.listed(access.scope, subject=f"playbook:{made.id}")
     assert playbooks.running.pin(access.scope, older.id) == 1
     assert playbooks.running.pin(access.scope, newer.id) == 2
@@ -52,12 +52,12 @@ def test_the_schedule_starts_what_is_deployed(room: Room) -> None:
     assert room.fresh(older).status is Status.blocked, room.fresh(older).reason
     playbooks.deploying.roll_back(access, made.id)
     clock.advance(days=1)
-    room.runs.schedules.fire_due()
+    room.go_round()
     newest = room.runs.records.listed(access.scope, limit=1)[0]
     assert playbooks.running.pin(access.scope, newest.id) == 1
     playbooks.deploying.archive(access, made.id)
     clock.advance(days=1)
-    assert room.runs.schedules.fire_due() == 0
+    assert room.go_round() == 0
 
 
 def test_a_playbook_calls_another_and_waits_for_it(room: Room) -> None:

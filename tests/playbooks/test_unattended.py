@@ -57,7 +57,7 @@ def deployed(room: Room, text: str) -> None:
 
 def at_night(room: Room) -> Run:
     room.installation.clock.advance(days=1)
-    assert room.runs.schedules.fire_due() == 1
+    assert room.go_round() == 1
     room.drive()
     newest: Run = room.runs.records.listed(room.editor.access.scope)[0]
     return newest
@@ -82,7 +82,7 @@ def test_a_schedule_fails_at_once_with_the_words_of_the_form(room: Room) -> None
         "Daily total failed",
         f"runs/{run.id}",
     )
-    assert note.body == f"A schedule started it. {MISSING}"
+    assert note.body == f"A trigger started it. {MISSING}"
 
 
 def test_a_failure_that_repeats_is_told_again_only_once_it_was_read(room: Room) -> None:

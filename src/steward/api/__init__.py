@@ -55,6 +55,7 @@ from steward.api.routes import (
     threads,
     tokens,
     tools,
+    triggers,
     uploads,
     weighings,
 )
@@ -102,6 +103,9 @@ _ROUTERS = (
     playbook_schedules.router,
     playbook_tests.router,
     playbooks.router,
+    triggers.router,
+    triggers.hooks,
+    triggers.forms,
     blueprints.router,
     chat.router,
     readings.router,

@@ -36,8 +36,12 @@ class Guard(ABC):
 
 @dataclass(frozen=True)
 class Public(Guard):
+    counted: bool = True
+    """Off where the path itself cannot be guessed and thousands of events may come at once from one address."""
+
     def __call__(self, request: Request) -> None:
-        context_of(request).limiter.take(f"address:{address_of(request)}")
+        if self.counted:
+            count_against_address(request)
 
     def as_dict(self) -> dict[str, Any]:
         return {"kind": "public"}
@@ -94,8 +98,14 @@ AsViewerOrRunner = Annotated[Access, Depends(InProject(Role.viewer, runner=True)
 AsOperatorOrRunner = Annotated[Access, Depends(InProject(Role.operator, runner=True))]
 AsAsked = Annotated[Access, Depends(InProject(Role.operator, runner=True, asked=True))]
 AsAnyone = Depends(Public())
+AsSender = Depends(Public(counted=False))
 AsSignedIn = Annotated[Principal, Depends(SignedIn())]
 AsPerson = Annotated[Principal, Depends(SignedIn(session_only=True))]
+
+
+def count_against_address(request: Request) -> None:
+    """Uses one request of what a signed-out address may ask."""
+    context_of(request).limiter.take(f"address:{address_of(request)}")
 
 
 def identify(request: Request, *, session_only: bool = False) -> Principal:
@@ -105,7 +115,7 @@ def identify(request: Request, *, session_only: bool = False) -> Principal:
         principal = _resolve(request)
     except Unauthenticated:
         # Guessing credentials counts against the address.
-        context.limiter.take(f"address:{address_of(request)}")
+        count_against_address(request)
         raise
     context.limiter.take(principal.id)
     add_to_context(principal=principal.id)

@@ -16,7 +16,7 @@ from steward.core.events import TYPE_PREFIX
 from steward.core.ids import is_id
 from steward.identity import Access, Role
 from steward.playbooks import subject_of
-from steward.playbooks.compiling import MOMENT
+from steward.playbooks.trigger import EVENT, EVENTS, MOMENT
 from steward.runs import Schedule
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class Seeing:
     def waiting(self, item: Waiting) -> bool:
         """What was put to the caller, and what runs wait for that they see.
 
-        Of runs that a schedule started, a question for anybody reaches the runners they are shared with:
+        Of runs that a trigger started, a question for anybody reaches the runners they are shared with:
         nobody else may be there to answer. Of those that somebody else started it does not.
         """
         if item.approval is not None:
@@ -127,7 +127,7 @@ class Seeing:
         return mine and self.sight.shows(run.subject)
 
     def _is_unattended(self, run_id: str) -> bool:
-        """Whether a schedule started it, of a playbook that the caller sees."""
+        """Whether a trigger started it, of a playbook that the caller sees."""
         if not self._is_runner:
             return False
         runs, scope = self._steward.runs, self._access.scope
@@ -135,7 +135,7 @@ class Seeing:
         if subject is None or subject not in self.sight.seen:
             return False
         inputs = runs.request(scope, run_id).inputs
-        return isinstance(inputs, dict) and MOMENT in inputs
+        return isinstance(inputs, dict) and bool(inputs.keys() & {MOMENT, EVENT, EVENTS})
 
 
 def kept(fetch: Fetch[T], keep: Callable[[T], bool], key: Callable[[T], str]) -> Fetch[T]:

@@ -20,7 +20,7 @@ from steward.app.tracing import Observations, observe_runs, watch_runs
 from steward.broker.approval_claims import approval_claims
 from steward.broker.tool import TOOLS
 from steward.broker.toolbox import Toolbox
-from steward.connections import Desk, Http, Mailer
+from steward.connections import Desk, Folders, Http, Mailer
 from steward.core import Clock, Ids, Settings, SystemClock
 from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
@@ -166,6 +166,9 @@ def open_steward(
         "clock": clock,
         "definitions": definitions,
         "runs": runs,
+        "events": events,
+        "bus": bus,
+        "folders": Folders.of(settings.connections.file_folders, settings.home),
         "sandbox": sandbox,
         "http": Http(allow_private=settings.network.allow_private),
         "mail": Mailer(allow_private=settings.network.allow_private),
@@ -218,6 +221,11 @@ def open_steward(
         runs,
         settings.home.resolve(),
         workbench.versions,
+        bus=bus,
+        keyring=keyring,
+        secrets=secrets,
+        notifications=identity.notifications,
+        services=services,
     )
     playbooks.names |= {
         "agents": lambda _scope: [agent.name for agent in roster],

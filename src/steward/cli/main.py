@@ -50,6 +50,7 @@ COMMANDS: Final[Listed] = {
     "connections": ("connections:app", "Connections: find, add, test, remove."),
     "runs": ("runs:app", "Runs: start, look, replay, fork, undo, export."),
     "playbooks": ("playbooks:app", "Playbooks: look, run, deploy, import, export."),
+    "triggers": ("triggers:app", "Triggers: look, replay and drop events."),
     "blueprints": ("playbooks:blueprints", "Blueprints: look, fork."),
     "models": ("models:app", "Models: list, add, test, choose, remove, fetch."),
     "observe": ("observe:app", "Figures: what was spent; count again."),

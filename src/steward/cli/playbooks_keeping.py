@@ -1,7 +1,7 @@
 """`steward playbooks archive`, `restore`, `delete` and `schedule`: what becomes of a playbook, and when it starts by itself."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,8 +9,7 @@ from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_object
 from steward.core.errors import Conflict, Invalid, NotFound
-from steward.playbooks import Card, State
-from steward.playbooks.trigger import Armed
+from steward.playbooks import Card, State, Subscription
 from steward.runs import Missed
 
 app = typer.Typer()
@@ -132,7 +131,7 @@ def schedule_playbook(
     elif pause or resume:
         deploying.switch(here.access, card.id, trigger, enabled=resume)
     armed = deploying.triggers(here.access, card.id)
-    here.show([asdict(each) for each in armed], lambda: f"{_shown(armed)}{said}")
+    here.show([described(each) for each in armed], lambda: f"{_shown(armed)}{said}")
 
 
 def _require_trigger(here: Here, card: Card, trigger: str) -> None:
@@ -152,12 +151,19 @@ def _effect(card: Card) -> str:
     )
 
 
-def _shown(armed: list[Armed]) -> str:
+def described(each: Subscription) -> dict[str, Any]:
+    """A trigger as commands print it."""
+    names: tuple[str, ...] = ("id", "name", "type", "revision", "enabled", "next_at", "last_at")
+    names += ("failing_since", "failing_why", "silent_since", "duplicates")
+    return {name: getattr(each, name) for name in names} | {"details": each.trigger.details()}
+
+
+def _shown(armed: list[Subscription]) -> str:
     rows = [
         (
             each.name,
-            each.details.get("cron", ""),
-            each.details.get("time_zone", ""),
+            each.trigger.details().get("cron", each.type),
+            each.trigger.details().get("time_zone", ""),
             "on" if each.enabled else "paused",
             each.next_at.isoformat(timespec="minutes") if each.next_at else "",
             each.last_at.isoformat(timespec="minutes") if each.last_at else "",

@@ -12,6 +12,7 @@ from steward.connections.connector import (
 )
 from steward.connections.desk import Desk
 from steward.connections.documents import Connection, Draft
+from steward.connections.folders import Folders
 from steward.connections.health import Check, Opened
 from steward.connections.hosts import HostPatterns
 from steward.connections.http import Http, HttpAnswer, HttpLimits
@@ -27,6 +28,7 @@ __all__ = [
     "DatabasePlace",
     "Desk",
     "Draft",
+    "Folders",
     "HostPatterns",
     "Http",
     "HttpAnswer",

@@ -22,11 +22,24 @@ class Folders:
             tuple(each.resolve() for each in closed),
         )
 
+    def require_folder(self, text: str) -> Path:
+        """The folder that a path leads to, links followed; refused unless it is allowed or inside one that is."""
+        real = self._inside(text)
+        if not real.is_dir():
+            raise NotFound(f"There is no folder {text!r}.")
+        return real
+
     def require(self, text: str) -> Path:
         """The file that a path leads to, links followed; refused unless it lies in an allowed folder."""
+        real = self._inside(text)
+        if not real.is_file():
+            raise NotFound(f"There is no file {text!r}.")
+        return real
+
+    def _inside(self, text: str) -> Path:
         path = Path(text)
         if not path.is_absolute() or "\x00" in text:
-            raise Denied("Give the whole path of the file, from the root.", code="path-refused")
+            raise Denied("Give the whole path, from the root.", code="path-refused")
         real = path.resolve()
         inside = any(real.is_relative_to(folder) for folder in self.allowed)
         if not inside or any(real.is_relative_to(folder) for folder in self.closed):
@@ -35,6 +48,4 @@ class Folders:
                 f"one to {SETTING}.",
                 code="path-refused",
             )
-        if not real.is_file():
-            raise NotFound(f"There is no file {text!r}.")
         return real

@@ -28,7 +28,7 @@ _WORDS: Final = {
         "pause_asked resume_asked cancel_asked brought_in undo_done undo_failed redo_done "
         "redo_failed"
     ),
-    "schedule": "created changed deleted",
+    "schedule": "created changed deleted missed decided",
     "secret": "changed deleted restored",
     "service": (
         "installed updated removed operation_offered operation_roles_confirmed operation_risk_set"
@@ -37,6 +37,7 @@ _WORDS: Final = {
     "skill": "saved enabled disabled deleted restored",
     "thread": "created changed deleted restored",
     "token": "created revoked restored",
+    "trigger": "switched failing recovered silent dead_letter held replayed dropped address_changed",
 }
 KINDS: Final = frozenset(
     f"{noun}.{word}" for noun, words in _WORDS.items() for word in words.split()

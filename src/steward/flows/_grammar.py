@@ -21,7 +21,7 @@ LONGEST: Final = 4_000
 DEEPEST: Final = 64
 """Levels of the tree, two for an operator; evaluation takes some seven Python frames a level."""
 
-ROOTS: Final = ("inputs", "nodes", "item", "index", "last", "run")
+ROOTS: Final = ("inputs", "nodes", "item", "index", "last", "run", "event", "events")
 
 _MACROS: Final = frozenset({"map", "filter", "all", "exists", "exists_one"})
 _CHAIN: Final = frozenset(

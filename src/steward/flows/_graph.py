@@ -361,7 +361,7 @@ async def run_graph(
     values = with_defaults(flow.inputs, inputs.value)
     _check(flow.inputs, values, "input", f"The inputs of {flow.name or flow.id!r} do not fit")
     run = {"id": execution.run.id, "title": execution.run.title, "by": execution.run.created_by}
-    scope = Scope(Valued(values, inputs.labels), run)
+    scope = Scope(Valued(values, inputs.labels, parts=inputs.parts), run)
     found = await GraphRun(execution, services, flow, scope, prefix, progress).run()
     if flow.outputs is not None:
         said = f"The output of {flow.name or flow.id!r} is not what it promises"

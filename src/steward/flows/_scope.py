@@ -83,7 +83,9 @@ class Scope:
     def _labels_of(self, path: Path) -> Labels | None:
         match path.root:
             case "inputs":
-                return self.inputs.labels
+                parts = self.inputs.parts
+                named = [path.names[1]] if len(path.names) > 1 else list(parts)
+                return joined([self.inputs.labels, *(parts.get(name) for name in named)])
             case "nodes":
                 try:
                     return self._node(path.names[1]).output.labels

@@ -23,6 +23,7 @@ def flow_program(
     *,
     approve_batch: ApproveBatch | None = None,
     input_labels: Callable[[Execution], Labels | None] = lambda _: None,
+    foreign_labels: Labels | None = None,
     child_labels: Labels | None = None,
     error_labels: Labels | None = None,
     observe: Observe | None = None,
@@ -35,7 +36,7 @@ def flow_program(
     arguments. Both record what they do under the key.
     `approve_batch(execution, key, tool, calls)` asks once for a list of calls that will follow.
     `observe` is told of every node that is over.
-    `input_labels` says what a run's inputs carry, `child_labels` what the output of a sub-run does, `error_labels` what
+    `input_labels` says what a run's inputs carry, `foreign_labels` what those carry that somebody outside wrote, `child_labels` what the output of a sub-run does, `error_labels` what
     the text of an error does when a flow goes on after it; unset, it is taken for the text of a stranger as well.
     """
     services = Services(
@@ -46,7 +47,9 @@ def flow_program(
         flow = load_flow(execution.request.document)
         # A graph with a cycle would wait for itself for ever.
         require_valid(flow)
-        inputs = Valued(execution.request.inputs, input_labels(execution))
+        foreign = execution.request.foreign if foreign_labels is not None else ()
+        parts = {name: foreign_labels for name in foreign if foreign_labels is not None}
+        inputs = Valued(execution.request.inputs, input_labels(execution), parts=parts)
         found = await run_graph(execution, services, flow, inputs, "", Progress(execution))
         return found.value
 

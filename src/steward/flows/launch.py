@@ -36,6 +36,7 @@ DEFAULT_BUDGET: Mapping[str, Any] = {"usd": "5", "seconds": 3600}
 ARTIFACTS = "run:artifacts"
 ON_BREACH = ("ask", "abort")
 _FOREIGN = Labels(("another run",), trusted=False)
+_EVENT = Labels(("the event that started it",), trusted=False)
 Around = Callable[[Program, Execution], Awaitable[Json]]
 
 
@@ -49,7 +50,8 @@ class Start:
 
     document: Json
     """The flow as JSON, or as YAML text."""
-    inputs: Mapping[str, Json] = field(default_factory=dict)
+    inputs: Mapping[str, Json] | None = field(default_factory=dict)
+    """None: they are filled in and checked when it starts, as with the event of a trigger."""
     title: str = ""
     branch: str = "main"
     highest_risk: Risk = Risk.external_send
@@ -113,8 +115,8 @@ class Launcher:
     def request(self, start: Start, scope: Scope | None = None) -> RunRequest:
         """What would be recorded as the run's first entry; Invalid says everything wrong with the flow."""
         flow = self.checked(start.document, scope)
-        inputs = with_defaults(flow.inputs, dict(start.inputs))
-        wrong = first_problem(flow.inputs, inputs)
+        inputs = with_defaults(flow.inputs, dict(start.inputs or {}))
+        wrong = first_problem(flow.inputs, inputs) if start.inputs is not None else None
         if wrong is not None:
             raise Invalid(f"The inputs do not fit the flow: {wrong}.", code="invalid-inputs")
         budget = dict(DEFAULT_BUDGET if start.budget is None else start.budget)
@@ -203,6 +205,7 @@ class Launcher:
             approve_batch=self._approve_batch,
             # Whoever starts a run answers for its inputs; what runs hand to one another is anybody's.
             input_labels=lambda execution: _FOREIGN if execution.run.parent_id else None,
+            foreign_labels=_EVENT,
             child_labels=_FOREIGN,
             observe=observe,
         )

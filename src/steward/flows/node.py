@@ -95,6 +95,8 @@ class Valued:
     labels: Labels | None = None
     port: str | None = None
     """Which way the flow goes on; None for a node with one way out."""
+    parts: Mapping[str, Labels] = field(default_factory=dict)
+    """Labels of its fields where they differ from those of the whole, by name."""
 
 
 @dataclass(frozen=True)

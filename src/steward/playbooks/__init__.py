@@ -8,27 +8,40 @@ from steward.playbooks.exchange import Change, Imported
 from steward.playbooks.model import Allowed, Playbook, playbook_schema
 from steward.playbooks.people import Sight, subject_of
 from steward.playbooks.service import Playbooks
-from steward.playbooks.trigger import TRIGGERS, Armed, Arming, Trigger
+from steward.playbooks.subscriptions import Subscription
+from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Source, Taken, Trigger
+from steward.playbooks.trigger_desk import Action, Receipt, Shown, TriggerDesk
+from steward.playbooks.trigger_events import EventState, Stored, TriggerEvent
 
 __all__ = [
     "TELLING",
     "TRIGGERS",
+    "Action",
     "Allowed",
-    "Armed",
-    "Arming",
+    "Arrival",
     "Blueprint",
     "Blueprints",
     "Broken",
     "Card",
     "Change",
+    "EventState",
     "Imported",
+    "Looking",
     "Playbook",
     "Playbooks",
+    "Receipt",
     "Revision",
     "Sample",
+    "Shown",
     "Sight",
+    "Source",
     "State",
+    "Stored",
+    "Subscription",
+    "Taken",
     "Trigger",
+    "TriggerDesk",
+    "TriggerEvent",
     "as_json",
     "as_yaml",
     "playbook_schema",

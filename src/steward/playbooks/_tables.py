@@ -1,6 +1,7 @@
 """The tables of the playbooks room."""
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     ForeignKey,
@@ -112,4 +113,67 @@ tests = Table(
     Column("created_by", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     Index("ix_playbook_tests_playbook_id", "playbook_id"),
+)
+
+subscriptions = Table(
+    "trigger_subscriptions",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    # One for a trigger's name over all revisions of its playbook.
+    Column("playbook_id", String(40), nullable=False),
+    Column("name", String(40), nullable=False),
+    Column("type", String(40), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("settings", Json, nullable=False),
+    # What it starts, pinned when the revision was deployed; its inputs are added for each event.
+    Column("request", Json, nullable=False),
+    Column("author", String(40), nullable=False),
+    Column("armed", Integer, nullable=False),
+    Column("enabled", Integer, nullable=False),
+    # Counts the addresses it had: a new number makes the old address worthless.
+    Column("address", Integer, nullable=False),
+    Column("cursor", Json),
+    Column("next_at", Moment, index=True),
+    # The lease: one process looks for its events at a time, and one that lost it stores nothing.
+    Column("epoch", BigInteger, nullable=False),
+    Column("holder", String(80)),
+    Column("lease_until", Moment),
+    Column("failures", Integer, nullable=False),
+    Column("failing_since", Moment),
+    Column("failing_why", String(400)),
+    Column("last_at", Moment),
+    Column("silent_since", Moment),
+    Column("duplicates", BigInteger, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("playbook_id", "name"),
+)
+
+trigger_events = Table(
+    "trigger_events",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("trigger_id", String(40), ForeignKey("trigger_subscriptions.id"), nullable=False),
+    Column("state", String(10), nullable=False),
+    Column("reason", String(400)),
+    # SHA-256 of what makes it the same event as another one.
+    Column("same", String(64)),
+    Column("order_key", String(200)),
+    # The event as runs see it, and inputs that Steward itself sets.
+    Column("document", Json, nullable=False),
+    Column("inputs", Json),
+    # Set where it was sent to the address of one revision.
+    Column("revision", Integer),
+    Column("replay_of", String(40)),
+    Column("attempts", Integer, nullable=False),
+    Column("run_id", String(40)),
+    Column("received_at", Moment, nullable=False),
+    Column("due_at", Moment, nullable=False),
+    Column("started_at", Moment),
+    Column("ended_at", Moment),
+    Index("ix_trigger_events_trigger_id_state_due_at", "trigger_id", "state", "due_at"),
+    Index("ix_trigger_events_trigger_id_same", "trigger_id", "same"),
+    Index("ix_trigger_events_state_due_at", "state", "due_at"),
 )

@@ -7,9 +7,11 @@ from steward.broker.presets import PRESETS, faults
 from steward.broker.schemas import problems_of, schema_problem, with_defaults
 from steward.core.errors import Invalid, Problem
 from steward.flows import NODES, Flow, ToolSchema, dump_flow, load_flow, validate
+from steward.flows.expressions import expressions_in
 from steward.flows.launch import tools_in
 from steward.playbooks.model import DataNeed, Playbook
 from steward.playbooks.standing_in import standing_in
+from steward.playbooks.trigger import EVENT, EVENTS, MOMENT
 
 _OUTPUT: Final = "result"
 _GRAPH: Final = frozenset({"nodes", "outputs", "layout"})
@@ -21,8 +23,6 @@ TELLING: Final = {
     "language": "code",
 }
 """A step whose type is left out is told by one of its fields."""
-MOMENT: Final = "scheduled_at"
-"""The input in which a schedule says for which moment it starts a run."""
 
 
 def compiled(playbook: Playbook) -> Flow:
@@ -44,7 +44,7 @@ def compiled(playbook: Playbook) -> Flow:
         "id": playbook.id.replace("-", "_")[:40].rstrip("_"),
         "name": playbook.title,
         "description": playbook.goal[:5_000],
-        "inputs": _with_moment(playbook.inputs),
+        "inputs": _with_start(playbook),
         "artifacts": [
             {"path": each.path, "required": each.required, "max_bytes": each.max_bytes}
             for each in playbook.artifacts
@@ -92,8 +92,11 @@ def _triggers(playbook: Playbook, flow: Flow) -> Iterator[Problem]:
         if trigger.type == "manual":
             continue
         given = with_defaults(flow.inputs, {**trigger.inputs, MOMENT: ""})
+        later = {name for name, value in trigger.inputs.items() if any(expressions_in(value))}
         for found in problems_of(flow.inputs, given):
-            yield Problem(f"/triggers/{index}/inputs{found.pointer}", found.message)
+            # What is taken from an event is looked at when there is one.
+            if found.pointer.split("/")[1:2] not in [[name] for name in later]:
+                yield Problem(f"/triggers/{index}/inputs{found.pointer}", found.message)
 
 
 def policy_text(playbook: Playbook) -> str | None:
@@ -156,14 +159,24 @@ def _from_steps(playbook: Playbook) -> dict[str, Any]:
     return {"nodes": nodes}
 
 
-def _with_moment(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """A closed schema takes the moment of a schedule too, which nobody has to declare."""
-    if inputs.get("additionalProperties", True) is not False or MOMENT in inputs.get(
-        "properties", {}
-    ):
+def _with_start(playbook: Playbook) -> dict[str, Any]:
+    """The inputs with what triggers add: the moment of a schedule, an event. Nobody has to declare these."""
+    inputs = playbook.inputs
+    added: dict[str, Any] = {}
+    if inputs.get("additionalProperties", True) is False:
+        said = "The moment of the schedule that started it."
+        added[MOMENT] = {"type": "string", "description": said}
+    for trigger in playbook.triggers:
+        if not trigger.is_subscribed or trigger.trusted:
+            continue
+        if trigger.delivery.batch is None:
+            added[EVENT] = {"type": "object", "description": "The event that started it."}
+        else:
+            events = {"type": "array", "items": {"type": "object"}}
+            added[EVENTS] = {**events, "description": "The events that started it."}
+    if not added:
         return dict(inputs)
-    moment = {"type": "string", "description": "The moment of the schedule that started it."}
-    return {**inputs, "properties": {**inputs.get("properties", {}), MOMENT: moment}}
+    return {**inputs, "properties": {**added, **inputs.get("properties", {})}}
 
 
 def flow_json(playbook: Playbook) -> dict[str, Any]:

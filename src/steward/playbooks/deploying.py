@@ -1,34 +1,26 @@
 """Deploys revisions: which one is active, what triggers it, and the way back in one step."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from steward.core.errors import Conflict, Invalid, NotFound, Problem, StewardError
+from steward.core.errors import Conflict, Invalid, NotFound, Problem
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.deployments import Deployment, Deployments, Finding, Way
 from steward.playbooks.documents import as_json
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
-from steward.playbooks.people import People, subject_of
+from steward.playbooks.people import People
 from steward.playbooks.pins import Changed, Pin, changes_of
 from steward.playbooks.rehearsals import Rehearsals
 from steward.playbooks.running import Running
-from steward.playbooks.trigger import TRIGGERS, Armed, Arming, Trigger
-from steward.runs import Json, Runs
+from steward.playbooks.subscriptions import Armed, Subscription, Subscriptions
+from steward.playbooks.trigger import TRIGGERS, Trigger
+from steward.runs import Json, RunRequest
 from steward.store import Transaction
 
 _MOST_HISTORY: Final = 100
-_PAGE: Final = 200
-
-
-@dataclass(frozen=True)
-class _Watch:
-    """A trigger with what it needs to be taken back."""
-
-    trigger: Trigger
-    state: Json
 
 
 @dataclass(frozen=True)
@@ -52,7 +44,7 @@ class Deploying:
         library: Library,
         people: People,
         running: Running,
-        runs: Runs,
+        subscriptions: Subscriptions,
         manifests: Manifests,
         deployments: Deployments,
         rehearsals: Rehearsals,
@@ -60,7 +52,7 @@ class Deploying:
         self._library = library
         self._people = people
         self._running = running
-        self._runs = runs
+        self._subscriptions = subscriptions
         self._manifests = manifests
         self._deployments = deployments
         self._rehearsals = rehearsals
@@ -201,10 +193,13 @@ class Deploying:
         card = self._library.get(access, named)
         if card.state is State.archived:
             return card
-        kept = {**card.armed, "triggers": {}}
-        archived = self._library.mark(access, card, State.archived, kept)
-        self._disarm(access, card)
-        return archived
+        return self._library.mark(
+            access,
+            card,
+            State.archived,
+            card.armed,
+            lambda tx: self._subscriptions.disarm_within(tx, card.id),
+        )
 
     def bring_back(self, access: Access, named: str) -> Card:
         """Takes it out of the archive, deployed as it was."""
@@ -221,29 +216,24 @@ class Deploying:
             access, draft, card.deployed, card.history, "deploy", said, target=before
         )
 
-    def triggers(self, access: Access, named: str) -> list[Armed]:
-        """The triggers of the deployed revision, with their next moments."""
+    def triggers(self, access: Access, named: str) -> list[Subscription]:
+        """The triggers of the deployed revision."""
         card = self._library.get(access, named)
         if card.state is not State.active or card.deployed is None:
             return []
-        revision = self._library.revision_of(access.scope, card, card.deployed)
-        arming = self._arming(access, card, revision)
-        return [watch.trigger.shown(arming, watch.state) for watch in _watches(card, revision)]
+        return self._subscriptions.listed(access.scope, card.id)
 
-    def switch(self, access: Access, named: str, trigger: str, *, enabled: bool) -> list[Armed]:
+    def switch(
+        self, access: Access, named: str, trigger: str, *, enabled: bool
+    ) -> list[Subscription]:
         """Pauses a trigger of the deployed revision, or lets it go on."""
         access.require(Role.editor)
         card = self._library.get(access, named)
         if card.state is not State.active or card.deployed is None:
             raise NotFound("Nothing is deployed, so there is no trigger to switch.")
-        revision = self._library.revision_of(access.scope, card, card.deployed)
-        for watch in _watches(card, revision):
-            if watch.trigger.name == trigger:
-                watch.trigger.switch(
-                    self._arming(access, card, revision), watch.state, enabled=enabled
-                )
-                return self.triggers(access, named)
-        raise NotFound(f"The deployed revision has no trigger {trigger!r}.")
+        found = self._subscriptions.named(access.scope, card.id, trigger)
+        self._subscriptions.switch(access.scope, found.id, enabled=enabled, by=access.user_id)
+        return self.triggers(access, named)
 
     def schedule(
         self,
@@ -301,58 +291,34 @@ class Deploying:
         pins = target.pins if target else self._manifests.pins(access, card, revision)
         number_of_target = target.number if target else None
 
+        viewer = self._people.viewer(access)
+        armed: list[Armed] = []
+        if any(each.is_subscribed for each in playbook.triggers):
+            request = self._running.request(access.scope, viewer, card, revision, None, pins=pins)
+            armed = [Armed(trigger, request) for trigger in playbook.triggers]
+
         def keep(tx: Transaction) -> int:
+            self._subscriptions.arm_within(tx, card.id, number, access.user_id, armed)
             return self._deployments.add_within(
                 tx, access, card.id, number, way, pins, checks, message, number_of_target
             )
 
-        arming = self._arming(access, card, revision, pins)
-        states = {
-            trigger.name: state
-            for trigger in playbook.triggers
-            if (state := trigger.arm(arming)) is not None
-        }
-        armed = {"triggers": states, "history": history}
-        try:
-            deployed = self._library.deploy(access, card, number, armed, keep, message)
-        except StewardError:
-            for trigger in playbook.triggers:
-                if trigger.name in states:
-                    trigger.disarm(arming, states[trigger.name])
-            raise
-        self._disarm(access, card, keeping=frozenset(_schedules(states)))
-        return deployed
+        return self._library.deploy(access, card, number, {"history": history}, keep, message)
 
-    def _disarm(self, access: Access, card: Card, keeping: frozenset[str] = frozenset()) -> None:
-        """Stops what started the revision that was deployed before, and what a crash left behind of others."""
-        if card.deployed is not None:
-            revision = self._library.revision_of(access.scope, card, card.deployed)
-            arming = self._arming(access, card, revision)
-            for watch in _watches(card, revision):
-                watch.trigger.disarm(arming, watch.state)
-        schedules = self._runs.schedules
-        before: str | None = None
-        found: list[str] = []
-        while page := schedules.listed(access.scope, before, _PAGE):
-            found += [each.id for each in page if each.request.subject == subject_of(card.id)]
-            before = page[-1].id
-        for schedule_id in found:
-            if schedule_id not in keeping:
-                schedules.delete(access.scope, schedule_id)
-
-    def _arming(
-        self, access: Access, card: Card, revision: Revision, pins: Sequence[Pin] = ()
-    ) -> Arming:
-        viewer = self._people.viewer(access)
-        return Arming(
-            access.scope,
-            access.user_id,
-            card.title,
-            self._runs,
-            lambda inputs: self._running.request(
-                access.scope, viewer, card, revision, inputs, pins=pins
-            ),
-        )
+    def pinned(self, subscription: Subscription, number: int) -> tuple[Trigger, RunRequest]:
+        """A trigger and what it starts as one revision has it, for events sent to the address of that revision."""
+        scope = subscription.scope
+        viewer = self._people.author(scope, subscription.author)
+        card = self._library.seen_by(scope, viewer, subscription.playbook_id)
+        revision = self._library.revision_of(scope, card, number)
+        deployment = self._deployments.latest_of(scope, card.id, number)
+        for trigger in revision.playbook.triggers:
+            if trigger.name == subscription.name and trigger.type == subscription.type:
+                request = self._running.request(
+                    scope, viewer, card, revision, None, deployment=deployment
+                )
+                return trigger, request
+        raise NotFound(f"Revision {number} has no trigger {subscription.name!r}.")
 
 
 def _refuse_archived(card: Card) -> None:
@@ -363,16 +329,3 @@ def _refuse_archived(card: Card) -> None:
 def _name(trigger: Mapping[str, Any]) -> str:
     fallback = TRIGGERS.get(str(trigger["type"])).model_fields["name"].default
     return str(trigger.get("name", fallback))
-
-
-def _watches(card: Card, revision: Revision) -> Iterator[_Watch]:
-    states: Mapping[str, Any] = card.armed.get("triggers", {})
-    for trigger in revision.playbook.triggers:
-        if trigger.name in states:
-            yield _Watch(trigger, states[trigger.name])
-
-
-def _schedules(states: Mapping[str, Any]) -> Iterator[str]:
-    for state in states.values():
-        if isinstance(state, dict) and "schedule" in state:
-            yield str(state["schedule"])

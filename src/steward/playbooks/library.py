@@ -318,10 +318,18 @@ class Library:
             self._events.append(tx, "playbook.tried", card.id, told)
             return card_of_row(row_of(tx, card.id))
 
-    def mark(self, access: Access, card: Card, state: State, armed: Mapping[str, Any]) -> Card:
-        """Archives it, or makes it a draft again."""
+    def mark(
+        self,
+        access: Access,
+        card: Card,
+        state: State,
+        armed: Mapping[str, Any],
+        also: Callable[[Transaction], None] = lambda _: None,
+    ) -> Card:
+        """Archives it, or makes it a draft again; `also` changes its triggers in the same transaction."""
         with self._database.write(access.scope) as tx:
             self._current(tx, access, card.id, card.version)
+            also(tx)
             self._change(tx, card.id, state=state.value, armed=dict(armed))
             self._events.append(
                 tx, "playbook.changed", card.id, {"state": state.value, "by": access.user_id}

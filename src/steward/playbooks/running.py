@@ -137,8 +137,8 @@ class Running:
         revision = deployment.revision if deployment is not None else card.deployed
         return Version(revision_of_row(numbered(tx, card.id, revision or card.head)), deployment)
 
-    def on_schedule(self, tx: Transaction, author: str, request: RunRequest) -> RunRequest:
-        """What a schedule starts: what it was armed with, or the canary where this run is one of its share."""
+    def on_trigger(self, tx: Transaction, author: str, request: RunRequest) -> RunRequest:
+        """What a trigger starts: what it was armed with, or the canary where this run is one of its share."""
         playbook_id = (request.subject or "").removeprefix(SUBJECT)
         if playbook_id == request.subject or not isinstance(request.inputs, dict):
             return request
@@ -148,7 +148,7 @@ class Running:
         card = card_of_row(row)
         grant = Grant.from_json(request.grant)
         if grant.revision == card.deployed and card.deployment is not None:
-            # The schedule was made before its deployment had a number.
+            # The trigger was armed before its deployment had a number.
             numbered_grant = replace(grant, deployment=card.deployment)
             request = replace(request, grant=numbered_grant.to_json())
         if card.canary is None:
@@ -158,7 +158,7 @@ class Running:
             return request
         try:
             viewer = self._people.author(tx.project, author)
-            return self.request(
+            tried = self.request(
                 tx.project,
                 viewer,
                 card,
@@ -167,8 +167,9 @@ class Running:
                 branch=grant.branch,
                 deployment=version.deployment,
             )
+            return replace(tried, foreign=request.foreign)
         except StewardError:
-            # What cannot be tried holds up no schedule.
+            # What cannot be tried holds up no trigger.
             return request
 
     def needs(self, access: Access, named: str, *, branch: str = "main") -> list[Need]:
@@ -184,7 +185,7 @@ class Running:
         viewer: Viewer,
         card: Card,
         revision: Revision,
-        inputs: Mapping[str, Json],
+        inputs: Mapping[str, Json] | None,
         *,
         branch: str = "main",
         into: list[Part] | None = None,
@@ -192,6 +193,8 @@ class Running:
         pins: Sequence[Pin] = (),
     ) -> RunRequest:
         """What a run of this revision is started with: everything is pinned, and no tool granted but those named.
+
+        Without `inputs` it is what a trigger starts: they are filled in for each event.
 
         `into` is given the playbook and those that it takes in as parts, with the flow of each. A `deployment` says
         which versions of other parts count; `pins` are those of one that is about to be written down.

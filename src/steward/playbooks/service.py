@@ -1,7 +1,8 @@
 """The playbooks of one installation; one attribute per noun."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from steward.broker.broker import Broker
 from steward.broker.groups import Groups
@@ -16,24 +17,30 @@ from steward.flows.launch import Launcher
 from steward.flows.model import Flow
 from steward.identity import Access, Principal, Via
 from steward.identity.members import Members
+from steward.identity.notifications import Notifications
 from steward.playbooks.blueprint import Blueprints
 from steward.playbooks.building import Building, chosen, yaml_of
 from steward.playbooks.compiling import compiled, problems
 from steward.playbooks.deploying import Deploying
 from steward.playbooks.deployment_files import DeploymentFiles
 from steward.playbooks.deployments import Deployments
+from steward.playbooks.dispatch import Dispatch
 from steward.playbooks.exchange import Exchange
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
 from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Needs
-from steward.playbooks.people import People
+from steward.playbooks.people import People, subject_of
 from steward.playbooks.presence import Presence
 from steward.playbooks.rehearsals import Rehearsals
 from steward.playbooks.retries import Retries
 from steward.playbooks.running import Running
+from steward.playbooks.subscriptions import Subscriptions
+from steward.playbooks.trigger_desk import TriggerDesk
+from steward.playbooks.trigger_events import TOPIC, TriggerEvents
+from steward.playbooks.watch import Watch
 from steward.runs import Json, Runs
-from steward.store import Database, EventLog, Scope
+from steward.store import Bus, Database, EventLog, Keyring, Scope, SecretStore
 
 Names = Callable[[Scope], Iterable[str]]
 
@@ -55,7 +62,14 @@ class Playbooks:
         runs: Runs,
         home: Path,
         versions: Versions,
+        *,
+        bus: Bus,
+        keyring: Keyring,
+        secrets: SecretStore,
+        notifications: Notifications,
+        services: Mapping[str, Any],
     ) -> None:
+        """`services` are those that sources of triggers may use, by name."""
         self._clock = clock
         self._launcher = launcher
         self.names: dict[str, Names] = {}
@@ -76,7 +90,6 @@ class Playbooks:
             rulebook,
             self.needs,
         )
-        runs.schedules.choose = self.running.on_schedule
         self.rehearsals = Rehearsals(
             database,
             clock,
@@ -88,16 +101,37 @@ class Playbooks:
             launcher,
             versions,
         )
+        subscriptions = Subscriptions(database, events, notifications, clock, ids, keyring)
         self.deploying = Deploying(
             self.library,
             self.people,
             self.running,
-            runs,
+            subscriptions,
             self.manifests,
             self.deployments,
             self.rehearsals,
         )
         self.retries = Retries(self.library, self.people, self.running, runs)
+        trigger_events = TriggerEvents(database, events, bus, clock, ids, runs, subscriptions)
+        dispatch = Dispatch(
+            database,
+            events,
+            clock,
+            runs,
+            subscriptions,
+            self.deploying.pinned,
+            self.running.on_trigger,
+        )
+        watch = Watch(
+            database, events, bus, clock, subscriptions, trigger_events, dispatch, services
+        )
+        self.triggers = TriggerDesk(
+            self.library, self.deploying, subscriptions, trigger_events, watch, secrets, clock
+        )
+        runs.parts.beside.append(watch.serve)
+        runs.parts.chores.append(trigger_events.tidy)
+        # What waits for a place gets it as soon as a run is over.
+        runs.parts.on_end.append(lambda _: bus.wake(TOPIC))
         self.exchange = Exchange(self.library, database)
         self.deployment_files = DeploymentFiles(self.library, self.deploying, self.exchange)
         self.blueprints = Blueprints(home, self.library)
@@ -133,6 +167,11 @@ class Playbooks:
             needs = [each.model_dump(mode="json") for each in playbook.data]
             found.append(Work(card.slug, card.title, (*steps, *needs)))
         return found
+
+    def watched_playbook(self, scope: Scope, user_id: str, named: str) -> str:
+        """The subject of the runs of a playbook that the person sees; NotFound for all others."""
+        viewer = self.people.author(scope, user_id)
+        return subject_of(self.library.seen_by(scope, viewer, named).id)
 
     async def preview(self, context: ToolContext, playbook: str, inputs: Json) -> Preview:
         return await self.running.preview(context, playbook, inputs)

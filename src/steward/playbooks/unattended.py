@@ -1,4 +1,4 @@
-"""Runs that a schedule started: nobody is there, so what they need is looked at first, and who owns them hears of a failure."""
+"""Runs that a trigger started: nobody is there, so what they need is looked at first, and who owns them hears of a failure."""
 
 import asyncio
 from typing import Final
@@ -10,10 +10,11 @@ from steward.core.errors import NotFound, StewardError
 from steward.identity import Level
 from steward.identity.notifications import Notifications
 from steward.playbooks import _tables as tables
-from steward.playbooks.compiling import MOMENT, compiled
+from steward.playbooks.compiling import compiled
 from steward.playbooks.library import Library
 from steward.playbooks.needs import Needs, said_of
 from steward.playbooks.people import SUBJECT
+from steward.playbooks.trigger import EVENT, EVENTS, MOMENT
 from steward.runs import EntryType, Execution, Json, Program, Run, StepFailed
 from steward.store import Scope, Transaction
 
@@ -29,7 +30,7 @@ class Unattended:
         self._notifications = notifications
 
     async def __call__(self, program: Program, execution: Execution) -> Json:
-        if not _is_scheduled(execution):
+        if not _is_unattended(execution):
             return await program(execution)
         try:
             await self._look(execution)
@@ -74,20 +75,20 @@ class Unattended:
         playbook_id = (run.subject or "").removeprefix(SUBJECT)
         columns = tables.playbooks.c
         row = tx.first(sa.select(columns.owner).where(columns.id == playbook_id))
-        # Whoever deployed it set the schedule to work; whoever owns it answers for it.
+        # Whoever deployed it set the trigger to work; whoever owns it answers for it.
         for user_id in dict.fromkeys([run.created_by, *([row.owner] if row else [])]):
             self._notifications.add_within(
                 tx,
                 user_id,
                 Level.error,
                 f"{run.title} failed",
-                f"A schedule started it. {said}",
+                f"A trigger started it. {said}",
                 link=f"runs/{run.id}",
                 once=True,
             )
 
 
-def _is_scheduled(execution: Execution) -> bool:
+def _is_unattended(execution: Execution) -> bool:
     run, inputs = execution.run, execution.request.inputs
     is_first = run.parent_id is None and run.forked_from is None
-    return is_first and isinstance(inputs, dict) and MOMENT in inputs
+    return is_first and isinstance(inputs, dict) and bool(inputs.keys() & {MOMENT, EVENT, EVENTS})

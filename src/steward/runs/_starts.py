@@ -1,6 +1,6 @@
 """How runs begin: put in the queue, under another run, with the past of another one, or brought in from a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -96,6 +96,14 @@ class Starts(Rows):
         self._events.append_many(tx, [new.news])
         self._call(tx, new.run, new.run.created_at)
         return new.run
+
+    def start_all_within(self, tx: Transaction, news: Sequence["New"]) -> None:
+        """The same for many that are prepared already."""
+        tx.execute(_INSERT_RUN, [new.row(new.run.created_at) for new in news])
+        tx.execute(_INSERT_ENTRY, [new.entry_row for new in news])
+        self._events.append_many(tx, [new.news for new in news])
+        for new in news:
+            self._call(tx, new.run, new.run.created_at)
 
     def unit(self, new: "New") -> Unit:
         """The start as part of a transaction that many share."""

@@ -124,6 +124,8 @@ schedules = Table(
     Column("enabled", Integer, nullable=False),
     Column("next_at", Moment, index=True),
     Column("last_at", Moment),
+    # Moments that were missed, until somebody decides about them.
+    Column("asked", Json),
     Column("created_by", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("revision", Integer, nullable=False),

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeVar
 
@@ -80,6 +80,8 @@ class Parts:
         """Told of each run that ended here, once that is durable; must neither block nor fail."""
         self.chores: list[Callable[[], object]] = []
         """What a worker does about once an hour beside its runs, such as removing what nobody needs."""
+        self.beside: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        """What a worker does all the time beside its runs, until it is cancelled."""
 
 
 class JournalScribe:

@@ -1,6 +1,6 @@
 """What a run is: its request, its state, and the words for both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -46,6 +46,8 @@ class RunRequest:
     queue: str = "cpu"
     priority: int = 0
     max_steps: int = 10_000
+    foreign: Sequence[str] = ()
+    """Inputs that somebody outside wrote, such as an event: the run takes their word for nothing."""
 
 
 @dataclass(frozen=True)

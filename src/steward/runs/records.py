@@ -72,6 +72,17 @@ class Records(Starts, Leases):
             rows = tx.rows(statement.order_by(COLUMNS.id.desc()).limit(limit))
         return [run_of(row, scope) for row in rows]
 
+    def endings(
+        self, tx: Transaction, run_ids: Collection[str]
+    ) -> dict[str, tuple[Status, str | None]]:
+        """Those of the runs that are over: how they ended, and why if that was told."""
+        over = [status.value for status in Status if status.is_final]
+        statement = sa.select(COLUMNS.id, COLUMNS.status, COLUMNS.reason).where(
+            COLUMNS.id.in_(sorted(run_ids)), COLUMNS.status.in_(over)
+        )
+        rows = tx.rows(statement) if run_ids else ()
+        return {row.id: (Status(row.status), row.reason) for row in rows}
+
     def scopes(self) -> list[Scope]:
         """Every project in which something ran."""
         found: set[Scope] = set()

@@ -1,6 +1,5 @@
 """Schedules: cron rows with a time zone; each moment fires once, however many workers look."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -11,7 +10,7 @@ import sqlalchemy as sa
 from cronsim import CronSim, CronSimError
 
 from steward.core.clock import Clock
-from steward.core.errors import Invalid, NotFound, Problem, Stale
+from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
 from steward.core.ids import Ids
 from steward.runs import _tables as tables
 from steward.runs.canonical import plain
@@ -22,10 +21,7 @@ from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
 _COLUMNS = tables.schedules.c
 _LATE: Final = timedelta(minutes=2)
 """A moment that is later than this was missed: no worker was there."""
-_MOST_MISSED: Final = 1000
-
-
-Choose = Callable[[Transaction, str, RunRequest], RunRequest]
+MOST_MISSED: Final = 1000
 
 
 class Missed(StrEnum):
@@ -34,6 +30,8 @@ class Missed(StrEnum):
     skip = "skip"
     once = "once"
     all = "all"
+    ask = "ask"
+    """A person decides; the last of them is held until then."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,8 @@ class Schedule:
     created_at: datetime
     revision: int
     request: RunRequest
+    asked: tuple[datetime, ...] = ()
+    """Moments that were missed, about which somebody is asked."""
 
 
 class Schedules:
@@ -61,8 +61,6 @@ class Schedules:
         self._events = events
         self._clock = clock
         self._ids = ids
-        self.choose: Choose = lambda _tx, _author, request: request
-        """What is started at a moment, where that is not simply what the schedule has."""
 
     def create(
         self,
@@ -134,6 +132,26 @@ class Schedules:
             tx.execute(sa.delete(tables.schedules).where(_COLUMNS.id == schedule_id))
             self._events.append(tx, "schedule.deleted", schedule_id, {"name": found.name})
 
+    def answer(self, scope: Scope, schedule_id: str, *, run: bool, by: str) -> Schedule:
+        """Decides about the moments that were missed: one run for the last of them, or none."""
+        with self._database.write(scope) as tx:
+            found = _existing(tx, schedule_id)
+            if not found.asked:
+                raise Conflict("Nothing was missed, or somebody has decided already.")
+            if run:
+                self._start(tx, found, found.asked[-1])
+            tx.execute(
+                sa.update(tables.schedules).where(_COLUMNS.id == schedule_id).values(asked=None)
+            )
+            told = {"name": found.name, "run": run, "by": by}
+            self._events.append(tx, "schedule.decided", schedule_id, told)
+            return _existing(tx, schedule_id)
+
+    def _start(self, tx: Transaction, schedule: Schedule, moment: datetime) -> None:
+        inputs = {**schedule.request.inputs, "scheduled_at": moment.isoformat()}
+        request = RunRequest(**{**asdict(schedule.request), "inputs": inputs})
+        self._records.start_within(tx, schedule.created_by, request)
+
     def fire_due(self) -> int:
         """Starts what is due; the row moves on in the transaction that starts the runs."""
         now = self._clock.now()
@@ -154,41 +172,58 @@ class Schedules:
             if row is None:
                 return 0
             found = _schedule(row)
-            moments = _moments(found, now)
+            due = due_moments(found.cron, found.time_zone, found.next_at or now, now)
+            moments, missed = chosen_moments(due, found.missed, now)
             for moment in moments:
-                inputs = {**found.request.inputs, "scheduled_at": moment.isoformat()}
-                request = RunRequest(**{**asdict(found.request), "inputs": inputs})
-                request = self.choose(tx, found.created_by, request)
-                self._records.start_within(tx, found.created_by, request)
+                self._start(tx, found, moment)
+            if missed:
+                told = {"name": found.name, "missed": len(missed)}
+                self._events.append(tx, "schedule.missed", schedule_id, told)
             tx.execute(
                 sa.update(tables.schedules)
                 .where(_COLUMNS.id == schedule_id)
                 .values(
                     next_at=next_moment(found.cron, found.time_zone, now),
                     last_at=moments[-1] if moments else found.last_at,
+                    asked=[each.isoformat() for each in (*found.asked, *missed)] or None,
                 )
             )
             return len(moments)
 
 
-def _moments(schedule: Schedule, now: datetime) -> list[datetime]:
-    """The moments to run for, oldest first: the one that is due, and missed ones as the policy says."""
-    if schedule.next_at is None:
-        return []
-    moments = [schedule.next_at]
-    while len(moments) < _MOST_MISSED:
-        following = next_moment(schedule.cron, schedule.time_zone, moments[-1])
+def due_moments(cron: str, time_zone: str, first: datetime, now: datetime) -> list[datetime]:
+    """The moments from the first one until now, oldest first, a thousand at most."""
+    moments = [first]
+    while len(moments) < MOST_MISSED:
+        following = next_moment(cron, time_zone, moments[-1])
         if following > now:
             break
         moments.append(following)
+    return moments
+
+
+def chosen_moments(
+    moments: list[datetime], missed: Missed, now: datetime
+) -> tuple[list[datetime], list[datetime]]:
+    """The moments to run for, and those to ask about: the one that is due, and missed ones as the policy says."""
     on_time = [moment for moment in moments if now - moment <= _LATE]
-    match schedule.missed:
+    match missed:
         case Missed.all:
-            return moments
+            return moments, []
         case Missed.once:
-            return moments[-1:]
+            return moments[-1:], []
+        case Missed.ask:
+            return on_time[-1:], [moment for moment in moments if now - moment > _LATE]
         case _:
-            return on_time[-1:]
+            return on_time[-1:], []
+
+
+def following_moments(cron: str, time_zone: str, after: datetime, count: int) -> list[datetime]:
+    """The next moments of a cron expression, in UTC."""
+    found: list[datetime] = []
+    for _ in range(count):
+        found.append(next_moment(cron, time_zone, found[-1] if found else after))
+    return found
 
 
 def next_moment(cron: str, time_zone: str, after: datetime) -> datetime:
@@ -231,4 +266,5 @@ def _schedule(row: sa.Row[Any]) -> Schedule:
         created_at=row.created_at,
         revision=row.revision,
         request=RunRequest(**row.request),
+        asked=tuple(datetime.fromisoformat(each) for each in row.asked or ()),
     )

@@ -90,6 +90,7 @@ class Worker:
                 )
             keeping = asyncio.create_task(self._keep_leases())
             tidying = asyncio.create_task(self._do_chores())
+            beside = [asyncio.create_task(each()) for each in self._parts.beside]
             if self._line is not None:
                 await self._line.open(self._bell.set)
             try:
@@ -100,6 +101,10 @@ class Worker:
             finally:
                 keeping.cancel()
                 tidying.cancel()
+                for task in beside:
+                    task.cancel()
+                if beside:
+                    await asyncio.wait(beside, timeout=_LET_GO_SECONDS)
                 await self._let_go()
                 if self._line is not None:
                     await self._line.close()

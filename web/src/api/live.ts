@@ -11,7 +11,10 @@ const HIDDEN_GRACE = 5_000;
 const SESSION_NOUNS = new Set(['project', 'member']);
 
 /** The inbox is made of approvals and of what runs wait for; a decision moves its run. */
-const ALSO_STALE: Record<string, string[]> = { run: ['inbox'], approval: ['inbox', 'run'] };
+const ALSO_STALE: Record<string, string[]> = {
+  run: ['inbox', 'trigger'],
+  approval: ['inbox', 'run'],
+};
 
 /** `org.steward.member.changed` speaks of a member. */
 export function nounOf(eventType: string): string | null {

@@ -64,6 +64,21 @@ export function useCreateSchedule(projectId: string) {
   });
 }
 
+/** Decides about moments that were missed: one run for the last of them, or none. */
+export function useDecideMissed(projectId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ schedule, run }: { schedule: Schedule; run: boolean }) =>
+      bodyOf(
+        api.POST('/api/v1/projects/{project_id}/schedules/{schedule_id}/missed', {
+          params: { path: { project_id: projectId, schedule_id: schedule.id } },
+          body: { run },
+        }),
+      ),
+    onSettled: () => client.invalidateQueries({ queryKey: projectKey(projectId, 'schedule') }),
+  });
+}
+
 export function useSwitchSchedule(projectId: string) {
   const client = useQueryClient();
   return useMutation({

@@ -100,6 +100,23 @@ const SENTENCES: Record<string, Words> = {
   'schedule.created': (data) => `Schedule${named(data)} made`,
   'schedule.changed': (data) => `Schedule${named(data)} changed`,
   'schedule.deleted': (data) => `Schedule${named(data)} deleted`,
+  'schedule.missed': (data) =>
+    `Schedule${named(data)} missed ${String(data.missed)} moments and asks what to do`,
+  'schedule.decided': (data) =>
+    `Missed moments of schedule${named(data)} ${data.run === true ? 'run once' : 'dropped'}`,
+  'trigger.switched': (data) =>
+    `Trigger${named(data, 'trigger')} ${data.enabled === true ? 'switched on' : 'paused'}`,
+  'trigger.failing': (data) => `Trigger${named(data, 'trigger')} does not reach its source`,
+  'trigger.recovered': (data) => `Trigger${named(data, 'trigger')} works again`,
+  'trigger.silent': (data) => `Trigger${named(data, 'trigger')} has had no event for too long`,
+  'trigger.dead_letter': (data) =>
+    `An event of trigger${named(data, 'trigger')} could not start a run`,
+  'trigger.held': (data) => `Trigger${named(data, 'trigger')} asks whether to run`,
+  'trigger.replayed': (data) =>
+    `${String(data.events)} events of trigger${named(data, 'trigger')} run again`,
+  'trigger.dropped': (data) =>
+    `${String(data.events)} events of trigger${named(data, 'trigger')} dropped`,
+  'trigger.address_changed': (data) => `Trigger${named(data, 'trigger')} has new addresses`,
   'thread.created': () => 'Conversation begun',
   'thread.changed': () => 'Conversation changed',
   'thread.deleted': () => 'Conversation deleted',

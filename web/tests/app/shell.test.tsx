@@ -45,6 +45,7 @@ describe('the navigation', () => {
       'Files',
       'Runs',
       'Overview',
+      'Triggers',
       'Schedules',
       'Activity',
       'Members',

@@ -6,22 +6,28 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
 
+from steward.api.context import steward_of
 from steward.api.documents import IfMatch, Input, Output, Page, revision_from
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.playbook_documents import PlaybookId, PlaybookOut, changed, playbooks_of
-from steward.playbooks import Armed
+from steward.playbooks import Subscription
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
+_NEXT = 3
 TriggerName = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$", examples=["schedule"])]
 
 
 class TriggerOut(Output):
+    id: str
     name: str
     type: str
     enabled: bool
     next_at: datetime | None
+    next_moments: list[datetime]
     last_at: datetime | None
+    failing_since: datetime | None
+    silent_since: datetime | None
     details: dict[str, Any]
 
 
@@ -36,8 +42,26 @@ class SwitchIn(Input):
     enabled: bool
 
 
-def _triggers(found: list[Armed]) -> Page[TriggerOut]:
-    return Page(items=[TriggerOut.model_validate(each) for each in found], next_cursor=None)
+def _triggers(request: Request, found: list[Subscription]) -> Page[TriggerOut]:
+    now = steward_of(request).clock.now()
+    items = []
+    for each in found:
+        trigger = each.trigger
+        items.append(
+            TriggerOut(
+                id=each.id,
+                name=each.name,
+                type=each.type,
+                enabled=each.enabled,
+                next_at=each.next_at,
+                next_moments=trigger.next_moments(now, _NEXT) if each.enabled else [],
+                last_at=each.last_at,
+                failing_since=each.failing_since,
+                silent_since=each.silent_since,
+                details=trigger.details(),
+            )
+        )
+    return Page(items=items, next_cursor=None)
 
 
 @router.get("/{playbook_id}/schedule")
@@ -45,7 +69,7 @@ def read_playbook_schedule(
     request: Request, access: AsViewer, playbook_id: PlaybookId
 ) -> Page[TriggerOut]:
     """What starts the deployed revision by itself, and when next."""
-    return _triggers(playbooks_of(request).deploying.triggers(access, playbook_id))
+    return _triggers(request, playbooks_of(request).deploying.triggers(access, playbook_id))
 
 
 @router.put("/{playbook_id}/schedule/{trigger}")
@@ -90,4 +114,5 @@ def switch_playbook_trigger(
 ) -> Page[TriggerOut]:
     """Pauses a trigger or lets it go on, without a new revision."""
     deploying = playbooks_of(request).deploying
-    return _triggers(deploying.switch(access, playbook_id, trigger, enabled=body.enabled))
+    found = deploying.switch(access, playbook_id, trigger, enabled=body.enabled)
+    return _triggers(request, found)

@@ -33,8 +33,10 @@ from steward.flows.model import dump_flow, dump_yaml, flow_schema, load_flow, lo
 from steward.flows.validate import validate
 from steward.playbooks import TELLING, TRIGGERS
 from steward.runs import Missed, Schedule
+from steward.runs.schedules import following_moments
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["tools"])
+_NEXT = 3
 
 
 class ToolOut(Output):
@@ -124,6 +126,10 @@ class ScheduleIn(Input):
     budget: dict[str, Any] | None = None
 
 
+class MissedIn(Input):
+    run: bool = Field(description="Whether to start a run for the last of them.")
+
+
 class ScheduleChange(Input):
     name: Name | None = None
     cron: str | None = Field(None, max_length=200)
@@ -140,7 +146,9 @@ class ScheduleOut(Output):
     missed: Missed
     enabled: bool
     next_at: datetime | None
+    next_moments: list[datetime]
     last_at: datetime | None
+    asked: list[datetime] = Field(description="Moments that were missed; somebody decides.")
     created_by: str
     created_at: datetime
     revision: int
@@ -231,7 +239,8 @@ def list_schedules(
 
     shown = kept(fetch, Seeing(steward_of(request), access).schedule, lambda item: item.id)
     items, following = page(shown, lambda item: item.id, cursor, limit)
-    return Page(items=[_schedule_out(item) for item in items], next_cursor=following)
+    now = steward_of(request).clock.now()
+    return Page(items=[_schedule_out(item, now) for item in items], next_cursor=following)
 
 
 @router.post("/schedules", status_code=status.HTTP_201_CREATED)
@@ -257,7 +266,7 @@ def create_schedule(
         body.missed,
     )
     set_etag(response, made.revision)
-    return _schedule_out(made)
+    return _schedule_out(made, steward.clock.now())
 
 
 @router.patch("/schedules/{schedule_id}")
@@ -274,7 +283,19 @@ def change_schedule(
         access.scope, schedule_id, revision_from(if_match), changes
     )
     set_etag(response, changed.revision)
-    return _schedule_out(changed)
+    return _schedule_out(changed, steward_of(request).clock.now())
+
+
+@router.post("/schedules/{schedule_id}/missed")
+def decide_about_missed_moments(
+    request: Request, access: AsEditor, schedule_id: ScheduleId, body: MissedIn
+) -> ScheduleOut:
+    """One run for the last moment that was missed, or none; for schedules that ask."""
+    steward = steward_of(request)
+    found = steward.runs.schedules.answer(
+        access.scope, schedule_id, run=body.run, by=access.user_id
+    )
+    return _schedule_out(found, steward.clock.now())
 
 
 @router.delete("/schedules/{schedule_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -282,12 +303,16 @@ def delete_schedule(request: Request, access: AsEditor, schedule_id: ScheduleId)
     steward_of(request).runs.schedules.delete(access.scope, schedule_id)
 
 
-def _schedule_out(schedule: Schedule) -> ScheduleOut:
+def _schedule_out(schedule: Schedule, now: datetime) -> ScheduleOut:
     """With what it starts, so that a deleted one can be made again."""
     request = schedule.request
     names = ScheduleOut.model_fields.keys() - {"flow", "inputs", "branch", "budget"}
+    moments = (
+        following_moments(schedule.cron, schedule.time_zone, now, _NEXT) if schedule.enabled else []
+    )
     return ScheduleOut(
-        **{name: getattr(schedule, name) for name in names},
+        **{name: getattr(schedule, name) for name in names - {"next_moments"}},
+        next_moments=moments,
         flow=request.document,
         inputs=request.inputs,
         branch=Grant.from_json(request.grant).branch,

@@ -121,7 +121,8 @@ class Recorder:
         )
         if moved.rowcount != 1:
             raise Conflict(f"Branch {branch.name!r} moved while this commit was made; try again.")
-        self._announce(history.tx, branch, commit_id, draft, changed)
+        run_id = origin.run_id or _effect.get().run_id
+        self._announce(history.tx, branch, commit_id, draft, changed, run_id)
         fault("data.commit.before_end")
         return history.commit_row(commit_id)
 
@@ -216,6 +217,7 @@ class Recorder:
         commit_id: str,
         draft: Draft,
         changed: Mapping[Key, tuple[str | None, str | None]],
+        run_id: str | None,
     ) -> None:
         if self._events is None:
             return
@@ -230,6 +232,7 @@ class Recorder:
                 "datasets": [name for kind, name in listed if kind == "dataset"],
                 "files": [name for kind, name in listed if kind == "file"],
                 "changed": len(changed),
+                **({"run": run_id} if run_id is not None else {}),
             },
         )
 

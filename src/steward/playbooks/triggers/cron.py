@@ -2,63 +2,53 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from steward.core.errors import Invalid, NotFound, Problem
-from steward.playbooks.trigger import TRIGGERS, Armed, Arming, Name, Trigger
-from steward.runs import Json, Missed
-from steward.runs.schedules import next_moment
+from steward.core.errors import Invalid, Problem
+from steward.playbooks.moments import MISSED_WORDS, Moments
+from steward.playbooks.trigger import TRIGGERS, Looking, Name, Source, Trigger
+from steward.runs import Missed
+from steward.runs.schedules import due_moments, following_moments, next_moment
 
 
 @TRIGGERS.register("cron")
 class CronTrigger(Trigger):
     title: ClassVar = "On a schedule"
     starter: ClassVar = {"cron": "0 8 * * 1-5", "time_zone": "UTC"}
+    trusted: ClassVar = True
+    has_rhythm: ClassVar = False
 
     type: Literal["cron"]
     name: Name = "schedule"
     cron: str = Field(max_length=200, description="Minute, hour, day, month, weekday.")
     time_zone: str = Field("UTC", max_length=80)
-    missed: Missed = Field(
-        Missed.once, description="What to do about moments at which Steward was not running."
-    )
+    missed: Missed = Field(Missed.once, description=MISSED_WORDS)
 
     def problems(self, now: datetime) -> Iterator[Problem]:
+        yield from super().problems(now)
         try:
             next_moment(self.cron, self.time_zone, now)
         except Invalid as problem:
             yield from problem.problems
 
-    def arm(self, arming: Arming) -> Json:
-        made = arming.runs.schedules.create(
-            arming.scope,
-            arming.author,
-            f"{arming.title}: {self.name}",
-            self.cron,
-            self.time_zone,
-            arming.request(self.inputs),
+    def place(self) -> Any:
+        return {"cron": self.cron, "time_zone": self.time_zone}
+
+    def first_look(self, now: datetime) -> datetime:
+        return next_moment(self.cron, self.time_zone, now)
+
+    def source(self, looking: Looking) -> Source:
+        return Moments(
+            looking,
             self.missed,
+            lambda first, now: due_moments(self.cron, self.time_zone, first, now),
+            lambda now: next_moment(self.cron, self.time_zone, now),
         )
-        return {"schedule": made.id}
 
-    def disarm(self, arming: Arming, state: Json) -> None:
-        try:
-            arming.runs.schedules.delete(arming.scope, state["schedule"])
-        except NotFound:
-            # Somebody removed the schedule by itself.
-            return
+    def details(self) -> dict[str, Any]:
+        return {"cron": self.cron, "time_zone": self.time_zone, "missed": self.missed.value}
 
-    def switch(self, arming: Arming, state: Json, *, enabled: bool) -> None:
-        schedules = arming.runs.schedules
-        found = schedules.get(arming.scope, state["schedule"])
-        schedules.change(arming.scope, found.id, found.revision, {"enabled": enabled})
-
-    def shown(self, arming: Arming, state: Json) -> Armed:
-        details = {"cron": self.cron, "time_zone": self.time_zone, "missed": self.missed.value}
-        try:
-            found = arming.runs.schedules.get(arming.scope, state["schedule"])
-        except NotFound:
-            return Armed(self.name, self.type, False, None, None, details)
-        return Armed(self.name, self.type, found.enabled, found.next_at, found.last_at, details)
+    def next_moments(self, now: datetime, count: int) -> list[datetime]:
+        return following_moments(self.cron, self.time_zone, now, count)

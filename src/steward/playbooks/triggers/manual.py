@@ -8,6 +8,8 @@ from steward.playbooks.trigger import TRIGGERS, Name, Trigger
 @TRIGGERS.register("manual")
 class ManualTrigger(Trigger):
     title: ClassVar = "By hand"
+    trusted: ClassVar = True
+    is_subscribed: ClassVar = False
 
     type: Literal["manual"]
     name: Name = "manual"

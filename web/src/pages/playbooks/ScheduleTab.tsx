@@ -1,6 +1,17 @@
 /** When a playbook starts by itself: what is deployed, paused and set here. */
-import { Button, Group, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core';
+import {
+  Anchor,
+  Button,
+  Group,
+  Select,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
 import { type SubmitEvent, useState } from 'react';
 import { ApiError } from '@/api/errors';
@@ -12,7 +23,7 @@ import {
   useSetTrigger,
   useSwitchTrigger,
 } from '@/api/playbooks';
-import { useProject } from '@/app/project';
+import { projectPath, useProject } from '@/app/project';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
@@ -73,14 +84,18 @@ function TriggerLine({ trigger, playbook }: { trigger: Trigger; playbook: Playbo
           {trigger.name}
         </Text>
         <Text size="xs" c="dimmed">
-          {cron} {zone !== undefined && `in ${zone}`}
-          {trigger.next_at !== null && (
-            <>
-              {' · next '}
-              <FormattedDate value={trigger.next_at} withTime />
-            </>
-          )}
+          {cron ?? trigger.type} {zone !== undefined && `in ${zone}`}
+          {trigger.next_moments.length > 0 && ' · next '}
+          {trigger.next_moments.map((moment, index) => (
+            <span key={moment}>
+              {index > 0 && ', '}
+              <FormattedDate value={moment} withTime />
+            </span>
+          ))}
         </Text>
+        <Anchor component={Link} to={projectPath(project.id, 'triggers')} size="xs">
+          Events
+        </Anchor>
       </div>
       {playbook.may_edit && (
         <>
@@ -111,12 +126,20 @@ const MOMENTS = [
   { label: 'The first of the month at 6:00', value: '0 6 1 * *' },
 ];
 
+const MISSED = [
+  { value: 'once', label: 'Start once when it is back' },
+  { value: 'skip', label: 'Skip what was missed' },
+  { value: 'all', label: 'Start once for each missed moment' },
+  { value: 'ask', label: 'Ask me' },
+];
+
 function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
   const set = useSetTrigger(project.id);
   const fields = inputFields(playbook.inputs);
   const [cron, setCron] = useState('0 8 * * 1-5');
   const [zone, setZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [missed, setMissed] = useState('once');
   const [values, setValues] = useState(() => inputValues(playbook.inputs));
   const [problems, setProblems] = useState<Record<string, string>>({});
   const submit = (event: SubmitEvent) => {
@@ -124,7 +147,7 @@ function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
     const filled = toolArguments(fields, values);
     setProblems(filled.problems ?? {});
     if (filled.problems !== null) return;
-    const settings = { cron: cron.trim(), time_zone: zone, inputs: filled.arguments };
+    const settings = { cron: cron.trim(), time_zone: zone, missed, inputs: filled.arguments };
     set.mutate(
       { playbook, name: NAME, settings },
       {
@@ -170,6 +193,13 @@ function SetSchedule({ playbook }: { playbook: PlaybookDetail }) {
             allowDeselect={false}
             limit={60}
             onChange={(value) => value !== null && setZone(value)}
+          />
+          <Select
+            label="If Steward was not running"
+            data={MISSED}
+            value={missed}
+            allowDeselect={false}
+            onChange={(value) => value !== null && setMissed(value)}
           />
           <ToolForm fields={fields} values={values} errors={problems} onChange={setValues} />
           <FormError error={said} />

@@ -35,6 +35,7 @@ const MISSED = [
   { value: 'once', label: 'Start once when the server is back' },
   { value: 'skip', label: 'Skip what was missed' },
   { value: 'all', label: 'Start once for each missed moment' },
+  { value: 'ask', label: 'Ask me' },
 ];
 
 function timeZones(): string[] {

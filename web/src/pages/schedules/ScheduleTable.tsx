@@ -1,5 +1,5 @@
 /** Schedules with their next moment; switched off and deleted in place, both with a way back. */
-import { Button, Switch, Text } from '@mantine/core';
+import { Button, Group, Switch, Text } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { CalendarClock } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -9,6 +9,7 @@ import type { NewSchedule, Schedule } from '@/api/run-types';
 import {
   schedulesQuery,
   useCreateSchedule,
+  useDecideMissed,
   useDeleteSchedule,
   useSwitchSchedule,
 } from '@/api/tools';
@@ -39,6 +40,7 @@ function useScheduleActions(projectId: string) {
   const create = useCreateSchedule(projectId);
   const remove = useDeleteSchedule(projectId);
   const change = useSwitchSchedule(projectId);
+  const decide = useDecideMissed(projectId);
   return {
     remove: (schedule: Schedule) => {
       dropFromList<Schedule>(
@@ -56,9 +58,52 @@ function useScheduleActions(projectId: string) {
         onError: showFailure,
       });
     },
+    decide: (schedule: Schedule, run: boolean) =>
+      decide.mutate({ schedule, run }, { onError: showFailure }),
     enable: (schedule: Schedule, enabled: boolean) =>
       change.mutate({ schedule, enabled }, { onError: showFailure }),
   };
+}
+
+const MISSED_WORDS: Record<Schedule['missed'], string> = {
+  skip: 'Skips missed moments',
+  once: 'Missed moments: one run',
+  all: 'Missed moments: a run for each',
+  ask: 'Asks about missed moments',
+};
+
+interface MissedProps {
+  schedule: Schedule;
+  mayChange: boolean;
+  decide: (schedule: Schedule, run: boolean) => void;
+}
+
+function MissedMoments({ schedule, mayChange, decide }: MissedProps) {
+  const formats = useFormats();
+  const last = schedule.asked.at(-1);
+  return (
+    <Group gap="xs" mt={4}>
+      <Text size="xs">
+        Missed {formats.number(schedule.asked.length)}
+        {last !== undefined && `, the last at ${formats.dateTime(last)}`}.
+      </Text>
+      {mayChange && (
+        <>
+          <Button size="compact-xs" variant="default" onClick={() => decide(schedule, true)}>
+            Run once now
+          </Button>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            color="gray"
+            onClick={() => decide(schedule, false)}
+          >
+            Drop
+          </Button>
+        </>
+      )}
+    </Group>
+  );
 }
 
 export function ScheduleTable({ create }: { create: ReactNode }) {
@@ -71,14 +116,17 @@ export function ScheduleTable({ create }: { create: ReactNode }) {
     {
       id: 'name',
       header: 'Schedule',
-      cell: ({ name, cron, time_zone }) => (
+      cell: (schedule) => (
         <>
           <Text size="sm" fw={500}>
-            {name}
+            {schedule.name}
           </Text>
           <Text size="xs" c="dimmed">
-            <code>{cron}</code> {time_zone}
+            <code>{schedule.cron}</code> {schedule.time_zone}. {MISSED_WORDS[schedule.missed]}.
           </Text>
+          {schedule.asked.length > 0 && (
+            <MissedMoments schedule={schedule} mayChange={mayChange} decide={actions.decide} />
+          )}
         </>
       ),
     },
@@ -86,16 +134,21 @@ export function ScheduleTable({ create }: { create: ReactNode }) {
       id: 'next',
       header: 'Next',
       width: '15rem',
-      cell: ({ next_at, enabled }) =>
-        !enabled || next_at === null ? (
+      cell: ({ next_moments, enabled }) =>
+        !enabled || next_moments[0] === undefined ? (
           'Off'
         ) : (
-          <span>
-            {formats.dateTime(next_at)}{' '}
-            <Text span size="xs" c="dimmed">
-              <RelativeTime value={next_at} />
-            </Text>
-          </span>
+          <>
+            {next_moments.map((moment, index) => (
+              <Text
+                key={moment}
+                size={index === 0 ? 'sm' : 'xs'}
+                {...(index === 0 ? {} : { c: 'dimmed' })}
+              >
+                {formats.dateTime(moment)}
+              </Text>
+            ))}
+          </>
         ),
     },
     {

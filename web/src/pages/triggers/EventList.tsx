@@ -1,0 +1,192 @@
+/** The events of a trigger with state and reason; replayed, dropped and released one by one or all at once. */
+import { Anchor, Button, Group, Select, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Inbox } from 'lucide-react';
+import { useState } from 'react';
+import {
+  type Decision,
+  type EventState,
+  type TriggerEvent,
+  triggerEventsQuery,
+  useDecideAboutEvents,
+  type WatchedTrigger,
+} from '@/api/triggers';
+import { projectPath, useMay, useProject } from '@/app/project';
+import { Chip } from '@/components/Chip';
+import { type Column, DataTable } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { useFormats } from '@/components/format';
+import { RelativeTime } from '@/components/Moment';
+import { Section } from '@/components/Section';
+import { showDone, showFailure } from '@/components/undo';
+import { Unfolding } from '@/components/Unfolding';
+import { EVENT_LOOKS } from './states';
+
+type Action = Decision['action'];
+const DONE_WORDS: Record<Action, string> = {
+  replay: 'stored again and will run',
+  drop: 'dropped',
+  release: 'released and will run',
+};
+/** What can be done about an event, by its state. */
+const ACTIONS: Record<EventState, Action[]> = {
+  stored: ['drop'],
+  waiting: ['drop'],
+  held: ['release', 'drop'],
+  running: [],
+  done: ['replay'],
+  failed: ['replay'],
+  filtered: ['replay'],
+  dead: ['replay'],
+  dropped: ['replay'],
+};
+const WORDS: Record<Action, string> = { replay: 'Replay', drop: 'Drop', release: 'Run' };
+
+export function EventList({ trigger }: { trigger: WatchedTrigger }) {
+  const project = useProject();
+  const formats = useFormats();
+  const mayDecide = useMay('operator');
+  const [state, setState] = useState<EventState | null>(null);
+  const query = useInfiniteQuery(triggerEventsQuery(project.id, trigger.id, state));
+  const decide = useDecideAboutEvents(project.id, trigger.id);
+  const act = (decision: Decision) =>
+    decide.mutate(decision, {
+      onSuccess: ({ count }) =>
+        showDone(
+          `${formats.number(count)} ${count === 1 ? 'event' : 'events'} ${DONE_WORDS[decision.action]}`,
+        ),
+      onError: showFailure,
+    });
+  const columns: Column<TriggerEvent>[] = [
+    {
+      id: 'received',
+      header: 'Received',
+      width: '8rem',
+      cell: ({ received_at }) => <RelativeTime value={received_at} />,
+    },
+    {
+      id: 'state',
+      header: 'State',
+      width: '9rem',
+      cell: (event) => <Chip {...EVENT_LOOKS[event.state]} />,
+    },
+    {
+      id: 'event',
+      header: 'Event',
+      cell: (event) => (
+        <>
+          <Unfolding line={summary(event)} label="event" document={event.event} />
+          {event.reason !== null && (
+            <Text size="xs" c="dimmed">
+              {event.reason}
+            </Text>
+          )}
+          {event.run_id !== null && (
+            <Anchor component={Link} to={projectPath(project.id, `runs/${event.run_id}`)} size="xs">
+              Open the run
+            </Anchor>
+          )}
+        </>
+      ),
+    },
+    {
+      id: 'actions',
+      header: 'Actions',
+      quietHeader: true,
+      align: 'end',
+      width: '8rem',
+      ownLine: true,
+      cell: (event) =>
+        mayDecide && (
+          <Group gap={4} justify="flex-end" wrap="nowrap">
+            {ACTIONS[event.state].map((action) => (
+              <Button
+                key={action}
+                variant="subtle"
+                color="gray"
+                size="compact-sm"
+                aria-label={`${WORDS[action]} event ${event.id}`}
+                onClick={() => act({ action, ids: [event.id], states: [] })}
+              >
+                {WORDS[action]}
+              </Button>
+            ))}
+          </Group>
+        ),
+    },
+  ];
+  const all = state === null ? [] : ACTIONS[state];
+  return (
+    <Section title="Events" description={retention(trigger)}>
+      <Group gap="sm" mb="sm">
+        <Select
+          aria-label="State"
+          placeholder="Any state"
+          data={Object.entries(EVENT_LOOKS).map(([value, { word }]) => ({
+            value,
+            label: `${word} (${formats.number(trigger.counts[value] ?? 0)})`,
+          }))}
+          value={state}
+          clearable
+          clearButtonProps={{ 'aria-label': 'Any state' }}
+          w="13rem"
+          onChange={(value) => setState(value as EventState | null)}
+        />
+        {mayDecide &&
+          state !== null &&
+          (trigger.counts[state] ?? 0) > 0 &&
+          all.map((action) => (
+            <Button
+              key={action}
+              variant="default"
+              loading={decide.isPending}
+              onClick={() => act({ action, ids: [], states: [state] })}
+            >
+              {WORDS[action]} all {formats.number(trigger.counts[state] ?? 0)}
+            </Button>
+          ))}
+      </Group>
+      <DataTable
+        label="Events"
+        columns={columns}
+        query={query}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState
+            icon={Inbox}
+            title={state === null ? 'No events yet' : 'No event in this state'}
+          >
+            Events appear here as soon as they are stored.
+          </EmptyState>
+        }
+      />
+    </Section>
+  );
+}
+
+function summary({ event, replay_of }: TriggerEvent): string {
+  const text = JSON.stringify(event.data);
+  const short = text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return replay_of === null ? short : `Replay: ${short}`;
+}
+
+function retention({ duplicates, delivery, expected_seconds }: WatchedTrigger): string {
+  const days = (delivery as { keep_days?: number }).keep_days ?? 30;
+  const silence =
+    expected_seconds === null
+      ? ''
+      : ` You are told after ${spoken(expected_seconds)} without an event.`;
+  const dropped = duplicates === 0 ? '' : ` ${duplicates} duplicates were left out.`;
+  return `Kept for ${days} days after they are over.${silence}${dropped}`;
+}
+
+function spoken(seconds: number): string {
+  const sizes: [number, string][] = [
+    [86_400, 'days'],
+    [3_600, 'hours'],
+    [60, 'minutes'],
+  ];
+  const [size, word] = sizes.find(([each]) => seconds >= 2 * each) ?? [1, 'seconds'];
+  return `${Math.round(seconds / size)} ${word}`;
+}

@@ -1,0 +1,55 @@
+/** How triggers and their events fare, in words and marks. */
+import {
+  Ban,
+  CircleAlert,
+  CircleCheck,
+  CircleDashed,
+  CirclePause,
+  CirclePlay,
+  Filter,
+  Hand,
+  Hourglass,
+  type LucideIcon,
+  MailX,
+  VolumeX,
+} from 'lucide-react';
+import type { EventState, WatchedTrigger } from '@/api/triggers';
+import type { Tone } from '@/components/run-status';
+
+interface Look {
+  word: string;
+  icon: LucideIcon;
+  tone: Tone;
+}
+
+export const EVENT_LOOKS: Record<EventState, Look> = {
+  stored: { word: 'Stored', icon: CircleDashed, tone: 'neutral' },
+  waiting: { word: 'Waiting', icon: Hourglass, tone: 'neutral' },
+  held: { word: 'Needs you', icon: Hand, tone: 'wait' },
+  running: { word: 'Running', icon: CirclePlay, tone: 'busy' },
+  done: { word: 'Done', icon: CircleCheck, tone: 'good' },
+  failed: { word: 'Failed', icon: CircleAlert, tone: 'bad' },
+  filtered: { word: 'Filtered out', icon: Filter, tone: 'neutral' },
+  dead: { word: 'Dead letter', icon: MailX, tone: 'bad' },
+  dropped: { word: 'Dropped', icon: Ban, tone: 'neutral' },
+};
+
+export function healthOf(trigger: WatchedTrigger): Look {
+  if (!trigger.enabled) return { word: 'Paused', icon: CirclePause, tone: 'neutral' };
+  if (trigger.failing_since !== null) return { word: 'Failing', icon: CircleAlert, tone: 'bad' };
+  if (trigger.silent_since !== null) return { word: 'Silent', icon: VolumeX, tone: 'wait' };
+  return { word: 'On', icon: CircleCheck, tone: 'good' };
+}
+
+const count = (trigger: WatchedTrigger, ...states: EventState[]) =>
+  states.reduce((sum, state) => sum + (trigger.counts[state] ?? 0), 0);
+
+export const waitingOf = (trigger: WatchedTrigger) => count(trigger, 'stored', 'waiting', 'held');
+export const failedOf = (trigger: WatchedTrigger) => count(trigger, 'failed', 'dead');
+
+export const MISSED_WORDS: Record<string, string> = {
+  skip: 'Missed moments are skipped',
+  once: 'Missed moments: one run',
+  all: 'Missed moments: a run for each',
+  ask: 'Missed moments: you are asked',
+};
