@@ -7,8 +7,7 @@ import duckdb
 import numpy as np
 
 from steward.data.engine import session
-from steward.data.resolve import Decision, RowRef, borderline, open_scored, propose, resolve, score
-from steward.data.resolve.answers import taught
+from steward.data.resolve import propose, resolve
 from steward.data.resolve.clusters import Constraints, Links, cluster
 from steward.data.resolve.columns import look
 from steward.data.resolve.pairing import kind_of, pairings
@@ -117,39 +116,3 @@ def test_between_clean_sources_only_the_best_of_both_sides_counts() -> None:
     sources = np.array([0, 0, 1, 1])
     found = cluster(sources, links, Constraints(once=frozenset({0, 1})), Thresholds(), Grouping())
     assert list(found.entity) == [0, 1, 0, 3], "party 3 is second best for 0, and 1 for 2"
-
-
-def test_answers_teach_which_comparison_counts(tmp_path: Path) -> None:
-    with session() as connection:
-        library, archive, _ = papers(connection)
-        rules = propose(connection, [library, archive], tmp_path)
-        scored = score(connection, [library, archive], rules, tmp_path)
-        seen = connection.execute(f"SELECT l, r FROM {scored.pairs} ORDER BY weight").fetchall()
-        vectors = parquet_source([tmp_path / "vectors.parquet"])
-        answers = [(left, right, False) for left, right in seen[:12]]
-        answers += [(left, right, True) for left, right in seen[-12:]]
-        learnt, count = taught(connection, rules, vectors, 240, answers)
-        nothing, none = taught(connection, rules, vectors, 240, answers[:12])
-        few, no = taught(connection, rules, vectors, 240, answers[:3])
-    assert count == 24
-    assert learnt != rules
-    assert (nothing, none) == (rules, 0), "answers of one kind teach nothing"
-    assert (few, no) == (rules, 0)
-
-
-def test_decisions_on_borderline_pairs_change_the_scores(tmp_path: Path) -> None:
-    with session() as connection:
-        library, archive, _ = papers(connection)
-        rules = propose(connection, [library, archive], tmp_path)
-        wide = rules.revised(thresholds={"match": 0.5, "review_from": 0.01, "review_to": 1.0})
-        score(connection, [library, archive], wide, tmp_path)
-        shown = borderline(connection, wide, open_scored(tmp_path), limit=60)
-        decided = wide
-        for place, pair in enumerate(shown):
-            left, right = (
-                RowRef(table=side.table, row=side.row) for side in (pair.left, pair.right)
-            )
-            decided = decided.decided(Decision(left=left, right=right, same=place % 3 > 0))
-        scored = score(connection, [library, archive], decided, tmp_path)
-    assert any("answers taught" in note for note in scored.notes)
-    assert [one.counts for one in scored.rules.comparisons] != [1.0] * len(rules.comparisons)

@@ -210,7 +210,7 @@ class Comparison(Document):
     ] = False
     counts: Annotated[
         float,
-        Field(ge=0.0, le=5.0, description="How much its evidence counts; answers teach it."),
+        Field(ge=0.0, le=5.0, description="How much its evidence counts."),
     ] = 1.0
     levels: Annotated[tuple[Level, ...], Field(min_length=2, max_length=MAX_LEVELS)]
 

@@ -10,7 +10,6 @@ import duckdb
 
 from steward.core.errors import Invalid, TooLarge
 from steward.data.engine import Limits, session
-from steward.data.resolve.answers import FEWEST, answers_of, taught
 from steward.data.resolve.blocks import pairs_of
 from steward.data.resolve.model import compare, quiet
 from steward.data.resolve.rules import Rules
@@ -25,7 +24,6 @@ MANIFEST = "scored.json"
 # Pairs below this probability are not kept; no threshold may be lower.
 FLOOR = 0.005
 MAX_PAIRS = 60_000_000
-TAUGHT = " answers taught how much each comparison counts."
 # One thread: sums of fractions then come out the same every time.
 ONE_THREAD = Limits(memory_mb=1024, threads=1)
 
@@ -87,10 +85,11 @@ def reweigh(scored: Scored, rules: Rules) -> Scored | None:
     if not rules.weighted:
         # Weights that were estimated before stand until somebody sets others.
         rules = _borrow_weights(rules, scored.rules)
-    if scored.scoring_hash == rules.scoring_hash() and len(rules.decisions) < FEWEST:
+    if scored.scoring_hash == rules.scoring_hash():
         return scored
-    notes = tuple(note for note in scored.notes if not note.endswith(TAUGHT))
-    return write_scored(scored.staged, rules, rules, scored.compared, scored.inputs_hash, notes)
+    return write_scored(
+        scored.staged, rules, rules, scored.compared, scored.inputs_hash, scored.notes
+    )
 
 
 def compare_parties(
@@ -118,17 +117,8 @@ def write_scored(
     inputs: str,
     notes: tuple[str, ...],
 ) -> Scored:
-    """Weighs the vectors and leaves the pairs and a manifest in the folder.
-
-    Where people answered enough, their answers scale the weights first.
-    """
+    """Weighs the vectors and leaves the pairs and a manifest in the folder."""
     vectors = parquet_source([staged.folder / VECTORS])
-    if len(asked.decisions) >= FEWEST and asked.weighted:
-        with session() as own:
-            answers = answers_of(own, asked, staged)
-            weighted, learnt = taught(own, weighted, vectors, staged.party_count, answers)
-        if learnt:
-            notes = (*notes, f"{learnt}{TAUGHT}")
     scored = Scored(
         folder=staged.folder,
         inputs_hash=inputs,

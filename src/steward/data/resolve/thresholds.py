@@ -15,7 +15,6 @@ PRECISION = 0.95
 LOWEST, HIGHEST = 0.5, 0.98
 # Where more of the matches than this have a rival as good as they are, probabilities promise nothing.
 RIVALS = 0.1
-ANSWERS = 30
 
 
 def with_threshold(
@@ -37,7 +36,7 @@ def with_threshold(
         if rivals > RIVALS:
             notes.append(
                 f"{rivals:.0%} of the matches have a second candidate that looks as good, so these probabilities "
-                f"cannot be trusted. Answer about {ANSWERS} of the borderline pairs; Steward learns from them."
+                "cannot be trusted. Look at the borderline pairs and decide about them before you merge."
             )
     thresholds = Thresholds(match=match, review_from=min(0.1, match), review_to=0.99)
     return rules.model_copy(update={"thresholds": thresholds})
