@@ -67,7 +67,8 @@ def test_a_plan_of_a_model_leads_on_by_statistics_too(chat: Chat) -> None:
         chat.replays(run)
         return [each["message"] for each in chat.output(run)["suggestions"]]
 
-    assert suggested("how many invoices?", count) == ["profile billing_invoices"]
+    # Profiles are known before a first question, so that suggestions are about the data.
+    assert "clean the dates in billing_invoices" in suggested("how many invoices?", count)
     looked = suggested("look at the invoices", plan_text(profile))
     assert "profile billing_invoices" not in looked, "what was just done is no news"
     assert "clean the dates in billing_invoices" in suggested("how many invoices?", count)

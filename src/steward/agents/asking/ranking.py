@@ -343,13 +343,6 @@ class Ranking(Figures):
         chosen = function.argument if function is not None else None
         if grouped and chosen is None:
             chosen = self._summed(column, direction)
-            superlative = self._words[piece.first] if piece is not None else ""
-            if chosen == "sum" and superlative and superlative not in _OF_COUNTS:
-                # "The day with the highest tips": all of them together, or a single one?
-                total = Measured(function="sum", column=column)
-                single = Measured(function="max" if direction == "desc" else "min", column=column)
-                said = f"the total of {column.column} or a single one"
-                self.found.open.append(Choice(said, total, (single,)))
         return Measured(function=chosen or "sum", column=column)
 
     def _summed(self, column: ColumnRef, direction: str) -> str:
