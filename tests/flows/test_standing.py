@@ -1,5 +1,7 @@
 """How nodes stand in a run: told from its journal, by the keys that an editor uses."""
 
+from dataclasses import replace
+
 from steward.flows import load_flow
 from steward.flows.drawing import drawing
 from steward.flows.standing import Standing, calls_at, node_of, shortened, size_of, standings
@@ -59,3 +61,22 @@ def test_samples_keep_the_shape_and_leave_out_the_rest() -> None:
     for _ in range(50):
         deep = {"a": deep}
     assert str(shortened(deep)).count("a") == 6
+
+
+def test_what_was_under_way_at_the_end_of_a_run_is_not_shown_as_running(room: Room) -> None:
+    ask = {"id": "q", "type": "question", "question": "Go on?"}
+    flow = flow_of(ask)
+    run_id = room.start(flow)
+    room.drive()
+    entries = list(room.entries(run_id))
+    error = {"code": "agent-failed", "message": "It gave up."}
+    ended = replace(
+        entries[-1],
+        type="run.failed",
+        kind="run.failed",
+        key="run",
+        of="run",
+        data={"error": error},
+    )
+    [found] = standings(load_flow(flow), [*entries, ended], lambda value: value)
+    assert (found.state, found.error) == ("failed", error)

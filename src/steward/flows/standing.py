@@ -15,6 +15,7 @@ from steward.runs.projection import Call, Payload, Projection
 _REPEATED: Final = re.compile(r"(\[\d+\]|#\d+|~\d+)+$")
 """What follows the id of a node in a key: the item of a map, the round of a loop, the try."""
 _OVER: Final = frozenset({"done", "failed", "denied", "refused"})
+_ENDS: Final = frozenset({EntryType.run_done, EntryType.run_failed, EntryType.run_cancelled})
 _WIDEST: Final = 40
 _FIRST: Final = 3
 _LONGEST: Final = 300
@@ -44,6 +45,8 @@ class Standing:
     key: str = ""
     """Its last call."""
     open_calls: int = field(default=0, repr=False)
+    inner_error: Json = field(default=None, repr=False)
+    """Of a call below it; an agent may have made up for it."""
 
 
 def standings(flow: Flow, entries: Iterable[Entry], payload: Payload) -> list[Standing]:
@@ -51,28 +54,36 @@ def standings(flow: Flow, entries: Iterable[Entry], payload: Payload) -> list[St
     nodes = frozenset(drawing(flow)[0])
     projection = Projection(payload)
     found: dict[str, Standing] = {}
+    end: Entry | None = None
     for entry in entries:
         projection.take(entry)
-        if entry.type == EntryType.budget_settled:
-            node = node_of(entry.of, nodes)
-            if node is not None:
-                _spend(found.setdefault(node, Standing(node)), entry.data["request"]["cost"])
+        if entry.type in _ENDS:
+            end = entry
+        node = node_of(entry.of, nodes) if entry.type == EntryType.budget_settled else None
+        if node is not None:
+            _spend(found.setdefault(node, Standing(node)), entry.data["request"]["cost"])
     for call in projection.calls.values():
         node = node_of(call.key, nodes)
-        if node is None:
-            continue
-        standing = found.setdefault(node, Standing(node))
-        if isinstance(call.cost, Mapping):
-            _spend(standing, call.cost)
-        if _is_own(call.key, node):
-            _count(standing, call)
-        elif call.state == "waiting":
-            # What an agent does inside its node can stop for a person, too.
-            standing.open_calls, standing.state = standing.open_calls + 1, "waiting"
-            standing.key = call.key
+        if node is not None:
+            _add(found.setdefault(node, Standing(node)), call)
     for standing in found.values():
+        if end is not None and standing.open_calls:
+            _stop(standing, end)
         standing.state = _state(standing)
     return list(found.values())
+
+
+def _add(standing: Standing, call: Call) -> None:
+    if isinstance(call.cost, Mapping):
+        _spend(standing, call.cost)
+    if _is_own(call.key, standing.node):
+        _count(standing, call)
+        return
+    standing.inner_error = call.error or standing.inner_error
+    if call.state == "waiting":
+        # What an agent does inside its node can stop for a person, too.
+        standing.open_calls, standing.state = standing.open_calls + 1, "waiting"
+        standing.key = call.key
 
 
 def calls_at(node: str, flow: Flow, calls: Sequence[Call]) -> list[Call]:
@@ -127,6 +138,15 @@ def _count(standing: Standing, call: Call) -> None:
         standing.sample, standing.size = shortened(call.value), size_of(call.value)
     if not standing.open_calls:
         standing.key = call.key
+
+
+def _stop(standing: Standing, end: Entry) -> None:
+    """Nothing goes on after the end of a run: what was under way then failed with it, or was left."""
+    standing.open_calls = 0
+    standing.ended_at = end.at
+    if end.type != EntryType.run_done:
+        standing.failed += 1
+        standing.error = standing.error or standing.inner_error or end.data.get("error")
 
 
 def _state(standing: Standing) -> str:

@@ -234,7 +234,7 @@ export function nodeCallsQuery(projectId: string, runId: string, node: string) {
         api.GET('/api/v1/projects/{project_id}/runs/{run_id}/node-calls', {
           params: {
             path: { project_id: projectId, run_id: runId },
-            query: { ...query, node, limit: 200 },
+            query: { ...query, node },
           },
           signal,
         }),

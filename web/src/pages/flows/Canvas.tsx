@@ -22,7 +22,7 @@ import { FlowBox } from './FlowBox';
 import { GroupFrame, NoteBox } from './NoteBox';
 import classes from './flows.module.css';
 
-const NODE_TYPES = { box: FlowBox, note: NoteBox, group: GroupFrame };
+const NODE_TYPES = { box: FlowBox, note: NoteBox, frame: GroupFrame };
 const EDGE_OPTIONS = { markerEnd: { type: MarkerType.ArrowClosed } };
 const FIT = { maxZoom: 1, minZoom: 0.5, padding: 0.1 };
 export const ENTRY = 'application/x-steward-node';
@@ -68,8 +68,8 @@ export default function Canvas(props: Props) {
         if (isChosen) next.add(id);
         else next.delete(id);
         // A frame stands for the steps in it: they are moved and aligned together.
-        const frame = isChosen && boxes.find((box) => box.id === id && box.type === 'group');
-        if (frame && frame.type === 'group') frame.data.keys.forEach((key) => next.add(key));
+        const frame = isChosen && boxes.find((box) => box.id === id && box.type === 'frame');
+        if (frame && frame.type === 'frame') frame.data.keys.forEach((key) => next.add(key));
       }
       props.onSelect([...next]);
     }

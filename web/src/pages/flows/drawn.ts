@@ -29,7 +29,7 @@ export interface BoxData extends Record<string, unknown> {
 
 export type Box = Node<BoxData, 'box'>;
 export type NoteBox = Node<{ text: string }, 'note'>;
-export type GroupFrame = Node<{ title: string; keys: string[] }, 'group'>;
+export type GroupFrame = Node<{ title: string; keys: string[] }, 'frame'>;
 export type Drawn = Box | NoteBox | GroupFrame;
 
 export interface Marks {
@@ -104,7 +104,7 @@ function framesOf({ groups }: Layout, items: readonly Placed[]): GroupFrame[] {
     return [
       {
         id: groupKey(id),
-        type: 'group',
+        type: 'frame',
         position: { x: left, y: top },
         width: right - left,
         height: bottom - top,
