@@ -372,7 +372,8 @@ def _request(trigger: Trigger, base: RunRequest, rows: Sequence[sa.Row[Any]]) ->
     if not trigger.trusted:
         inputs |= variables
         foreign += list(variables)
-    schema = base.document["inputs"]
+    # A flow that takes none is written without them.
+    schema = base.document.get("inputs", {"type": "object"})
     inputs = with_defaults(schema, inputs)
     wrong = first_problem(schema, inputs)
     if wrong is not None:

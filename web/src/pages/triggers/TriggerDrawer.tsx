@@ -49,16 +49,15 @@ function TriggerDetail({ triggerId }: { triggerId: string }) {
           {trigger.playbook_name}: {trigger.name}
         </Text>
         <Text size="sm" c="dimmed">
-          {trigger.type}, starts revision {trigger.revision} of{' '}
-          <Anchor
-            component={Link}
-            to={projectPath(project.id, `playbooks/${trigger.playbook_id}`)}
-            size="sm"
-            underline="always"
-          >
-            {trigger.playbook_name}
-          </Anchor>
+          {trigger.type}, starts revision {trigger.revision}
         </Text>
+        <Anchor
+          component={Link}
+          to={projectPath(project.id, `playbooks/${trigger.playbook_id}`)}
+          size="sm"
+        >
+          Open the playbook
+        </Anchor>
       </div>
       <Troubles trigger={trigger} />
       <Moments trigger={trigger} />
