@@ -65,7 +65,8 @@ def test_a_dossier_tells_what_was_planned_tried_and_found(chat: Chat) -> None:
     assert found["outcome"]["status"] == "done"
     text = as_markdown(found)
     assert "## What was tried" in text
-    assert "999: no source" in text
+    assert "its figures 999 are not in the results" in text
+    assert "There are 999 datasets" not in text
 
 
 def test_a_dossier_is_text_whatever_it_quotes(chat: Chat) -> None:

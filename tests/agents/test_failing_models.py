@@ -27,7 +27,7 @@ QUESTION = "How many customers are there?"
 
 def test_an_operator_that_does_not_answer_is_replaced_by_rules(chat: Chat) -> None:
     model = ScriptedModel(
-        [plan_text(OPEN), fails("model-context-exceeded"), "There are 60 customers."], patience=ONCE
+        [plan_text(OPEN), fails("model-context-exceeded"), "There are 64 customers."], patience=ONCE
     )
     chat.models.play(model)
 
@@ -37,7 +37,7 @@ def test_an_operator_that_does_not_answer_is_replaced_by_rules(chat: Chat) -> No
     assert run.status.value == "done"
     assert (output["plans"], output["plan"]["made_by"]) == (2, "fallback")
     assert output["plan"]["said"].startswith("The script says model-context-exceeded. So this plan")
-    assert output["answer"].endswith("There are 60 customers.")
+    assert output["answer"].endswith("There are 64 customers.")
     model.assert_finished()
     chat.replays(run)
 

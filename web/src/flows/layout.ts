@@ -79,8 +79,10 @@ export function readLayout(kept: Record<string, unknown>): Layout {
 
 const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 const listIn = (value: unknown): Record<string, unknown>[] =>
-  Array.isArray(value) ? value.filter((each) => typeof each === 'object' && each !== null) : [];
+  Array.isArray(value) ? value.filter(isRecord) : [];
 
 export function place(graph: FlowGraph, layout: Layout): { items: Placed[]; size: Size } {
   const sized = graph.nodes.map((node) => measured(node, layout));

@@ -95,7 +95,7 @@ describe('the drawing', () => {
     const again = readLayout(structuredClone({ ...grouped.layout }));
     expect(again).toEqual(grouped.layout);
     const drawn = drawnBoxes(graph, again, [], marks);
-    const frame = drawn.boxes.find(({ type }) => type === 'group');
+    const frame = drawn.boxes.find(({ type }) => type === 'frame');
     const load = drawn.boxes.find(({ id }) => id === 'load');
     expect(frame?.position.x).toBeLessThan(load?.position.x ?? 0);
     expect(drawn.boxes.find(({ type }) => type === 'note')?.data).toEqual({

@@ -127,7 +127,10 @@ function FlowStudio({ playbook, palette }: Props) {
   /** What somebody else saved in between is taken along where no step was changed by both; the rest is shown. */
   const merge = async (drawing: Drawing) => {
     if (playbook === null) return;
-    const fresh = await client.fetchQuery(playbookQuery(project.id, playbook.id));
+    const fresh = await client.query({
+      ...playbookQuery(project.id, playbook.id),
+      staleTime: 0,
+    });
     const theirs = drawingOf(fresh);
     const { saved } = studio;
     const { text, clashes } = mergeFlows(saved.text, drawing.text, theirs.text, language);

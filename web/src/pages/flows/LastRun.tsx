@@ -33,7 +33,7 @@ export function LastRun({ runId, node, standing }: Props) {
     failed > 0 && times > 1 ? `${failed} failed` : '',
     seconds > 0 ? durationText(seconds * 1000) : '',
     tokens > 0 ? `${tokens.toLocaleString('en')} tokens` : '',
-    Number(usd) > 0 ? usdText(String(usd)) : '',
+    Number(usd) > 0 ? usdText(usd) : '',
   ].filter(Boolean);
   return (
     <section className={classes.lastRun} aria-label="In this run">

@@ -23,7 +23,7 @@ interface Props {
 export function ValueText(props: Props) {
   const { label, description, value, required = false, values, isBare = false, readOnly } = props;
   const combobox = useCombobox();
-  const target = use(ValueTarget);
+  const targetRef = use(ValueTarget);
   const input = useRef<HTMLTextAreaElement>(null);
   const [cursor, setCursor] = useState(value.length);
   const offered = offeredAt(value, cursor, values, isBare);
@@ -70,7 +70,7 @@ export function ValueText(props: Props) {
             follow(currentTarget);
           }}
           onFocus={() => {
-            target.current = insert;
+            targetRef.current = insert;
           }}
           onBlur={() => combobox.closeDropdown()}
           onDrop={drop}

@@ -67,7 +67,7 @@ function TestBench({ playbook, palette }: Props) {
         <div className={classes.drawing}>
           <TestCanvas
             text={playbook.source}
-            layout={playbook.layout ?? {}}
+            layout={playbook.layout}
             language={languageOf(palette)}
             names={palette}
             results={results.data}
