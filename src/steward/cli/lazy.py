@@ -54,13 +54,16 @@ def load(name: str, place: str, said: str) -> Any:
     """The command of this name, or the group of commands."""
     module, _, attribute = place.partition(":")
     found = getattr(import_module(f"steward.cli.{module}"), attribute)
+    # Within another one, as commands below the first one are: without markup and completion of their own.
+    around = Typer(add_completion=False, rich_markup_mode=None)
+    command: Any
     if isinstance(found, Typer):
-        command: Any = get_command(found)
-        command.help = said
+        around.add_typer(found, name=name, help=said)
+        group: Any = get_command(around)
+        command = group.commands[name]
     else:
-        alone = Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name)(found)
-        command = get_command(alone)
+        around.command(name)(found)
+        command = get_command(around)
     command.name = name
     return command
 
