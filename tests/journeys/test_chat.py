@@ -27,7 +27,7 @@ CLEAN = {
     "operation": "parse_dates",
     "arguments": {"columns": ["issue_date"]},
 }
-ANSWER = "The total gross of the invoices **grew** from year to year, about 17% each time."
+ANSWER = "The total gross of the invoices **grew** from year to year."
 MONTHS = "Here are the same totals, **month by month**."
 
 
@@ -221,7 +221,6 @@ def approve_the_call(turn: Locator) -> None:
 def read_the_answer(turn: Locator) -> None:
     expect(turn.get_by_text("grew", exact=True)).to_be_visible(timeout=SLOW)
     expect_over(turn.page)
-    expect(turn.get_by_text(re.compile("One figure is in no result: 17%"))).to_be_visible()
     expect(turn.get_by_role("img").first).to_be_visible(timeout=SLOW)
     rows = turn.get_by_role("group", name=re.compile("^Rows: "))
     expect(rows.get_by_role("columnheader")).to_have_text(["year", "total_gross"])

@@ -42,12 +42,20 @@ _BUILTINS: Final = tuple(
 )
 
 
+def _parsed(code: str) -> ast.Module:
+    try:
+        return ast.parse(code)
+    except SystemError:
+        # CPython 3.11 loses count of its own depth when threads parse at once; the next try counts afresh.
+        return ast.parse(code)
+
+
 def check(code: str) -> ast.Module:
     """The program as a tree that may be compiled; raises `Refused` with everything found."""
     if len(code) > MAX_CODE:
         raise Refused([Finding("length", f"The code is longer than {MAX_CODE:,} characters.")])
     try:
-        tree = ast.parse(code)
+        tree = _parsed(code)
         findings = list(_Policy().findings(tree))
     except SyntaxError as problem:
         message = f"This is not Python: {problem.msg}"

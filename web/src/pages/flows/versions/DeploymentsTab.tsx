@@ -103,7 +103,6 @@ function Line({ deployment, playbook }: LineProps) {
           size="compact-sm"
           leftSection={<Undo2 size={13} aria-hidden />}
           loading={back.isPending}
-          aria-label={`Go back to deployment ${deployment.number}`}
           onClick={() =>
             back.mutate(deployment.number, {
               onSuccess: () => showDone(`Deployment ${deployment.number} is in force again`),
@@ -111,7 +110,7 @@ function Line({ deployment, playbook }: LineProps) {
             })
           }
         >
-          Go back to this
+          Go back to deployment {deployment.number}
         </Button>
       )}
       {opened && <Details playbookId={playbook.id} number={deployment.number} />}
