@@ -23,7 +23,6 @@ export function CanvasLink({ run, call }: Props) {
       component={Link}
       to={`${projectPath(project.id, 'flows', playbookId)}?run=${run.id}${step}`}
       inherit
-      underline="always"
     >
       Show on the canvas
     </Anchor>
