@@ -78,6 +78,18 @@ def test_a_test_sends_nothing_asks_nobody_and_changes_only_its_branch(room: Room
     assert steward.runs.verify(access.scope, run.id).is_intact
 
 
+def test_a_test_run_does_not_become_a_real_one_by_running_again(room: Room) -> None:
+    playbook = made(room, PLAIN)
+    room.playbooks.deploying.deploy(room.editor.access, playbook)
+    run = rehearsed(room, playbook, inputs={"n": 1})
+    retry = room.playbooks.retries.retry
+    [refused] = retry(room.editor.access, playbook, [run.id], version="deployed")
+    assert "was a test run" in (refused.problem or "")
+    [again] = retry(room.editor.access, playbook, [run.id])
+    assert again.run is not None
+    assert room.runs.request(run.scope, again.run.id).grant["test"] is not None
+
+
 def test_the_journal_of_a_test_replays(room: Room) -> None:
     import asyncio
 

@@ -450,6 +450,44 @@ def test_an_address_of_its_own_for_tests_and_for_each_revision(room: Room) -> No
         sent(room, shown, b"{}", {}, revision=9)
 
 
+def test_the_address_of_a_revision_starts_nothing_that_was_never_deployed(room: Room) -> None:
+    shown = deploy(room)
+    draft = ORDERS.replace("Ship", "Ship at once").replace("DELIVERY", "")
+    room.playbooks.library.save(room.editor.access, "orders", None, draft)
+    with pytest.raises(NotFound, match="never deployed"):
+        sent(room, shown, b'{"amount": 1}', {}, revision=2)
+    assert events(room, shown) == []
+
+
+def test_the_address_of_an_old_revision_wants_the_signature_of_today(room: Room) -> None:
+    shown = deploy(room)
+    access = room.editor.access
+    owner = room.installation.owner.access
+    room.installation.steward.secrets.set(owner.scope, "hook", SECRET, author="owner")
+    signed = ORDERS.replace("signature: none", "signature: standard\n    secret: hook")
+    room.playbooks.library.save(access, "orders", None, signed.replace("DELIVERY", ""))
+    room.playbooks.deploying.deploy(access, "orders")
+    with pytest.raises(Denied):
+        sent(room, shown, b'{"amount": 1}', {}, revision=1)
+    assert events(room, shown) == []
+
+
+def test_what_came_from_outside_stays_foreign_when_it_runs_again(room: Room) -> None:
+    shown = deploy(room)
+    access = room.editor.access
+    arrive(room, shown, {"amount": 3})
+    room.go_round()
+    [event] = events(room, shown)
+    room.drive()
+    room.runs.records.control(access.scope, event.run_id, "cancel", access.user_id)
+    room.drive()
+    for version in ("same", "deployed", 1):
+        [again] = room.playbooks.retries.retry(access, "orders", [event.run_id], version=version)
+        assert again.run is not None, again.problem
+        request = room.runs.request(access.scope, again.run.id)
+        assert sorted(request.foreign) == ["amount", "event"], version
+
+
 def test_a_replaced_address_is_worth_nothing(room: Room) -> None:
     shown = deploy(room)
     access, desk = room.editor.access, room.playbooks.triggers

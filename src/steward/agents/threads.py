@@ -21,6 +21,7 @@ from steward.agents._thread_rows import (
 from steward.agents.roster import Roster
 from steward.agents.turn_requests import PRIORITY, PROGRAM, TurnRequests, shortened
 from steward.agents.turn_tree import Path, Turns
+from steward.broker.grants import bound_to
 from steward.broker.toolbox import Toolbox
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, Stale
@@ -243,7 +244,7 @@ class Threads:
             request = query or self._requests.planned(
                 tools, thread, message, before, mentions, files, extra or {}
             )
-            request = replace(request, subject=subject_of(thread.id))
+            request = bound_to(access, replace(request, subject=subject_of(thread.id)))
             run = self._runs.records.start_within(tx, access.user_id, request)
             turn = Turn(
                 run_id=run.id,

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -11,7 +11,7 @@ from steward.broker.tool import Risk
 from steward.core.clock import Clock
 from steward.core.errors import Denied
 from steward.identity import Access, Role
-from steward.runs import Execution, Json, Run
+from steward.runs import Execution, Json, Run, RunRequest
 
 _KEPT: Final = 2_000
 DIRECT_PROGRAM: Final = "call"
@@ -76,6 +76,12 @@ class Grant:
 def token_role(access: Access) -> Role | None:
     """The role to which a run that an API token starts is bound; None for a person, whose own role counts."""
     return access.role if access.principal.limits is not None else None
+
+
+def bound_to(access: Access, request: RunRequest) -> RunRequest:
+    """The request as this person or token starts it: whatever grant it carries, a token gets no more than its role."""
+    grant = replace(Grant.from_json(request.grant), role=token_role(access))
+    return replace(request, grant=grant.to_json())
 
 
 class TokenDesk:

@@ -312,6 +312,8 @@ class Deploying:
         card = self._library.seen_by(scope, viewer, subscription.playbook_id)
         revision = self._library.revision_of(scope, card, number)
         deployment = self._deployments.latest_of(scope, card.id, number)
+        if deployment is None:
+            raise NotFound(f"Revision {number} was never deployed.")
         for trigger in revision.playbook.triggers:
             if trigger.name == subscription.name and trigger.type == subscription.type:
                 request = self._running.request(

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from steward.broker.grants import Grant
+from steward.broker.grants import Grant, bound_to
 from steward.broker.rehearsal import Rehearsal, plain_path
 from steward.broker.samples import Sample, samples
 from steward.core.clock import Clock
@@ -158,7 +158,7 @@ class Rehearsals:
         )
         request = self._request(access, card, revision, wish.inputs, rehearsal, wish.until)
         self._drop_old_branches(access)
-        return self._runs.start(access.scope, access.user_id, request)
+        return self._runs.start(access.scope, access.user_id, bound_to(access, request))
 
     def _tested(self, access: Access, card: Card, wish: Wish) -> Revision:
         if wish.yaml is None:

@@ -1,10 +1,10 @@
 """Runs again what has ended: with the same version or another, from the start or from a step, one run or many."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from steward.broker.grants import Grant
+from steward.broker.grants import Grant, bound_to
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
 from steward.flows import load_flow
 from steward.flows.node import Graph
@@ -83,7 +83,7 @@ class Retries:
             raise Conflict("This run is part of another one; try that one again.")
         if not source.status.is_final:
             raise Conflict("This run is not over yet; wait for its end or cancel it.")
-        request = self._request(access, card, source, version)
+        request = bound_to(access, self._request(access, card, source, version))
         step = self._failed_step(source) if from_failure else at
         if step is None:
             return self._runs.start(access.scope, access.user_id, request)
@@ -98,8 +98,13 @@ class Retries:
             if access.role < Role.editor and never_deployed:
                 raise Denied("Only editors try revisions that were never deployed.")
             return before
-        chosen = self._running.chosen(access, card, None if version == "deployed" else version)
-        return self._running.request(
+        if grant.test is not None:
+            raise Conflict(
+                "This was a test run. Test the other version instead, or start it with the same inputs."
+            )
+        number = card.deployed if version == "deployed" else version
+        chosen = self._running.chosen(access, card, number)
+        request = self._running.request(
             access.scope,
             self._people.viewer(access),
             card,
@@ -108,6 +113,7 @@ class Retries:
             branch=grant.branch,
             deployment=chosen.deployment,
         )
+        return replace(request, foreign=before.foreign)
 
     def _failed_step(self, run: Run) -> str | None:
         """The node at which the run failed; None where it failed before the first one, or not at all."""

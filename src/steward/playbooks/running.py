@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from steward.broker.broker import Broker
-from steward.broker.grants import Grant
+from steward.broker.grants import Grant, bound_to
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Artifact, Outcome, Preview, Risk, ToolContext
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
@@ -101,7 +101,7 @@ class Running:
             deployment=chosen.deployment,
         )
         self._needs.require(access.scope, access.role, parts, branch, request.inputs)
-        return self._runs.start(access.scope, access.user_id, request)
+        return self._runs.start(access.scope, access.user_id, bound_to(access, request))
 
     def chosen(self, access: Access, card: Card, revision: int | None = None) -> "Version":
         """The version that a run of this person gets: the deployed one or the canary, or the one they name."""

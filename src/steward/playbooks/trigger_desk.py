@@ -256,10 +256,11 @@ class TriggerDesk:
         if not subscription.armed:
             raise NotFound("What this address started is not deployed any more.")
         trigger: Trigger = subscription.trigger
-        if revision is not None:
-            trigger, _ = self._deploying.pinned(subscription, revision)
         if not isinstance(trigger, WebhookTrigger):
             raise NotFound("There is nothing at this address.")
+        if revision is not None:
+            # It starts what was deployed then, and is checked as is demanded now.
+            self._deploying.pinned(subscription, revision)
         return _Address(subscription, trigger, self._secret(subscription, trigger))
 
     def _secret(self, subscription: Subscription, trigger: WebhookTrigger) -> str:

@@ -92,7 +92,7 @@ class InstalledService:
     source: str
     """`package`, the name of a file, or an address."""
     sha256: str
-    record: str
+    record_digest: str
     operations: int
     installed_by: str
     installed_at: datetime
@@ -166,7 +166,7 @@ class InstalledServices:
             return _existing(tx, name)
 
     def record(self, scope: Scope, name: str) -> Record:
-        return self._record(self.get(scope, name).record)
+        return self._record(self.get(scope, name).record_digest)
 
     def operation(self, scope: Scope, service: str, name: str) -> Operation:
         found = self.record(scope, service).find(name)
@@ -211,7 +211,7 @@ class InstalledServices:
                     licence=new.header["licence"],
                     source=source,
                     sha256=shown,
-                    record=blob.digest,
+                    record_digest=blob.digest,
                     operations=len(new),
                     updated_at=self._clock.now(),
                     revision=found.revision + 1,
@@ -343,7 +343,7 @@ class InstalledServices:
                 for key in ("title", "vendor", "adapter", "version", "licence", "sha256")
             },
             "source": source[:600],
-            "record": blob.digest,
+            "record_digest": blob.digest,
             "operations": len(record),
             "installed_by": access.user_id,
             "installed_at": now,

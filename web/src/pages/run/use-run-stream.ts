@@ -28,13 +28,15 @@ export function useRunStream(projectId: string, runId: string, enabled: boolean)
   useEffect(() => {
     if (!enabled) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
+    const refreshNow = () => {
+      clearTimeout(timer);
+      for (const part of ['one', 'calls', 'actions', 'journal']) {
+        void client.invalidateQueries({ queryKey: projectKey(projectId, 'run', part, runId) });
+      }
+    };
     const refresh = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => {
-        for (const part of ['one', 'calls', 'actions', 'journal']) {
-          void client.invalidateQueries({ queryKey: projectKey(projectId, 'run', part, runId) });
-        }
-      }, PAUSE);
+      timer = setTimeout(refreshNow, PAUSE);
     };
     const stream = new EventStream({
       url: runStreamAddress(projectId, runId),
@@ -58,8 +60,9 @@ export function useRunStream(projectId: string, runId: string, enabled: boolean)
       },
     });
     return () => {
-      clearTimeout(timer);
       stream.close();
+      // The run may have ended before its last entries came: what is shown of it is asked for once more.
+      refreshNow();
     };
   }, [client, projectId, runId, enabled]);
   return log;

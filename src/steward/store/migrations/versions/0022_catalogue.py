@@ -23,7 +23,7 @@ def upgrade() -> None:
         sa.Column("licence", sa.String(100), nullable=False),
         sa.Column("source", sa.String(600), nullable=False),
         sa.Column("sha256", sa.String(64), nullable=False),
-        sa.Column("record", sa.String(64), nullable=False),
+        sa.Column("record_digest", sa.String(64), nullable=False),
         sa.Column("operations", sa.Integer(), nullable=False),
         sa.Column("installed_by", sa.String(40), nullable=False),
         sa.Column("installed_at", sa.BigInteger(), nullable=False),
