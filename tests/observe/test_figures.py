@@ -148,3 +148,15 @@ def test_a_trace_is_a_tree_in_order(busy: Installation) -> None:
     window = busy.owner.client.get(address, params={"offset": 1, "limit": 1}).json()
     assert window["spans"] == spans[1:2]
     assert window["total"] == found["total"]
+
+
+def test_a_run_that_cannot_be_read_is_counted_and_holds_up_no_other(busy: Installation) -> None:
+    [run, *_] = busy.owner.client.get(f"{_project(busy)}/runs").json()["items"]
+    damaged = "UPDATE journal SET kind = 'no.such.kind', body = '{' WHERE run_id = :run"
+    with busy.steward.database.raw_writer() as connection:
+        connection.execute(sa.text(damaged), {"run": run["id"]})
+        connection.commit()
+    found = _overview(busy)
+    assert found["is_complete"]
+    assert found["now"]["runs"] == 3
+    assert found["now"]["calls"] == 2

@@ -78,7 +78,19 @@ def test_a_playbook_calls_another_and_waits_for_it(room: Room) -> None:
         {"month": "2026-01", "closed": True},
         {"month": "2026-02", "closed": False},
     ]
-    assert len(room.runs.records.listed(access.scope, parent=run.id)) == 2
+    children = room.runs.records.listed(access.scope, parent=run.id)
+    assert len(children) == 2
+    # Its trace has the spans of what it called, for those who may see that.
+    traces = room.installation.steward.observations.traces
+
+    def in_trace(hidden: str | None) -> set[str]:
+        found = traces.trace(run.scope, run.id, lambda subject: subject != hidden)
+        return {row.run_id for row in found.rows}
+
+    everything = {run.id, *(child.id for child in children)}
+    assert in_trace(None) == everything
+    assert in_trace(f"playbook:{inner.id}") == {run.id}
+    assert in_trace(None) == everything
 
 
 def test_nobody_calls_what_they_do_not_see(room: Room) -> None:

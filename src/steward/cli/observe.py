@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from steward.app.figure_names import figure_names
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
@@ -38,9 +39,10 @@ def costs(
         sums[line.name] = [
             a + b for a, b in zip(sums.get(line.name, [0, 0, 0]), amounts, strict=True)
         ]
+    title = figure_names(steward, here.access, report.by)
     largest = sorted(sums.items(), key=lambda item: item[1], reverse=True)
     document = [
-        {by: name, "usd": usd / NANO, "tokens": tokens, "count": count}
+        {by: title(name), "usd": usd / NANO, "tokens": tokens, "count": count}
         for name, (usd, tokens, count) in largest
     ]
     here.show(
@@ -48,7 +50,7 @@ def costs(
         lambda: table(
             [by.title(), "USD", "Tokens", "Requests and calls"],
             [
-                (name or "none", f"{usd / NANO:.4f}", f"{tokens:,}", f"{count:,}")
+                (title(name) if name else "none", f"{usd / NANO:.4f}", f"{tokens:,}", f"{count:,}")
                 for name, (usd, tokens, count) in largest
             ],
             empty=f"No requests to models and no calls of tools in the last {days} days.",

@@ -3,18 +3,23 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from threading import Lock
 from typing import Any, Final
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
+from steward.core.errors import StewardError
 from steward.observe._tables import facts, projected
 from steward.observe.facts import facts_of
 from steward.observe.spans import spans_of
 from steward.runs import Run, Runs, Status
 from steward.runs import _tables as run_tables
 from steward.store import Database, Scope
+from steward.trace.spans import Span
 
+_log = structlog.get_logger("steward.observe")
 _RUNS: Final = run_tables.runs.c
 _FINAL: Final = [status.value for status in Status if status.is_final]
 _OVERLAP: Final = timedelta(minutes=2)
@@ -30,15 +35,27 @@ class Projector:
     def __init__(self, database: Database, runs: Runs) -> None:
         self._database = database
         self._runs = runs
+        self._lock = Lock()
+        self._counting: dict[str, Lock] = {}
 
-    def catch_up(self, scope: Scope, most: int = 2_000) -> bool:
-        """Adds the facts of runs that ended since; False when more than so many are left."""
-        for _ in range(0, most, _MOST_AT_ONCE):
-            missing = self._missing(scope, self._until(scope))
-            self._add(scope, missing)
-            if len(missing) < _MOST_AT_ONCE:
-                return True
-        return False
+    def catch_up(self, scope: Scope, most: int = 2 * _MOST_AT_ONCE) -> bool:
+        """Adds the facts of runs that ended since; False when more than so many are left.
+
+        Where another reader of the project is at it, this one does not count the same runs beside it.
+        """
+        with self._lock:
+            lock = self._counting.setdefault(scope.project_id, Lock())
+        if not lock.acquire(blocking=False):
+            return False
+        try:
+            for _ in range(0, most, _MOST_AT_ONCE):
+                missing = self._missing(scope, self._until(scope))
+                self._add(scope, missing)
+                if len(missing) < _MOST_AT_ONCE:
+                    return True
+            return False
+        finally:
+            lock.release()
 
     def rebuild(self, scope: Scope) -> int:
         """Throws all facts of a project away and makes them again; how many runs they are of."""
@@ -106,9 +123,8 @@ class Projector:
             )
 
     def _rows(self, run: Run) -> Iterator[dict[str, Any]]:
-        entries = list(self._runs.journal.entries(run.scope, run.id))
         root = run if run.parent_id is None else self._runs.get(run.scope, run.root_id)
-        for fact in facts_of(run, spans_of(run, run.root_id, entries, self._runs.payload)):
+        for fact in facts_of(run, self._spans(run)):
             yield {
                 **asdict(fact),
                 "run_id": run.id,
@@ -116,6 +132,15 @@ class Projector:
                 "person": run.created_by,
                 "is_root": run.parent_id is None,
             }
+
+    def _spans(self, run: Run) -> list[Span]:
+        """None where its journal is damaged: one run that cannot be read holds up no figures but its own."""
+        try:
+            entries = list(self._runs.journal.entries(run.scope, run.id))
+            return list(spans_of(run, run.root_id, entries, self._runs.payload)) if entries else []
+        except (StewardError, LookupError, ValueError):
+            _log.warning("run.not_counted", run_id=run.id)
+            return []
 
 
 def flow_of(run: Run) -> str:

@@ -1,7 +1,7 @@
 """The trace of a run as rows in preorder: a window is one slice, and what is folded is skipped by its size."""
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
@@ -14,7 +14,7 @@ from steward.store import Scope
 from steward.trace import genai
 from steward.trace.spans import Span
 
-_KEPT_SPANS: Final = 200_000
+_KEPT_SPANS: Final = 50_000
 """Over all traces that are kept, the latest first; a larger trace is kept alone."""
 _MOST_RUNS: Final = 20_000
 
@@ -62,6 +62,8 @@ class Trace:
     start: datetime
     end: datetime
     is_over: bool
+    subjects: frozenset[str | None]
+    """Of the runs in it: who may not see one of them gets a trace without it."""
 
     def window(self, offset: int, limit: int, wanted: TraceFilter) -> tuple[int, list[TraceRow]]:
         """How many rows there are to show, and some of them; what a filter keeps stays in order."""
@@ -94,17 +96,18 @@ class Traces:
         self._kept: OrderedDict[tuple[str, int], Trace] = OrderedDict()
         self._lock = Lock()
 
-    def trace(self, scope: Scope, run_id: str) -> Trace:
-        """The spans of a run and of all runs that it started."""
+    def trace(self, scope: Scope, run_id: str, shows: Callable[[str | None], bool]) -> Trace:
+        """The spans of a run and of all runs that it started; `shows` says by its subject whether one may be seen."""
         run = self._runs.get(scope, run_id)
         key = (run.id, run.head_seq)
         if run.status.is_final:
             with self._lock:
-                if (found := self._kept.get(key)) is not None:
+                found = self._kept.get(key)
+                if found is not None and all(map(shows, found.subjects)):
                     self._kept.move_to_end(key)
                     return found
-        made = self._made(run)
-        if made.is_over:
+        made, is_whole = self._made(run, shows)
+        if made.is_over and is_whole:
             self._keep(key, made)
         return made
 
@@ -117,10 +120,20 @@ class Traces:
             ):
                 self._kept.popitem(last=False)
 
-    def _made(self, run: Run) -> Trace:
+    def _made(self, run: Run, shows: Callable[[str | None], bool]) -> tuple[Trace, bool]:
+        """The trace, and whether all of it is shown."""
         spans: list[tuple[Run, Span]] = []
         is_over = True
-        for count, each in enumerate(self._family(run)):
+        hidden: list[Run] = []
+        subjects: set[str | None] = set()
+
+        def seen(child: Run) -> bool:
+            if not shows(child.subject):
+                hidden.append(child)
+            return shows(child.subject)
+
+        for count, each in enumerate(self._family(run, seen)):
+            subjects.add(each.subject)
             if count >= _MOST_RUNS:
                 raise Invalid(
                     f"This run started more than {_MOST_RUNS:,} others. Open the trace of one of them."
@@ -133,16 +146,16 @@ class Traces:
         rows = list(_preorder(spans))
         start = min((span.start for _, span in spans), default=run.created_at)
         end = max((span.end for _, span in spans), default=run.created_at)
-        return Trace(rows, start, end, is_over)
+        return Trace(rows, start, end, is_over, frozenset(subjects)), not hidden
 
-    def _family(self, run: Run) -> Iterator[Run]:
-        """The run, and all below it."""
+    def _family(self, run: Run, seen: Callable[[Run], bool]) -> Iterator[Run]:
+        """The run, and all below it that may be seen."""
         yield run
         before: str | None = None
         while True:
             children = self._runs.records.listed(run.scope, parent=run.id, before=before, limit=200)
-            for child in children:
-                yield from self._family(child)
+            for child in filter(seen, children):
+                yield from self._family(child, seen)
             if len(children) < 200:
                 return
             before = children[-1].id

@@ -220,6 +220,8 @@ class Leases(Rows):
             COLUMNS.lease_until.is_not(None),
         )
         with self._database.write(EVERYWHERE) as tx:
+            # In the order in which entries of many runs are written: neither waits for the other in a circle.
+            tx.rows(sa.select(COLUMNS.id).where(mine).order_by(COLUMNS.id).with_for_update())
             tx.execute(sa.update(tables.runs).where(mine).values(lease_until=until))
             rows = tx.rows(
                 sa.select(COLUMNS.id, COLUMNS.epoch, COLUMNS.control, COLUMNS.control_by).where(

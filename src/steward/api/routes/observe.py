@@ -4,36 +4,27 @@ import csv
 import io
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from functools import lru_cache
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from steward.agents.threads import PROGRAM as CHAT_PROGRAM
-from steward.api.context import context_of, steward_of
+from steward.api.context import context_of
 from steward.api.documents import Output, attachment
 from steward.api.guards import AsViewer
 from steward.api.types import RunId
 from steward.app import Steward
-from steward.broker.grants import DIRECT_PROGRAM
-from steward.core.errors import NotFound
-from steward.flows.launch import PROGRAM as FLOW_PROGRAM
+from steward.app.figure_names import figure_names, flow_titles
+from steward.data.show.csv_files import spreadsheet_safe
 from steward.identity import Access
 from steward.observe import Dimension, Trace, TraceFilter, TraceRow
 from steward.observe.costs import CostReport
 from steward.observe.facts import NANO
 from steward.observe.overview import OverviewFigures, Totals
-from steward.playbooks.people import SUBJECT
 from steward.trace.spans import Value
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
 
-_PROGRAMS = {
-    CHAT_PROGRAM: "Chat",
-    DIRECT_PROGRAM: "Changes by hand",
-    FLOW_PROGRAM: "Flows without a playbook",
-}
 _BUCKETS = 200
 Hours = Annotated[int, Query(ge=1, le=24 * 31)]
 Days = Annotated[int, Query(ge=1, le=366)]
@@ -144,23 +135,34 @@ class TraceOut(Output):
 
 
 @router.get("/overview")
-def overview(request: Request, access: AsViewer, hours: Hours = 24) -> OverviewOut:
+async def overview(request: Request, access: AsViewer, hours: Hours = 24) -> OverviewOut:
     """What runs, waits, failed and cost in the last hours, and in the same time before."""
-    steward = steward_of(request)
-    sight = steward.playbooks.people.sight(access)
-    found = steward.observations.overview.figures(
-        access.scope, steward.clock.now(), hours, sight.among
-    )
-    return _overview_out(found, _titles(steward, access))
+    context = context_of(request)
+
+    def read() -> OverviewOut:
+        steward = context.steward
+        sight = steward.playbooks.people.sight(access)
+        found = steward.observations.overview.figures(
+            access.scope, steward.clock.now(), hours, sight.among
+        )
+        return _overview_out(found, flow_titles(steward, access))
+
+    return await context.in_turn(access, read)
 
 
 @router.get("/costs")
-def costs(request: Request, access: AsViewer, by: Dimension = "flow", days: Days = 30) -> CostsOut:
+async def costs(
+    request: Request, access: AsViewer, by: Dimension = "flow", days: Days = 30
+) -> CostsOut:
     """Spending by day (UTC) and flow, agent, model, tool or person, with a forecast."""
-    steward = steward_of(request)
-    report = _report(steward, access, by, days)
-    name = _persons(steward) if by == "person" else _titles(steward, access)
-    return _costs_out(report, name)
+    context = context_of(request)
+
+    def read() -> CostsOut:
+        steward = context.steward
+        report = _report(steward, access, by, days)
+        return _costs_out(report, figure_names(steward, access, by))
+
+    return await context.in_turn(access, read)
 
 
 @router.get(
@@ -170,31 +172,19 @@ def costs(request: Request, access: AsViewer, by: Dimension = "flow", days: Days
         200: {"content": {"text/csv": {}}, "description": "One line for each day and name."}
     },
 )
-def export_costs(
+async def export_costs(
     request: Request, access: AsViewer, by: Dimension = "flow", days: Days = 30
 ) -> Response:
     """The same as CSV."""
-    steward = steward_of(request)
-    report = _report(steward, access, by, days)
-    name = _persons(steward) if by == "person" else _titles(steward, access)
-    file = io.StringIO()
-    table = csv.writer(file)
-    table.writerow(["day", by, "usd", "input_tokens", "output_tokens", "count"])
-    for line in report.lines:
-        usd = f"{line.nano_usd / NANO:.9f}"
-        table.writerow(
-            [
-                line.day,
-                _defused(name(line.name)),
-                usd,
-                line.input_tokens,
-                line.output_tokens,
-                line.count,
-            ]
-        )
-    return Response(
-        file.getvalue(), media_type="text/csv", headers=attachment(f"costs-by-{by}.csv")
-    )
+    context = context_of(request)
+
+    def read() -> str:
+        steward = context.steward
+        report = _report(steward, access, by, days)
+        return _costs_csv(report, figure_names(steward, access, by))
+
+    content = await context.in_turn(access, read)
+    return Response(content, media_type="text/csv", headers=attachment(f"costs-by-{by}.csv"))
 
 
 @router.get("/runs/{run_id}/trace")
@@ -214,7 +204,8 @@ async def trace(
     wanted = TraceFilter(q, operation, errors, slower_than_ms)
 
     def read() -> TraceOut:
-        found = context.steward.observations.traces.trace(access.scope, run_id)
+        sight = context.steward.playbooks.people.sight(access)
+        found = context.steward.observations.traces.trace(access.scope, run_id, sight.shows)
         return _trace_out(found, offset, limit, wanted)
 
     return await context.in_turn(access, read)
@@ -225,32 +216,6 @@ def _report(steward: Steward, access: Access, by: Dimension, days: int) -> CostR
     return steward.observations.costs.report(
         access.scope, steward.clock.now(), days, by, sight.among
     )
-
-
-def _titles(steward: Steward, access: Access) -> Callable[[str], str]:
-    """Names of flows as people know them; other names are what they are."""
-
-    @lru_cache(1_000)
-    def title(flow: str) -> str:
-        if not flow.startswith(SUBJECT):
-            return _PROGRAMS.get(flow, flow)
-        try:
-            return steward.playbooks.library.get(access, flow.removeprefix(SUBJECT)).title
-        except NotFound:
-            return "A deleted playbook"
-
-    return title
-
-
-def _persons(steward: Steward) -> Callable[[str], str]:
-    @lru_cache(1_000)
-    def name(user_id: str) -> str:
-        try:
-            return steward.identity.users.get(user_id).name
-        except NotFound:
-            return user_id
-
-    return name
 
 
 def _overview_out(found: OverviewFigures, title: Callable[[str], str]) -> OverviewOut:
@@ -335,6 +300,25 @@ def _costs_out(report: CostReport, title: Callable[[str], str]) -> CostsOut:
     )
 
 
+def _costs_csv(report: CostReport, name: Callable[[str], str]) -> str:
+    file = io.StringIO()
+    table = csv.writer(file)
+    table.writerow(["day", report.by, "usd", "input_tokens", "output_tokens", "count"])
+    for line in report.lines:
+        usd = f"{line.nano_usd / NANO:.9f}"
+        table.writerow(
+            [
+                line.day,
+                spreadsheet_safe(name(line.name)),
+                usd,
+                line.input_tokens,
+                line.output_tokens,
+                line.count,
+            ]
+        )
+    return file.getvalue()
+
+
 def _trace_out(found: Trace, offset: int, limit: int, wanted: TraceFilter) -> TraceOut:
     total, rows = found.window(offset, limit, wanted)
     return TraceOut(
@@ -365,8 +349,3 @@ def _span_out(row: TraceRow) -> SpanOut:
 
 def _moment(hour: int) -> datetime:
     return datetime.fromtimestamp(hour * 3600, UTC)
-
-
-def _defused(text: str) -> str:
-    """Spreadsheets take what begins so for a formula."""
-    return f"'{text}" if text[:1] in "=+-@\t\r" else text
