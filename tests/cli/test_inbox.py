@@ -47,12 +47,19 @@ def test_a_question_is_answered(filled: Terminal) -> None:
     assert run_id in filled.run("inbox").out
     wrong = filled.run("approve", run_id, code=1).err
     assert "A question is not approved or rejected. Use 'steward answer'." in wrong
-    done = filled.run("answer", "1", "green", "--drive", "--json").json()
+    code = filled.run("inbox", "--json").json()[0]["code"]
+    shown = filled.run("inbox", code).out
+    assert "Which colour?" in shown
+    assert f"steward answer {code}" in shown
+    assert "has changed" in filled.run("answer", "00000000", "green", code=1).err
+    done = filled.run("answer", code, "green", "--drive", "--json").json()
     assert (done["done"], done["status"]) == ("answered", "done")
 
 
 def test_a_gate_is_approved_with_edits_from_a_file(filled: Terminal) -> None:
     run_id = _started(filled, GATE)
+    shown = filled.run("inbox", run_id).out
+    assert "What is approved: colour: green" in shown
     edits = filled.folder / "edits.yaml"
     edits.write_text("colour: blue\n")
     done = filled.run("approve", run_id, "--file", str(edits), "--drive", "--json").json()

@@ -10,8 +10,9 @@ from steward.app import Steward
 from steward.broker.approvals import Approval, Verdict
 from steward.broker.inbox import BUDGET, PLAN, QUESTION, UNCERTAIN, Waiting
 from steward.broker.limits import Budget
-from steward.cli.chat_screen import plain
+from steward.cli.output import plain
 from steward.cli.prompting import NobodyThere, agrees, filled, said
+from steward.cli.waits import described
 from steward.core.errors import Invalid, StewardError
 from steward.identity import Access
 
@@ -41,7 +42,7 @@ class Answers:
 
     def _answered(self, waiting: Waiting) -> bool:
         if waiting.approval is not None:
-            return self._approved(waiting.approval)
+            return self._approved(waiting, waiting.approval)
         given = self._given(waiting)
         if given is None:
             return False
@@ -61,7 +62,7 @@ class Answers:
             decided = self._agrees("Run this plan?")
             return None if decided is None else ({"decision": _word(decided)},)
         if waiting.kind == "gate":
-            return self._gate(request)
+            return self._gate(waiting)
         if not self.asks:
             return None
         if waiting.kind == QUESTION:
@@ -73,17 +74,15 @@ class Answers:
             return (self._uncertain(request),)
         return None
 
-    def _gate(self, request: dict[str, Any]) -> tuple[Any] | None:
-        self.tell(f"{request.get('message', '')}\n{str(request.get('payload', ''))[:_LONGEST]}")
+    def _gate(self, waiting: Waiting) -> tuple[Any] | None:
+        self.tell(described(waiting))
         decided = self._agrees("Approve?")
         if decided is None:
             return None
-        return ({"decision": _word(decided), "body_hash": request["body_hash"]},)
+        return ({"decision": _word(decided), "body_hash": waiting.request["body_hash"]},)
 
-    def _approved(self, approval: Approval) -> bool:
-        summary = (approval.preview or {}).get("summary") or ""
-        doubts = [f"Look at this before you decide: {doubt}" for doubt in approval.doubts]
-        self.tell("\n".join([f"{approval.title}. {summary}", approval.reason, *doubts]))
+    def _approved(self, waiting: Waiting, approval: Approval) -> bool:
+        self.tell(described(waiting))
         decided = self._agrees("Approve?")
         if decided is None:
             return False

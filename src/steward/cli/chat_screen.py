@@ -2,12 +2,12 @@
 
 import sys
 import time
-import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TextIO
 
 from steward.agents.live import TRYING, LiveText
 from steward.agents.telling import Teller
+from steward.cli.output import plain
 from steward.models import NO_MODEL
 from steward.runs import Entry
 
@@ -19,8 +19,6 @@ _MAKERS: Final = {
     "fallback": "rules, as a fallback",
     "person": "a person",
 }
-_TURNING: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the direction of writing: what is approved must read as it is."""
 _CLEAR: Final = "\r\x1b[2K"
 
 
@@ -181,15 +179,6 @@ def plan_text(plan: dict[str, Any], made_by: str = "", *, is_again: bool = False
         for number, step in enumerate(plan["steps"], 1)
     ]
     return "\n".join([f"{'Another plan' if is_again else 'Plan'}{maker}: {plan['goal']}", *steps])
-
-
-def plain(text: str) -> str:
-    """Without what would steer the terminal: data and models must not move its cursor or set its title."""
-    return "".join(
-        char
-        for char in text
-        if char in "\n\t" or (unicodedata.category(char) != "Cc" and char not in _TURNING)
-    )
 
 
 def _short(value: Any) -> str:

@@ -12,13 +12,14 @@ from steward.broker.inbox import QUESTION, Waiting
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_or_text
+from steward.cli.waits import code_of, described
 from steward.core.documents import Unreadable, read_yaml
 from steward.core.errors import Invalid, NotFound
 
 _LARGEST = 1_000_000
 
-Number = Annotated[
-    str, typer.Argument(help="Its number in 'steward inbox', or the id of the run that waits.")
+Code = Annotated[
+    str, typer.Argument(help="Its code in 'steward inbox', or the id of the run that waits.")
 ]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept with the decision.")]
 Edits = Annotated[
@@ -31,17 +32,23 @@ Drive = Annotated[
 
 
 @in_project
-def inbox(here: Here) -> None:
+def inbox(
+    here: Here,
+    what: Annotated[
+        str | None, typer.Argument(help="A code or the id of a run: show this one in full.")
+    ] = None,
+) -> None:
     """List what waits for your answer, what ends soonest first."""
+    if what is not None:
+        item = _found(here, what)
+        here.show(_document(item), lambda: f"{described(item)}\n\n{_ways_on(item)}")
+        return
     found = here.steward.governing.inbox.waiting(here.access)
     here.show(
-        [{"number": place, **_document(item)} for place, item in enumerate(found, 1)],
+        [_document(item) for item in found],
         lambda: table(
-            ["No.", "Kind", "What", "Run", "Until"],
-            [
-                (place, item.kind, item.title, f"{item.run_title} ({item.run_id})", item.expires_at)
-                for place, item in enumerate(found, 1)
-            ],
+            ["Code", "Kind", "What", "Run", "Until"],
+            [(code_of(item), item.kind, item.title, _run(item), item.expires_at) for item in found],
             empty="Nothing waits for you.",
         ),
     )
@@ -49,7 +56,7 @@ def inbox(here: Here) -> None:
 
 @in_project
 def approve(
-    here: Here, what: Number, *, file: Edits = None, reason: Reason = "", drive: Drive = False
+    here: Here, what: Code, *, file: Edits = None, reason: Reason = "", drive: Drive = False
 ) -> None:
     """Approve an action, a gate or a plan, with changes from a file where it can be edited."""
     item = _decide(here, what, True, reason, None if file is None else _read(file))
@@ -58,7 +65,7 @@ def approve(
 
 @in_project
 def reject(
-    here: Here, what: Number, *, reason: Reason = "Not approved.", drive: Drive = False
+    here: Here, what: Code, *, reason: Reason = "Not approved.", drive: Drive = False
 ) -> None:
     """Reject an action, a gate or a plan."""
     _show_done(here, _decide(here, what, False, reason, None), "rejected", drive=drive)
@@ -67,7 +74,7 @@ def reject(
 @in_project
 def answer(
     here: Here,
-    what: Number,
+    what: Code,
     text: Annotated[
         str | None, typer.Argument(help="The answer: JSON, or plain text; unset: from --file.")
     ] = None,
@@ -114,14 +121,17 @@ def _decide(here: Here, what: str, agreed: bool, reason: str, edits: Any) -> Wai
 
 def _found(here: Here, what: str) -> Waiting:
     waiting = here.steward.governing.inbox.waiting(here.access)
-    if what.isdecimal() and 1 <= int(what) <= len(waiting):
-        return waiting[int(what) - 1]
+    for item in waiting:
+        if code_of(item) == what:
+            return item
     of_run = [item for item in waiting if item.run_id == what]
     if len(of_run) == 1:
         return of_run[0]
     if of_run:
-        raise Invalid(f"{what} waits for {len(of_run)} answers. Say which by its number.")
-    raise NotFound(f"Nothing waits under {what!r}. 'steward inbox' lists what does.")
+        raise Invalid(f"{what} waits for {len(of_run)} answers. Say which by its code.")
+    raise NotFound(
+        f"Nothing waits under {what[:60]!r}, or it has changed. 'steward inbox' lists what waits."
+    )
 
 
 def _read(file: Path) -> Any:
@@ -132,7 +142,18 @@ def _read(file: Path) -> Any:
 
 
 def _document(item: Waiting) -> dict[str, Any]:
-    return asdict(item)
+    return {"code": code_of(item), **asdict(item)}
+
+
+def _run(item: Waiting) -> str:
+    return f"{item.run_title} ({item.run_id})"
+
+
+def _ways_on(item: Waiting) -> str:
+    code = code_of(item)
+    if item.approval is not None or item.kind in {"gate", "plan"}:
+        return f"steward approve {code}    steward reject {code} --reason …"
+    return f"steward answer {code} …"
 
 
 def _show_done(here: Here, item: Waiting, done: str, *, drive: bool) -> None:

@@ -2,10 +2,11 @@
 
 import json
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, ParamSpec, TypeVar
 
 import typer
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from steward.app import Steward
     from steward.core import Settings
 
+_TURNING: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of writing: what is approved must read as it is."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -24,6 +27,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in
 def say(text: str = "") -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def plain(text: str) -> str:
+    """Without what would steer the terminal: data and models must not move its cursor or set its title."""
+    return "".join(
+        char
+        for char in text
+        if char in "\n\t" or (unicodedata.category(char) != "Cc" and char not in _TURNING)
+    )
 
 
 def progress(text: str) -> None:
@@ -94,4 +106,4 @@ def _cell(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    return " ".join(plain(str(value)).split("\n"))
