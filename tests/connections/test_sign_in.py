@@ -235,7 +235,7 @@ def test_what_comes_back_must_fit_what_was_asked(desk: Desk, server: Guarded) ->
     # A mix-up of authorization servers: nothing is kept, and the code cannot be tried again.
     with pytest.raises(Denied, match="another authorization server"):
         _finish(desk, made, answer, iss="https://evil.example.com")
-    with pytest.raises(Denied, match="not waited for"):
+    with pytest.raises(Denied, match="Nobody waits"):
         _finish(desk, made, answer)
     assert server.tokens == []
     assert _status(desk, made).state == "signed_out"

@@ -3,7 +3,9 @@
 import csv
 import io
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -246,3 +248,29 @@ def test_a_report_is_kept_as_html_and_pdf(installation: Installation) -> None:
     page, document = (b"".join(workspace.read_file(path)) for path in done.arguments["files"])
     assert b"People" in page
     assert document.startswith(b"%PDF-")
+
+
+def test_what_many_ask_for_at_once_is_computed_once(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from steward.data import profile as profiling
+
+    _load(installation, PEOPLE)
+    version, insights = _version(installation), installation.steward.workbench.insights
+    everybody, computed = Barrier(6), []
+    compute = profiling.profile
+
+    def counted(*given: Any, **named: Any) -> Any:
+        computed.append(1)
+        return compute(*given, **named)
+
+    monkeypatch.setattr(profiling, "profile", counted)
+
+    def ask(_: int) -> Any:
+        everybody.wait()
+        return insights.profile(installation.scope, "people", version)
+
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(ask, range(6)))
+    assert len(computed) == 1
+    assert all(each == found[0] for each in found)

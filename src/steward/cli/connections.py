@@ -10,7 +10,7 @@ import typer
 from steward.app import Steward
 from steward.broker.role_proposals import propose_roles
 from steward.broker.roles import without_roles
-from steward.cli.output import AsJson, command, show, table
+from steward.cli.output import AsJson, command, plain, progress, show, table
 from steward.cli.projects import Here, in_project
 from steward.cli.values import json_or_text
 from steward.connections import Connection, Draft, load_connectors
@@ -18,7 +18,7 @@ from steward.connections.discovery.desk import told_wrong
 from steward.connections.discovery.proposal import Proposal
 from steward.connections.mcp.settings import program_hash
 from steward.connections.tools import ServerTool
-from steward.core.errors import Invalid
+from steward.core.errors import Denied, Invalid
 from steward.identity import Access
 from steward.tools._mcp import accept_tools
 
@@ -253,6 +253,42 @@ def accept_tool(
     left = [path for path in _proposed(accepted) if path not in (accepted.roles or {})]
     strict = f" Still the strictest: {', '.join(left)}." if left else ""
     here.show(_tool_document(accepted), lambda: f"Accepted {tool} of {found.name}.{strict}")
+
+
+@app.command("sign-in")
+@in_project
+def sign_in(here: Here, connection: ConnectionArgument) -> None:
+    """Sign in to a service with a code that you type on another device."""
+    steward = here.steward
+    found = _found(steward, here.access, connection)
+    signs = steward.connections.service_sign_ins
+    secrets = steward.connections.open(here.scope, found).secrets
+
+    async def signed_in() -> None:
+        device = await signs.start_on_device(here.access, found, secrets)
+        progress(f"Open {plain(device.address)} and type the code {plain(device.code)}")
+        loop = asyncio.get_running_loop()
+        end = loop.time() + device.seconds
+        while not await signs.finish_on_device(here.access, found, secrets, device):
+            if loop.time() >= end:
+                raise Denied("Nobody agreed before the code ended. Start again.", code="too-late")
+            await asyncio.sleep(device.interval)
+
+    asyncio.run(signed_in())
+    status = steward.connections.sign_in_status(here.scope, found)
+    here.show(
+        {"connection": found.name, "state": status.state if status else None},
+        lambda: f"Signed in to {found.name}.",
+    )
+
+
+@app.command("sign-out")
+@in_project
+def sign_out(here: Here, connection: ConnectionArgument) -> None:
+    """Forget the tokens of a connection."""
+    found = _found(here.steward, here.access, connection)
+    asyncio.run(here.steward.connections.sign_out(here.access, found.id))
+    here.show({"connection": found.name}, lambda: f"Signed out of {found.name}.")
 
 
 @app.command("remove")

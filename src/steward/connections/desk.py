@@ -8,6 +8,7 @@ from typing import Any
 from steward.connections.catalogue.calls import ServiceCalls
 from steward.connections.catalogue.installed import InstalledServices
 from steward.connections.catalogue.shelf import Shelf
+from steward.connections.catalogue.sign_in import ServiceSignIns
 from steward.connections.connector import Databases, Surroundings, Use
 from steward.connections.discovery import Discovery
 from steward.connections.documents import Connection, Connections
@@ -17,6 +18,7 @@ from steward.connections.http import Http
 from steward.connections.keepers import Keepers
 from steward.connections.mail import Mailer
 from steward.connections.mcp.sign_in import SignIns
+from steward.connections.sign_in_sessions import Status
 from steward.connections.tools import ServerTool, ServerTools
 from steward.core.clock import Clock
 from steward.core.errors import Invalid
@@ -46,15 +48,26 @@ class Desk:
         around = Surroundings(http, mail, Folders.of(chosen.file_folders, home), databases)
         self.documents = Connections(database, secrets, events, clock, ids)
         self.sign_ins = SignIns(database, secrets, events, clock, http)
+        self.services = InstalledServices(database, blobs, events, clock, Shelf(home.resolve()))
+        self.service_sign_ins = ServiceSignIns(
+            database, secrets, events, clock, http, self.services
+        )
         self.health = Health(
-            self.documents, database, secrets, events, clock, ids, around, self.sign_ins
+            self.documents,
+            database,
+            secrets,
+            events,
+            clock,
+            ids,
+            around,
+            self.sign_ins,
+            self.service_sign_ins,
         )
         self.tools = ServerTools(database, events, clock)
         self.keepers = Keepers(identity)
         self.discovery = Discovery(
             self.documents, self.keepers, database, events, clock, enabled=chosen.discovery
         )
-        self.services = InstalledServices(database, blobs, events, clock, Shelf(home.resolve()))
         self.calls = ServiceCalls(http, clock)
         self.around = around
 
@@ -115,9 +128,12 @@ class Desk:
     async def start_sign_in(
         self, access: Access, connection_id: str, redirect_uri: str, metadata_url: str | None
     ) -> str:
-        """Where a person must go to sign in to an MCP server."""
+        """Where a person must go to sign in to a server."""
         access.require(Role.admin)
         connection = await asyncio.to_thread(self.documents.get, access.scope, connection_id)
+        if connection.connector.use == "service":
+            start = self.service_sign_ins.start
+            return await asyncio.to_thread(start, access, connection, redirect_uri)
         opened = await asyncio.to_thread(self._server, access.scope, connection)
         return await self.sign_ins.start(
             access, connection, opened.secrets, redirect_uri, metadata_url
@@ -129,6 +145,10 @@ class Desk:
         """Keeps the tokens that a sign-in led to, and tries the connection with them."""
         access.require(Role.admin)
         connection = await asyncio.to_thread(self.documents.get, access.scope, connection_id)
+        if connection.connector.use == "service":
+            opened = await asyncio.to_thread(self.open, access.scope, connection)
+            await self.service_sign_ins.finish(access, connection, opened.secrets, state, answer)
+            return connection
         opened = await asyncio.to_thread(self._server, access.scope, connection)
         await self.sign_ins.finish(access, connection, opened.secrets, state, answer)
         await self.health.check(access.scope, connection_id, access.user_id)
@@ -136,7 +156,15 @@ class Desk:
 
     async def sign_out(self, access: Access, connection_id: str) -> None:
         connection = await asyncio.to_thread(self.documents.get, access.scope, connection_id)
-        await self.sign_ins.sign_out(access, connection)
+        if connection.connector.use == "service":
+            await asyncio.to_thread(self.service_sign_ins.sign_out, access, connection)
+        else:
+            await self.sign_ins.sign_out(access, connection)
+
+    def sign_in_status(self, scope: Scope, connection: Connection) -> Status | None:
+        """None where nobody signs in to what the connection leads to."""
+        signs = self.service_sign_ins if connection.connector.use == "service" else self.sign_ins
+        return signs.status(scope, connection)
 
     def _server(self, scope: Scope, connection: Connection) -> Opened:
         if connection.connector.use != "mcp":

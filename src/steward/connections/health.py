@@ -18,6 +18,7 @@ from steward.core.ids import Ids
 from steward.store import Database, EventLog, Scope, SecretStore
 
 if TYPE_CHECKING:
+    from steward.connections.catalogue.sign_in import ServiceLine, ServiceSignIns
     from steward.connections.mcp.sign_in import Line, SignIns
 
 KEPT: Final = 50
@@ -44,7 +45,9 @@ class Opened:
     settings: Any
     secrets: Mapping[str, str]
     line: "Line | None" = None
-    """The sign-in, for servers that are signed in to."""
+    """The sign-in, for MCP servers that are signed in to."""
+    service_line: "ServiceLine | None" = None
+    """The same for services of the catalogue."""
 
     def __repr__(self) -> str:
         return f"Opened({self.connection.name})"
@@ -61,6 +64,7 @@ class Health:
         ids: Ids,
         around: Surroundings,
         signs: "SignIns",
+        service_signs: "ServiceSignIns",
     ) -> None:
         self._connections = connections
         self._database = database
@@ -70,6 +74,7 @@ class Health:
         self._ids = ids
         self.around = around
         self._signs = signs
+        self._service_signs = service_signs
 
     def open(self, scope: Scope, connection: Connection) -> Opened:
         """Settings and secrets; refused where a program would be started that nobody accepted."""
@@ -96,7 +101,13 @@ class Health:
         ]
         if missing:
             raise Misconfigured(f"The connection {connection.name!r} has no {missing[0]!r}.")
-        return Opened(connection, settings, values, self._signs.line(scope, connection))
+        return Opened(
+            connection,
+            settings,
+            values,
+            self._signs.line(scope, connection),
+            self._service_signs.line(scope, connection),
+        )
 
     async def check(self, scope: Scope, connection_id: str, author: str) -> Check:
         """Tries the connection now, and keeps what came of it."""

@@ -1,5 +1,6 @@
 """Patterns that say which addresses on the web may be called: `api.example.com`, `*.example.com:8443`."""
 
+import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,6 +71,22 @@ class HostPatterns:
                 code="host-not-allowed",
             )
         return place
+
+
+def require_encrypted(url: str) -> None:
+    """Denied where codes and tokens would be sent in the clear, except within this machine."""
+    found = place_of(url)
+    if found.scheme == "https" or found.host == "localhost":
+        return
+    try:
+        here = ipaddress.ip_address(found.host).is_loopback
+    except ValueError:
+        here = False
+    if not here:
+        raise Denied(
+            f"{found.scheme}://{found.text} is not encrypted; signing in there would show its tokens to the network.",
+            code="not-encrypted",
+        )
 
 
 def place_of(url: str | httpx2.URL) -> Place:

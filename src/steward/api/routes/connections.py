@@ -147,7 +147,7 @@ def connection_out(
             hash=program_hash(program),
             accepted=connection.program_is_accepted,
         ),
-        sign_in=sign_in_out(desk.sign_ins.status(access.scope, connection)),
+        sign_in=sign_in_out(desk.sign_in_status(access.scope, connection)),
         checks=[CheckOut.model_validate(each) for each in checks or []],
     )
 

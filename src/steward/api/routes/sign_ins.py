@@ -1,4 +1,4 @@
-"""Signing in to MCP servers: a person is sent to the authorization server and comes back to the callback here."""
+"""Signing in to servers and services: a person is sent to the authorization server and comes back to the callback here."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -12,7 +12,7 @@ from steward.api.context import steward_of
 from steward.api.documents import Output
 from steward.api.guards import AsAdmin, AsAnyone, AsPerson, InProject
 from steward.api.types import ConnectionId
-from steward.connections.mcp.sign_in import Status
+from steward.connections.sign_in_sessions import Status
 from steward.core.errors import Denied, Invalid, NotFound, StewardError
 from steward.core.ids import is_id
 from steward.identity import Access, Role

@@ -110,7 +110,9 @@ class ServiceCalls:
     ) -> ServiceAnswer:
         base = self.base_url(service, operation, settings)
         key = (opened.connection.id, str(opened.connection.revision))
-        who = await credentials(self._tokens, key, service, operation, settings, opened.secrets)
+        who = await credentials(
+            self._tokens, key, service, operation, settings, opened.secrets, opened.service_line
+        )
         collected: list[Any] = []
         seen: set[str] = set()
         size, tries, page = 0, 0, 0

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 from steward.connections.catalogue.record import Operation, Scheme, Service
 from steward.connections.catalogue.settings import ServiceSettings
+from steward.connections.catalogue.sign_in import ServiceLine
 from steward.connections.http import Http, HttpLimits
 from steward.core.clock import Clock
 from steward.core.errors import Denied, Misconfigured
@@ -82,6 +83,7 @@ async def credentials(
     operation: Operation,
     settings: ServiceSettings,
     secrets: Mapping[str, str],
+    line: ServiceLine | None = None,
 ) -> Credentials:
     """For one request to the service's own host. `key` names the connection and its revision."""
     match settings.way:
@@ -94,6 +96,10 @@ async def credentials(
             )
         case "api_key":
             return _api_key(service, settings, _secret(secrets, "api_key"))
+        case "person":
+            if line is None:
+                raise Misconfigured("The connection is not one that a person signs in to.")
+            return Credentials({"Authorization": f"Bearer {await line.token(secrets)}"})
         case "client_credentials":
             token = await tokens.token(key, *_client_form(service, settings, secrets))
             return Credentials({"Authorization": f"Bearer {token}"})

@@ -9,7 +9,15 @@ from steward.connections.hosts import place_of
 from steward.core.errors import StewardError
 
 Way = Literal[
-    "none", "api_key", "bearer", "basic", "client_credentials", "service_account", "sigv4", "fields"
+    "none",
+    "api_key",
+    "bearer",
+    "basic",
+    "person",
+    "client_credentials",
+    "service_account",
+    "sigv4",
+    "fields",
 ]
 
 
@@ -29,7 +37,10 @@ class ServiceSettings(ConnectorSettings):
     way: Way = Field(
         "none",
         title="Authentication",
-        description="How the service learns who calls.",
+        description=(
+            "How the service learns who calls. “person”: somebody signs in with the browser (OAuth). "
+            "“client_credentials”: Steward signs in by itself."
+        ),
     )
     scheme: str = Field(
         "",
@@ -39,7 +50,38 @@ class ServiceSettings(ConnectorSettings):
     )
     username: str = Field("", max_length=200, title="User name", description="With “basic”.")
     client_id: str = Field(
-        "", max_length=300, title="Client id", description="With “client_credentials”."
+        "",
+        max_length=300,
+        title="Client id",
+        description="With “person” and “client_credentials”: what Steward is registered as there.",
+    )
+    client_authentication: Literal["post", "basic"] = Field(
+        "post", title="Client secret is sent", description="In the form, or as a header."
+    )
+    provider: str = Field(
+        "",
+        max_length=60,
+        pattern=r"^[a-z0-9_-]*$",
+        title="Provider",
+        description="With “person”: whose sign-in it is, such as google, github or slack; empty: as the description says.",
+    )
+    authorize_url: str = Field(
+        "",
+        max_length=500,
+        title="Sign-in address",
+        description="Where people agree; empty: as the provider or the description says.",
+    )
+    device_url: str = Field(
+        "",
+        max_length=500,
+        title="Device address",
+        description="Where codes for other devices are given out, for signing in from a terminal.",
+    )
+    sign_in_parameters: dict[str, str] = Field(
+        default_factory=dict,
+        max_length=20,
+        title="Further parameters of the sign-in",
+        description="As the provider wants them, such as access_type: offline.",
     )
     grant_url: str = Field(
         "",
@@ -62,12 +104,10 @@ class ServiceSettings(ConnectorSettings):
 
     @model_validator(mode="after")
     def _addresses(self) -> Self:
-        for url in (self.base_url, self.grant_url):
+        for url in (self.base_url, self.grant_url, self.authorize_url, self.device_url):
             try:
                 if url:
-                    place_of(url)
+                    place_of(url.replace("{", "").replace("}", ""))
             except StewardError as problem:
                 raise ValueError(problem.message) from None
-        if self.grant_url and not self.grant_url.startswith("https://"):
-            raise ValueError("the token address starts with https://")
         return self

@@ -5,9 +5,7 @@ process, or this one after a restart, can finish it.
 """
 
 import asyncio
-import ipaddress
 import logging
-import secrets
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any, Final
@@ -26,8 +24,9 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-from steward.connections.mcp.sessions import Pending, Session, SessionStore
+from steward.connections.hosts import require_encrypted
 from steward.connections.mcp.settings import McpSettings
+from steward.connections.sign_in_sessions import Pending, Session, SessionStore
 from steward.core.errors import Denied, Misconfigured, Unavailable
 
 # The SDK writes there what servers answer, which may repeat what they were sent.
@@ -53,18 +52,7 @@ class Redirect(Exception):
 
 async def only_encrypted(request: httpx2.Request) -> None:
     """Refuses to send codes and tokens in the clear, except within this machine."""
-    host = request.url.host
-    if request.url.scheme == "https" or host == "localhost":
-        return
-    try:
-        here = ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        here = False
-    if not here:
-        raise Denied(
-            f"{request.url.scheme}://{host} is not encrypted; signing in there would show its tokens to the network.",
-            code="not-encrypted",
-        )
+    require_encrypted(str(request.url))
 
 
 def client_metadata(redirect_uri: str, scope: str | None) -> OAuthClientMetadata:
@@ -367,11 +355,6 @@ class ClientProvider(ClientCredentialsOAuthProvider):
     async def _initialize(self) -> None:
         await super()._initialize()
         _restore(self, self._kept)
-
-
-def new_state(project_id: str, connection_id: str) -> str:
-    """Names the sign-in when the person comes back; nobody can guess it."""
-    return f"{project_id}.{connection_id}.{secrets.token_urlsafe(32)}"
 
 
 def kept(store: SessionStore, session: Session, author: str) -> _Kept:

@@ -1,19 +1,22 @@
 """Signing in to MCP servers: started by a person, finished at our callback, renewed when a token ends, forgotten."""
 
 import asyncio
-import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 
 from steward.connections.documents import Connection
 from steward.connections.http import Http
 from steward.connections.mcp.definitions import disarmed
-from steward.connections.mcp.sessions import Pending, Session, SessionStore
 from steward.connections.mcp.settings import McpSettings
+from steward.connections.sign_in_sessions import (
+    Session,
+    SessionStore,
+    Status,
+    new_state,
+    unexpected,
+)
 from steward.core.clock import Clock
 from steward.core.errors import Denied, Invalid, Misconfigured, StewardError, Unavailable
 from steward.identity import Access, Role
@@ -22,24 +25,8 @@ from steward.store import Database, EventLog, Scope, SecretStore
 if TYPE_CHECKING:
     from steward.connections.mcp.oauth import ClientProvider, PersonProvider
 
-_WAITS: Final = timedelta(minutes=10)
 _SECONDS: Final = 20
 _MOST_BYTES: Final = 1 << 20
-State = Literal["signed_out", "signed_in", "ended", "elsewhere"]
-
-
-@dataclass(frozen=True)
-class Status:
-    """How a connection stands with signing in."""
-
-    mode: Literal["person", "client"]
-    state: State
-    """`ended`: the token has ended and cannot be renewed. `elsewhere`: it was given for another address."""
-    issuer: str = ""
-    scope: str = ""
-    by: str = ""
-    at: datetime | None = None
-    until: datetime | None = None
 
 
 class Line:
@@ -118,28 +105,7 @@ class SignIns:
         settings = connection.parsed()
         if not isinstance(settings, McpSettings) or settings.sign_in == "none":
             return None
-        store = self._store(scope, connection.id)
-        session = store.session()
-        if session is None or not (session.signed_in_at or settings.sign_in == "client"):
-            return Status(settings.sign_in, "signed_out")
-        access, refresh = store.tokens()
-        at = datetime.fromisoformat(session.signed_in_at) if session.signed_in_at else None
-        state: State = "signed_in"
-        if not access:
-            state = "signed_out"
-        elif session.resource != settings.resource:
-            state = "elsewhere"
-        elif not refresh and not store.is_fresh(session) and settings.sign_in == "person":
-            state = "ended"
-        return Status(
-            settings.sign_in,
-            state,
-            session.issuer,
-            session.scope or "",
-            session.signed_in_by,
-            at,
-            session.until(),
-        )
+        return self._store(scope, connection.id).status(settings.sign_in, settings.resource)
 
     async def start(
         self,
@@ -156,7 +122,6 @@ class SignIns:
             Redirect,
             StartingProvider,
             kept,
-            new_state,
         )
 
         access.require(Role.admin)
@@ -207,13 +172,15 @@ class SignIns:
         settings = self._of_a_person(connection)
         store = self._store(access.scope, connection.id)
         pending = await asyncio.to_thread(store.pending)
-        found = self._awaited(pending, state, access.user_id)
+        if pending is None:
+            raise unexpected()
+        pending.require(state, access.user_id, self._clock.now())
         # A code is good once; so is what waits for it.
         await asyncio.to_thread(store.drop_pending)
-        if found.resource != settings.resource:
+        if pending.resource != settings.resource:
             raise Denied("The connection leads to another address than when the sign-in began.")
         try:
-            metadata = OAuthMetadata.model_validate(found.metadata)
+            metadata = OAuthMetadata.model_validate(pending.metadata)
             validate_authorization_response_iss(answer.get("iss"), metadata)
         except OAuthFlowError:
             raise Denied(
@@ -226,16 +193,18 @@ class SignIns:
             )
             raise Denied(f"The authorization server did not agree: {said}", code="not-signed-in")
         session = Session(
-            found.resource,
-            client=found.client,
+            pending.resource,
+            client=pending.client,
             signed_in_by=access.user_id,
             signed_in_at=self._clock.now().isoformat(),
         )
         secret = secrets.get("client_secret", "") if settings.client_id else store.client_secret()
-        provider = FinishingProvider(settings, kept(store, session, access.user_id), found, secret)
+        provider = FinishingProvider(
+            settings, kept(store, session, access.user_id), pending, secret
+        )
         try:
             async with asyncio.timeout(_SECONDS), self._web(settings) as web:
-                await provider.exchange(web, answer["code"], found.verifier)
+                await provider.exchange(web, answer["code"], pending.verifier)
         except (OAuthFlowError, TimeoutError, httpx2.HTTPError, ValueError) as problem:
             raise _told(problem, settings) from None
         await asyncio.to_thread(self._tell, access, connection, "signed_in")
@@ -272,18 +241,6 @@ class SignIns:
                 code="no-sign-in",
             )
         return settings
-
-    def _awaited(self, pending: Pending | None, state: str, user_id: str) -> Pending:
-        if pending is None or not hmac.compare_digest(pending.state.encode(), state.encode()):
-            raise Denied("This sign-in is not waited for; start it again.", code="wrong-state")
-        if pending.user_id != user_id:
-            # Otherwise somebody could be made to hand over their account to another's connection.
-            raise Denied("Somebody else started this sign-in; start your own.", code="wrong-person")
-        if self._clock.now() - datetime.fromisoformat(pending.started_at) > _WAITS:
-            raise Denied(
-                "The sign-in took longer than ten minutes; start it again.", code="too-late"
-            )
-        return pending
 
     def _web(self, settings: McpSettings) -> httpx2.AsyncClient:
         from steward.connections.mcp.oauth import only_encrypted

@@ -5,7 +5,9 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
+from threading import Lock
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 import duckdb
 import sqlalchemy as sa
@@ -40,6 +42,8 @@ class Insights:
         self._database = database
         self._versions = versions
         self._clock = clock
+        self._lock = Lock()
+        self._turns: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 
     def profile(self, scope: Scope, name: str, version: str) -> Document:
         """The profile of a version."""
@@ -190,10 +194,22 @@ class Insights:
         known = self._known(scope, kind, key)
         if known is not None:
             return known
-        with session() as connection:
-            document = as_document(compute(connection))
-        self._remember(scope, kind, key, document)
-        return document
+        # Many may ask for the same at once: the first computes, the others read what it found.
+        with self._turn(f"{scope.project_id} {kind} {key}"):
+            known = self._known(scope, kind, key)
+            if known is not None:
+                return known
+            with session() as connection:
+                document = as_document(compute(connection))
+            self._remember(scope, kind, key, document)
+            return document
+
+    def _turn(self, name: str) -> Lock:
+        with self._lock:
+            found = self._turns.get(name)
+            if found is None:
+                found = self._turns[name] = Lock()
+            return found
 
     def _known(self, scope: Scope, kind: str, key: str) -> Document | None:
         with self._database.read(scope) as tx:

@@ -1,21 +1,25 @@
-"""What is kept of a sign-in to an MCP server: tokens, each a secret of its own, and where they came from.
+"""What is kept of a sign-in to another server: tokens, each a secret of its own, and where they came from.
 
 Everything is in the secret store, under names that no connection can refer to and nobody can set by hand.
 """
 
+import hmac
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from steward.core.clock import Clock
-from steward.core.errors import NotFound
+from steward.core.errors import Denied, NotFound
 from steward.store import Scope, SecretStore
 
 _PARTS: Final = ("access_token", "refresh_token", "client_secret", "session", "pending")
 # Clocks differ, and a request takes its time.
 _EARLY: Final = timedelta(seconds=30)
+_WAITS: Final = timedelta(minutes=10)
+State = Literal["signed_out", "signed_in", "ended", "elsewhere"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Session:
     metadata: Mapping[str, Any] | None = None
     """Of the authorization server, as it was checked at the sign-in."""
     protected: Mapping[str, Any] | None = None
-    """Of the MCP server as a resource."""
+    """Of an MCP server as a resource."""
     client: Mapping[str, Any] | None = None
     """What Steward is registered as there; its secret is kept apart."""
     scope: str | None = None
@@ -65,14 +69,47 @@ class Pending:
     def parse(cls, text: str) -> Self:
         return cls(**json.loads(text))
 
+    def require(self, state: str, user_id: str, now: datetime) -> None:
+        """Denied where this is not the answer that is waited for."""
+        if not hmac.compare_digest(self.state.encode(), state.encode()):
+            raise unexpected()
+        if self.user_id != user_id:
+            # Otherwise somebody could be made to hand over their account to another's connection.
+            raise Denied("Somebody else started this sign-in; start your own.", code="wrong-person")
+        if now - datetime.fromisoformat(self.started_at) > _WAITS:
+            raise Denied(
+                "The sign-in took longer than ten minutes; start it again.", code="too-late"
+            )
+
+
+def unexpected() -> Denied:
+    return Denied("Nobody waits for this sign-in; start it again.", code="wrong-state")
+
+
+def new_state(project_id: str, connection_id: str) -> str:
+    """Names the sign-in when the person comes back; nobody can guess it."""
+    return f"{project_id}.{connection_id}.{secrets.token_urlsafe(32)}"
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a connection stands with signing in."""
+
+    mode: Literal["person", "client"]
+    state: State
+    """`ended`: the token has ended and cannot be renewed. `elsewhere`: it was given for another address."""
+    issuer: str = ""
+    scope: str = ""
+    by: str = ""
+    at: datetime | None = None
+    until: datetime | None = None
+
 
 class SessionStore:
     """The sign-in of one connection."""
 
-    def __init__(
-        self, secrets: SecretStore, clock: Clock, scope: Scope, connection_id: str
-    ) -> None:
-        self._secrets = secrets
+    def __init__(self, store: SecretStore, clock: Clock, scope: Scope, connection_id: str) -> None:
+        self._secrets = store
         self._scope = scope
         self._base = f"steward.oauth.{connection_id}."
         self.clock = clock
@@ -124,6 +161,22 @@ class SessionStore:
     def forget(self) -> None:
         for part in _PARTS:
             self._drop(part)
+
+    def status(self, mode: Literal["person", "client"], resource: str) -> Status:
+        session = self.session()
+        if session is None or not (session.signed_in_at or mode == "client"):
+            return Status(mode, "signed_out")
+        access, refresh = self.tokens()
+        at = datetime.fromisoformat(session.signed_in_at) if session.signed_in_at else None
+        state: State = "signed_in"
+        if not access:
+            state = "signed_out"
+        elif session.resource != resource:
+            state = "elsewhere"
+        elif not refresh and not self.is_fresh(session) and mode == "person":
+            state = "ended"
+        by = session.signed_in_by
+        return Status(mode, state, session.issuer, session.scope or "", by, at, session.until())
 
     def is_fresh(self, session: Session) -> bool:
         until = session.until()
