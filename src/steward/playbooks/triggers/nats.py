@@ -1,47 +1,33 @@
 """Starts it for each message of a NATS JetStream stream; a message is acknowledged once it is stored."""
 
 import asyncio
-from collections.abc import Iterator
-from datetime import datetime
 from typing import Any, ClassVar, Final, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from steward.connections import Http
-from steward.connections.hosts import Place
-from steward.core.errors import Invalid, Misconfigured, NotFound, Problem, Unavailable
-from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Taken, Trigger
+from steward.core.errors import Misconfigured, Unavailable
+from steward.playbooks.trigger import TRIGGERS, Arrival, Looking, Name, Source, Taken
+from steward.playbooks.triggers.secret_address import (
+    SecretAddressTrigger,
+    checked_address,
+    secret_address,
+)
 from steward.playbooks.triggers.webhook import read_body
 from steward.runs import Json
-from steward.store import OWN_SECRETS
 
 _MOST: Final = 100
 _LEAST_WAIT: Final = 0.2
 
 
 @TRIGGERS.register("nats")
-class NatsTrigger(Trigger):
+class NatsTrigger(SecretAddressTrigger):
     title: ClassVar = "On a message from NATS"
     starter: ClassVar = {"url_secret": "nats_url", "stream": "ORDERS", "subject": "orders.>"}
 
     type: Literal["nats"]
     name: Name = "nats"
-    url_secret: str = Field(
-        min_length=1,
-        max_length=100,
-        description="Name of the project's secret with the address, as in nats://user:password@host:4222.",
-    )
     stream: str = Field(min_length=1, max_length=200, pattern=r"^[^\s.*>/\\]+$")
     subject: str = Field(">", min_length=1, max_length=200, pattern=r"^\S+$")
-
-    def problems(self, now: datetime) -> Iterator[Problem]:
-        yield from super().problems(now)
-        if self.url_secret.startswith(OWN_SECRETS):
-            yield Problem("/url_secret", "is one of Steward's own; choose another name")
-
-    def first_look(self, now: datetime) -> datetime:
-        return now
 
     def source(self, looking: Looking) -> Source:
         return _Subscriber(self, looking)
@@ -79,13 +65,7 @@ class _Subscriber(Source):
         except ModuleNotFoundError:
             raise Misconfigured("NATS needs Steward's 'nats' extra; install it first.") from None
         trigger, looking = self._trigger, self._looking
-        try:
-            address = await asyncio.to_thread(
-                looking.services["secrets"].get, looking.scope, trigger.url_secret
-            )
-        except NotFound:
-            raise NotFound(f"The secret {trigger.url_secret!r} is not set.") from None
-        checked, host = await self._checked(address)
+        checked, host = await self._checked()
         self._client = await nats.connect(
             checked,
             connect_timeout=5,
@@ -101,22 +81,19 @@ class _Subscriber(Source):
             trigger.subject, durable=looking.subscription_id, stream=trigger.stream
         )
 
-    async def _checked(self, address: str) -> tuple[str, str]:
-        """The same server by an address that may be called, and its name."""
-        parts = urlsplit(address)
-        try:
-            port = parts.port or 4222
-        except ValueError:
-            port = 0
-        if parts.scheme not in {"nats", "tls"} or not parts.hostname or not port:
-            raise Invalid(
-                f"The secret {self._trigger.url_secret!r} is not an address such as nats://host:4222."
-            )
-        http: Http = self._looking.services["http"]
-        found = await http.checked_addresses(Place(parts.scheme, parts.hostname, port))
-        shown = f"[{found[0]}]" if found[0].version == 6 else str(found[0])
+    async def _checked(self) -> tuple[str, str]:
+        """The server by an address that may be called, and its name."""
+        parts, port = await secret_address(
+            self._looking,
+            self._trigger.url_secret,
+            schemes=frozenset({"nats", "tls"}),
+            port=4222,
+            example="nats://user:password@host:4222",
+        )
+        found = await checked_address(self._looking, parts, port)
+        shown = f"[{found}]" if found.version == 6 else str(found)
         user, at, _ = parts.netloc.rpartition("@")
-        return f"{parts.scheme}://{user}{at}{shown}:{port}", parts.hostname
+        return f"{parts.scheme}://{user}{at}{shown}:{port}", str(parts.hostname)
 
     async def _fetch(self) -> list[Any]:
         try:

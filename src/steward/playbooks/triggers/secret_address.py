@@ -1,0 +1,57 @@
+"""What triggers share whose source is at an address that is a secret: it names a user and a password."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import datetime
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import Field
+
+from steward.connections import Http
+from steward.connections.addresses import Address
+from steward.connections.hosts import Place
+from steward.core.errors import Invalid, NotFound, Problem
+from steward.playbooks.trigger import Looking, Trigger
+from steward.store import OWN_SECRETS
+
+
+class SecretAddressTrigger(Trigger):
+    url_secret: str = Field(
+        min_length=1,
+        max_length=100,
+        description="Name of the project's secret with the address, user and password.",
+    )
+
+    def problems(self, now: datetime) -> Iterator[Problem]:
+        yield from super().problems(now)
+        if self.url_secret.startswith(OWN_SECRETS):
+            yield Problem("/url_secret", "is one of Steward's own; choose another name")
+
+    def first_look(self, now: datetime) -> datetime:
+        return now
+
+
+async def secret_address(
+    looking: Looking, name: str, *, schemes: frozenset[str], port: int, example: str
+) -> tuple[SplitResult, int]:
+    """The address in parts, and its port."""
+    try:
+        text = await asyncio.to_thread(looking.services["secrets"].get, looking.scope, name)
+    except NotFound:
+        raise NotFound(f"The secret {name!r} is not set.") from None
+    parts = urlsplit(text)
+    try:
+        found = parts.port or port
+    except ValueError:
+        found = 0
+    # Further hosts and options could lead elsewhere than to what was checked.
+    is_plain = parts.hostname and "," not in parts.netloc and "host" not in parts.query
+    if parts.scheme not in schemes or not is_plain or not found:
+        raise Invalid(f"The secret {name!r} is not an address such as {example}.")
+    return parts, found
+
+
+async def checked_address(looking: Looking, parts: SplitResult, port: int) -> Address:
+    """The first address of the host that may be called."""
+    http: Http = looking.services["http"]
+    return (await http.checked_addresses(Place(parts.scheme, str(parts.hostname), port)))[0]
