@@ -185,7 +185,14 @@ class ServiceTools:
             idempotency_key=context.ticket.idempotency_key if context.ticket else "",
         )
         if answer.status < 400:
-            await off_loop(self._desk.services.was_tried, context.scope, opened.settings.service)
+            await off_loop(
+                self._desk.services.was_answered,
+                context.scope,
+                opened.settings.service,
+                known.operation,
+                plain(answer.value),
+                context.author,
+            )
         value, artifacts = await _shown(context, answer)
         failed = answer.status >= 400
         return Outcome(

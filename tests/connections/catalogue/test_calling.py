@@ -92,6 +92,12 @@ def test_an_operation_is_called_with_its_key_and_answers_as_untrusted(room: Room
     assert "s3cret" not in json.dumps(outcome.value)
     known = room.steward.connections.services.get(room.scope, "pets")
     assert known.state == "tried"
+    # What the answer looks like is kept; what it says is not. Nobody decided anything about the operation by that.
+    operation = room.steward.connections.services.operation(room.scope, "pets", "createPet")
+    choice = room.steward.connections.services.choice(room.scope, "pets", operation)
+    assert choice is not None
+    assert choice.answer == {"type": "object", "properties": {"id": {"type": "integer"}}}
+    assert (choice.offered, choice.roles, choice.risk) == (False, None, None)
 
 
 def test_pages_are_followed_as_far_as_was_asked(room: Room) -> None:

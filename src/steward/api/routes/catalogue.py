@@ -464,7 +464,7 @@ def _detail(
             )
             for path, role in propose_roles(schema).items()
         ],
-        answer=dict(operation.answer) if operation.answer else None,
+        answer=dict(operation.answer or (choice.answer if choice else None) or {}) or None,
         scopes=list(operation.scopes),
         pages=operation.pagination is not None,
         tools=[full_name(each, operation.name) for each in connections],

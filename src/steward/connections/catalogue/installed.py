@@ -15,6 +15,7 @@ from steward.connections.catalogue import _tables as tables
 from steward.connections.catalogue.conversion import convert_packaged, convert_text
 from steward.connections.catalogue.record import Operation, Service, service_from_header
 from steward.connections.catalogue.shelf import Shelf, words
+from steward.connections.mcp.definitions import disarmed
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.identity import Access, Role
@@ -23,6 +24,17 @@ from steward.store import BlobStore, Database, EventLog, Scope, Transaction
 PACKAGE: Final = "package"
 RISKS: Final = ("read", "compute", "write", "external_send", "destructive", "admin", "secret")
 _REMEMBERED: Final = 8
+_DEEPEST_SHAPE: Final = 6
+_WIDEST_SHAPE: Final = 60
+_KINDS: Final[tuple[tuple[type, str], ...]] = (
+    (bool, "boolean"),
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+    (Mapping, "object"),
+    (list, "array"),
+    (type(None), "null"),
+)
 _SERVICES = tables.services.c
 _OPERATIONS = tables.operations.c
 
@@ -230,14 +242,21 @@ class InstalledServices:
             tx.execute(sa.delete(tables.operations).where(_OPERATIONS.service == name))
             self._tell(tx, "removed", access, name)
 
-    def was_tried(self, scope: Scope, name: str) -> None:
-        """Somebody called it, and it answered."""
+    def was_answered(
+        self, scope: Scope, service: str, operation: Operation, value: Any, author: str
+    ) -> None:
+        """Somebody called an operation, and it answered so: what such an answer looks like is kept."""
+        now = self._clock.now()
+        known = self.choice(scope, service, operation)
+        shape = shape_of(value)
         with self._database.write(scope) as tx:
             tx.execute(
-                sa.update(tables.services)
-                .where(_SERVICES.name == name)
-                .values(tried_at=self._clock.now())
+                sa.update(tables.services).where(_SERVICES.name == service).values(tried_at=now)
             )
+            if known is None or known.answer != shape:
+                self._write_choice(
+                    tx, service, operation, {"answer": shape}, author, keeps_author=True
+                )
 
     # ---- operations
 
@@ -285,52 +304,55 @@ class InstalledServices:
             access, service, name, "risk_set", risk=risk, risk_reason=reason.strip()[:400] or None
         )
 
-    def keep_answer(self, access: Access, service: str, name: str, schema: Any) -> Choice:
-        """The shape of a real answer, for completion."""
-        return self._decided(access, service, name, None, answer=schema, least=Role.operator)
-
     def _decided(
         self,
         access: Access,
         service: str,
         name: str,
-        event: str | None,
+        event: str,
         *,
         shown: str | None = None,
-        least: Role = Role.admin,
         **values: Any,
     ) -> Choice:
-        access.require(least)
+        access.require(Role.admin)
         operation = self.operation(access.scope, service, name)
         if shown is not None and shown != operation.hash:
             raise Conflict(f"{name!r} has changed since it was shown. Look at it again.")
-        values |= {"changed_by": access.user_id, "changed_at": self._clock.now()}
         with self._database.write(access.scope) as tx:
-            row = tx.first(sa.select(tables.operations).where(*_is(service, name)))
-            if row is None:
-                fresh = {"offered": 0, **values, "hash": operation.hash}
-                tx.execute(
-                    sa.insert(tables.operations).values(service=service, operation=name, **fresh)
-                )
-            else:
-                # What was said of another description does not carry over.
-                if row.hash != operation.hash:
-                    empty = dict.fromkeys(("roles", "risk", "risk_reason", "answer"))
-                    values = {**empty, **values}
-                tx.execute(
-                    sa.update(tables.operations)
-                    .where(*_is(service, name))
-                    .values(**values, hash=operation.hash)
-                )
-            if event is not None:
-                data = {"name": service, "operation": name, "by": access.user_id}
-                for word in ("risk", "risk_reason", "offered"):
-                    if word in values:
-                        data[word] = values[word]
-                self._events.append(tx, f"service.operation_{event}", service, data)
+            self._write_choice(tx, service, operation, values, access.user_id)
+            data = {"name": service, "operation": name, "by": access.user_id}
+            for word in ("risk", "risk_reason", "offered"):
+                if word in values:
+                    data[word] = values[word]
+            self._events.append(tx, f"service.operation_{event}", service, data)
             row = tx.first(sa.select(tables.operations).where(*_is(service, name)))
         assert row is not None  # noqa: S101
         return _choice(row)
+
+    def _write_choice(
+        self,
+        tx: Transaction,
+        service: str,
+        operation: Operation,
+        values: Mapping[str, Any],
+        author: str,
+        *,
+        keeps_author: bool = False,
+    ) -> None:
+        """With `keeps_author`, nobody decided anything: who did so before stays on record."""
+        name, said = operation.name, {"changed_by": author, "changed_at": self._clock.now()}
+        row = tx.first(sa.select(tables.operations).where(*_is(service, name)))
+        if row is None:
+            fresh = {"offered": 0, **values, **said, "hash": operation.hash}
+            tx.execute(
+                sa.insert(tables.operations).values(service=service, operation=name, **fresh)
+            )
+            return
+        changed = {**values, **({} if keeps_author else said), "hash": operation.hash}
+        if row.hash != operation.hash:
+            # What was said of another description does not carry over.
+            changed = {**dict.fromkeys(("roles", "risk", "risk_reason", "answer")), **changed}
+        tx.execute(sa.update(tables.operations).where(*_is(service, name)).values(**changed))
 
     def _install(self, access: Access, name: str, content: bytes, source: str) -> InstalledService:
         record = Record(content)
@@ -369,6 +391,20 @@ class InstalledServices:
 
     def _tell(self, tx: Transaction, what: str, access: Access, name: str) -> None:
         self._events.append(tx, f"service.{what}", name, {"name": name, "by": access.user_id})
+
+
+def shape_of(value: Any, depth: int = _DEEPEST_SHAPE) -> dict[str, Any]:
+    """A JSON Schema of an answer: its kinds and names, none of its values."""
+    if isinstance(value, Mapping) and depth:
+        names = [name for name in list(value)[:_WIDEST_SHAPE] if isinstance(name, str)]
+        inner = {disarmed(name, 100): shape_of(value[name], depth - 1) for name in names}
+        return {"type": "object", "properties": inner}
+    if isinstance(value, list) and depth:
+        return {"type": "array", **({"items": shape_of(value[0], depth - 1)} if value else {})}
+    for kind, name in _KINDS:
+        if isinstance(value, kind):
+            return {"type": name}
+    return {}
 
 
 def _risk(record: Record, name: str) -> int:
