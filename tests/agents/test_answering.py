@@ -209,7 +209,7 @@ def test_what_was_assumed_is_part_of_the_answer() -> None:
         problems=["The result adds two currencies."],
     )
     told = answer_text(asked, Result([{"name": "n"}], [[3]]), Words(DEFINITIONS))
-    assert told == "There are 3 cars. I read *Grmany* as Germany. The result adds two currencies."
+    assert told == "With *Grmany* as Germany: There are 3 cars. The result adds two currencies."
 
 
 def test_a_question_that_was_not_read_whole_gets_readings_to_choose_from_and_no_figure() -> None:

@@ -16,7 +16,7 @@ def test_a_figure_over_time_comes_with_a_chart_and_can_be_followed_up(chat: Chat
     output = chat.output(second)
     assert second.status.value == "done"
     plan = output["plan"]["plan"]["steps"][0]["arguments"]["plan"]
-    assert plan["group"] == ["product"]
+    assert plan["group"] == ["product", "currency"]
     assert plan["filters"], "the year still holds"
     assert output["plan"]["made_by"] == "rules"
     chat.replays(second)
@@ -47,7 +47,8 @@ def test_answers_are_in_the_persons_format_and_lead_on(chat: Chat) -> None:
     chat.steward.identity.users.update(user.id, user.revision, {"locale": "de-DE"})
     run = chat.say("total net by month of issue date in 2025 of billing_invoices")
     output = chat.output(run)
-    assert "| März 2025 | 7.298,17 |" in output["answer"]
+    assert "7.298,17\u00a0€ (März 2025)" in output["answer"]
+    assert "| März 2025 | EUR | 7.298,17\u00a0€ |" in output["answer"]
     assert "T00:00" not in output["answer"]
     assert [each for each in output["figures"] if each["source"] is None] == []
     assert "share in %" in [each["message"] for each in output["suggestions"]]

@@ -249,3 +249,13 @@ def test_what_the_data_no_longer_has_is_not_used(gone: str) -> None:
     assert "lost" not in used.tables["order_lines"].columns
     assert used.relationships == []
     assert "lost" in str(merge_definitions(stored, proposed_of(LINES)))
+
+
+def test_amounts_have_the_unit_that_a_column_of_currencies_says() -> None:
+    several = "['EUR', 'CHF', 'SEK'][i % 3 + 1]"
+    made = "SELECT i AS no, i * 1.37 AS gross, i % 7 AS pieces, {} AS currency FROM range(300) r(i)"
+    bills = proposed_of(facts_of("bills", made.format(several))).tables["bills"].columns
+    assert (bills["gross"].unit, bills["gross"].unit_column) == ("", "currency")
+    assert bills["pieces"].unit_column is None
+    euros = proposed_of(facts_of("bills", made.format("'EUR'"))).tables["bills"].columns
+    assert (euros["gross"].unit, euros["gross"].unit_column) == ("EUR", None)

@@ -24,7 +24,7 @@ def test_definitions_are_confirmed_edited_and_undone(
     expect(gross).to_contain_text("Confirmed")
     page.get_by_role("combobox", name="Role of gross").select_option("measure")
     page.get_by_role("button", name="Edit gross").click()
-    page.get_by_label("Unit").fill("EUR")
+    page.get_by_label("Unit", exact=True).fill("EUR")
     page.get_by_role("button", name="Save").click()
     expect(gross).to_contain_text("in EUR")
     assert accessibility_problems(page) == []

@@ -10,6 +10,7 @@ from tests.journeys.test_data import SLOW, check_accessible
 
 OpenDesk = Callable[..., Desk]
 TOTAL = "total gross by currency"
+UNPAID = "How many invoices are unpaid, and how much?"
 LATE = "How many billing invoices are belated?"
 
 
@@ -94,6 +95,29 @@ def build_a_question(page: Page) -> None:
     expect(turn.get_by_role("img").first).to_be_visible(timeout=SLOW)
 
 
+def define_words_and_answer(page: Page) -> None:
+    turn = ask(page, UNPAID)
+    form = turn.get_by_role("form", name="Define and answer")
+    expect(form.get_by_text("“unpaid” means here:")).to_be_visible()
+    check_accessible(page)
+    for value in ("status cancelled", "status credit"):
+        form.get_by_label(value).uncheck()
+    form.get_by_label("total of gross").check()
+    form.get_by_role("button", name="Confirm and answer").click()
+    last = page.locator("article").last
+    expect(last.get_by_text(re.compile("There are 272 unpaid"))).to_be_visible(timeout=SLOW)
+    turn = answered(page)
+    expect(turn.get_by_text(re.compile("amount is €"))).to_be_visible()
+    expect(reading_of(turn).get_by_role("button", name="by currency")).to_be_visible()
+    reading_of(turn).get_by_role("button", name="only unpaid", exact=True).click()
+    page.get_by_role("link", name="See its definition").click()
+    entry = page.get_by_test_id("definition /tables/billing_invoices/segments/unpaid")
+    expect(entry).to_contain_text("Confirmed")
+    expect(entry).to_be_in_viewport()
+    check_accessible(page)
+    page.get_by_role("link", name="Chat").click()
+
+
 def undo_the_definition(page: Page) -> None:
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("The definitions are as they were")).to_be_visible(timeout=SLOW)
@@ -112,3 +136,4 @@ def test_a_question_is_read_changed_defined_and_undone(site: Site, open_desk: Op
     expect(reading_of(turn).get_by_text("only overdue")).to_be_visible()
     undo_the_definition(page)
     ask_what_is_not_known(page)
+    define_words_and_answer(page)

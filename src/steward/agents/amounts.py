@@ -1,18 +1,17 @@
-"""Which columns of a plan's results are money, and in which currency: by what profiles know and what is filtered."""
+"""Which columns of a plan's results are amounts, and in what unit: by definitions and by what is filtered."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from steward.agents.asking.compiling import FUNCTION_NAMES
-from steward.agents.asking.tokens import name_words
-from steward.agents.checking import Catalogue, ColumnFacts, DatasetFacts
+from steward.agents.asking.reading import ColumnRef, Measured
+from steward.agents.asking.wording import Words
+from steward.agents.asking.world import World
+from steward.agents.checking import Catalogue
 from steward.agents.plan import Plan
 from steward.agents.writing import Amount
 
-_WORDS: Final = frozenset(
-    {"net", "gross", "tax", "amount", "price", "revenue", "cost", "value", "vat"}
-)
-_NO_MONEY: Final = frozenset({"count", "count_distinct"})
+_NO_AMOUNT: Final = frozenset({"count", "count_distinct"})
 
 
 def amounts_of(plan: Plan, catalogue: Catalogue) -> dict[str, Amount]:
@@ -20,9 +19,9 @@ def amounts_of(plan: Plan, catalogue: Catalogue) -> dict[str, Amount]:
     found: dict[str, Amount] = {}
     for step in plan:
         for name in _datasets(step.arguments):
-            facts = catalogue.datasets.get(name)
-            if facts is not None:
-                found |= _of_dataset(facts, step.arguments.get("plan"))
+            if name in catalogue.datasets:
+                # A chart of the query's rows has no plan of its own.
+                found = _of_dataset(name, catalogue.world, step.arguments.get("plan")) | found
     return found
 
 
@@ -34,29 +33,28 @@ def _datasets(arguments: Mapping[str, Any]) -> Iterator[str]:
     yield from (name for name in given if isinstance(name, str))
 
 
-def _of_dataset(facts: DatasetFacts, plan: Any) -> dict[str, Amount]:
-    currency = next(
-        (each for each in facts.columns if "currency" in (*each.meanings, each.name.casefold())),
-        None,
-    )
-    if currency is None:
-        return {}
-    amount = Amount(currency.name, _only(currency) or _filtered(plan, currency.name))
-    functions = [name for key, name in FUNCTION_NAMES.items() if key not in _NO_MONEY]
-    return {
-        name: amount
-        for column in facts.columns
-        if column.kind == "number" and _is_money(column)
-        for name in (column.name, *(f"{function}_{column.name}" for function in functions))
-    }
+def _of_dataset(table: str, world: World, plan: Any) -> dict[str, Amount]:
+    functions = [name for key, name in FUNCTION_NAMES.items() if key not in _NO_AMOUNT]
+    found: dict[str, Amount] = {}
+    for column in world.datasets[table].names:
+        measured = Measured(function="sum", column=ColumnRef(column=column or "-"))
+        amount = _amount(table, measured, world, plan) if column else None
+        if amount is not None:
+            found[column] = amount
+            found |= {f"{function}_{column}": amount for function in functions}
+    for name, metric in world.definitions.metrics.items():
+        amount = _amount(table, Measured(metric=name), world, plan)
+        if metric.over == table and amount is not None:
+            found[name] = amount
+    return found
 
 
-def _is_money(column: ColumnFacts) -> bool:
-    return "money" in column.meanings or bool(_WORDS & set(name_words(column.name)))
-
-
-def _only(currency: ColumnFacts) -> str | None:
-    return currency.values[0] if currency.distinct == 1 and currency.values else None
+def _amount(table: str, measured: Measured, world: World, plan: Any) -> Amount | None:
+    column = world.unit_column(table, measured)
+    if column is not None:
+        return Amount(column.column, _filtered(plan, column.column))
+    unit = Words(world.definitions).unit(measured, table)
+    return Amount("", unit) if unit else None
 
 
 def _filtered(plan: Any, column: str) -> str | None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
+from steward.agents.rules.rhythm import rhythm_in
 from steward.agents.threads import Turn
 from steward.runs import Entry, EntryType, Json, Run
 from steward.runs.projection import (
@@ -61,6 +62,7 @@ def turn_document(
             if each.step is not None
         ],
         "suggestions": answer.get("suggestions", []),
+        "rhythm": rhythm_in(turn.message),
         "cost": _cost(told, took.seconds),
         "error": told.error,
         "created_by": turn.created_by,

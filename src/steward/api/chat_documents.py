@@ -111,6 +111,13 @@ class ReadingOut(Asked):
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
 
+class RhythmOut(Output):
+    every: Literal["day", "weekday", "week", "month"]
+    weekday: str = Field(description="Of a week: its number as cron counts, Sunday 0.")
+    time: str
+    said: str = Field(description="As the person wrote it.")
+
+
 class TurnOut(Output):
     run_id: str
     thread_id: str
@@ -134,6 +141,7 @@ class TurnOut(Output):
     )
     deviations: list[dict[str, Any]]
     suggestions: list[dict[str, Any]]
+    rhythm: RhythmOut | None = Field(description="How often the message wants it, if it says so.")
     cost: TurnCostOut
     error: dict[str, Any] | None
     created_by: str

@@ -32,7 +32,7 @@ from steward.definitions.facts import (
 )
 from steward.definitions.formulas import Formula, columns_in, parse_condition, parse_formula
 from steward.definitions.merging import effective, merge_definitions, missing_entries
-from steward.definitions.proposing import propose_definitions
+from steward.definitions.proposing import propose_definitions, quoted
 from steward.definitions.quantities import quantity_of
 from steward.definitions.store import DefinitionsRevision, DefinitionStore
 from steward.definitions.uses import Use, Work, find_uses
@@ -73,6 +73,7 @@ __all__ = [
     "pointer",
     "propose_definitions",
     "quantity_of",
+    "quoted",
     "relations_from",
     "to_entries",
     "with_profile",

@@ -58,6 +58,9 @@ class ColumnDefinition(_Entry):
     )
     additive: Additive = "always"
     unit: str = Field("", max_length=30, description="Such as EUR, km, %.")
+    unit_column: Name | None = Field(
+        None, description="The column that says the unit of each row, such as a currency."
+    )
     zone: str | None = Field(None, max_length=60, description="IANA time zone of a time column.")
     values: Annotated[dict[Name, Words], Field(max_length=1_000)] = Field(
         {}, description="Other words for values of the column: {Germany: [DE, Deutschland]}."
@@ -67,6 +70,8 @@ class ColumnDefinition(_Entry):
     def _fits_its_role(self) -> Self:
         if self.total is not None and self.role != "measure":
             raise ValueError("only a measure has a `total`")
+        if self.unit_column is not None and self.role != "measure":
+            raise ValueError("only a measure has a `unit_column`")
         if self.zone is not None and self.role != "time":
             raise ValueError("only a time column has a `zone`")
         return self

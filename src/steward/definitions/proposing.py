@@ -104,6 +104,8 @@ class _Table:
     nouns: frozenset[tuple[str, ...]]
     key: tuple[str, ...]
     currency: str
+    currency_column: str | None
+    """Says the currency of each row, where there are several."""
 
     def filled(self, column: ColumnFacts) -> int:
         return self.facts.rows - (column.nulls or 0)
@@ -119,7 +121,7 @@ def _propose_table(
     pointing: Mapping[tuple[str, str], Relation],
     nouns: frozenset[tuple[str, ...]],
 ) -> TableDefinition:
-    table = _Table(facts, pointing, nouns, facts.key, _currency(facts))
+    table = _Table(facts, pointing, nouns, facts.key, *_currency(facts))
     columns = {each.name: _propose_column(each, table) for each in facts.columns}
     panel_time = _panel_time(facts, columns)
     if panel_time is not None:
@@ -134,10 +136,18 @@ def _propose_table(
     )
 
 
-def _currency(facts: DatasetFacts) -> str:
-    """The only currency of the table's amounts, where a column names it."""
-    found = [each for each in facts.columns if "currency" in each.meanings and each.constant]
-    return found[0].values[0] if len(found) == 1 and found[0].values else ""
+def _currency(facts: DatasetFacts) -> tuple[str, str | None]:
+    """The only currency of the table's amounts, or the column that says it for each row."""
+    found = [
+        each
+        for each in facts.columns
+        if "currency" in (*each.meanings, each.name.casefold()) and each.kind == "text"
+    ]
+    if len(found) != 1:
+        return "", None
+    if found[0].constant:
+        return (found[0].values[0] if found[0].values else ""), None
+    return "", found[0].name
 
 
 def _propose_column(column: ColumnFacts, table: _Table) -> ColumnDefinition:
@@ -294,8 +304,9 @@ def _is_grouping(column: ColumnFacts, table: _Table) -> bool:
 def _measure(column: ColumnFacts, table: _Table, whole: bool) -> ColumnDefinition:
     quantity = quantity_of(column.name)
     unit = unit_of(column.name) or (quantity.unit if quantity else "")
-    if quantity is not None and quantity.kind in ("amount", "price"):
-        unit = unit or table.currency
+    currency_column = None
+    if quantity is not None and quantity.kind in ("amount", "price") and not unit:
+        unit, currency_column = table.currency, table.currency_column
     additive: Additive = "never"
     why = "A number; whether adding it up means something cannot be told from the data."
     if quantity is not None and quantity.additive is not None:
@@ -310,6 +321,7 @@ def _measure(column: ColumnFacts, table: _Table, whole: bool) -> ColumnDefinitio
         total="avg" if additive == "never" else "sum",
         additive=additive,
         unit=unit,
+        unit_column=currency_column,
         why=why,
     )
 
@@ -397,7 +409,7 @@ def _add_products(
             continue
         first, second = (part[0] for part in parts)
         metrics[product.name] = Metric(
-            formula=f"sum({_quoted(first)} * {_quoted(second)})",
+            formula=f"sum({quoted(first)} * {quoted(second)})",
             over=name,
             unit=table.columns[first].unit,
             synonyms=list(product.synonyms),
@@ -405,6 +417,7 @@ def _add_products(
         )
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A column's name as formulas and conditions write it."""
     plain = name.isidentifier() and name.isascii()
     return name if plain else '"' + name.replace('"', '""') + '"'

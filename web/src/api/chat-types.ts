@@ -14,6 +14,7 @@ type Schemas = components['schemas'];
 
 export type ThreadSettings = Schemas['ThreadSettingsOut'];
 export type Thread = Schemas['ThreadOut'];
+export type Rhythm = Schemas['RhythmOut'];
 
 export interface PlanStep {
   id: string;

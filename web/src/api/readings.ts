@@ -8,6 +8,7 @@ type Schemas = components['schemas'];
 
 export type Reading = Schemas['Reading'];
 export type ReadingChip = Schemas['Chip'];
+export type Offer = Schemas['Offer'];
 export type ReadingOption = Schemas['OptionOut'];
 export type ReadingOptions = Schemas['ReadingOptions'];
 export type ColumnRef = Schemas['ColumnRef'];

@@ -6000,6 +6000,11 @@ export interface components {
          */
         Chip: {
             /**
+             * Entry
+             * @description The definition it is read by, as a pointer: /metrics/revenue.
+             */
+            entry?: string | null;
+            /**
              * Kind
              * @enum {string}
              */
@@ -6078,6 +6083,11 @@ export interface components {
              * @default
              */
             unit?: string;
+            /**
+             * Unit Column
+             * @description The column that says the unit of each row, such as a currency.
+             */
+            unit_column?: string | null;
             /**
              * Values
              * @description Other words for values of the column: {Germany: [DE, Deutschland]}.
@@ -7285,6 +7295,8 @@ export interface components {
         /**
          * Filtered
          * @description Only rows whose column compares so; several values mean one of them.
+         *
+         *     With `is` and `is not` the value is a named part of the table, and the column is ignored.
          */
         Filtered: {
             column: components["schemas"]["ColumnRef"];
@@ -7292,7 +7304,7 @@ export interface components {
              * Test
              * @enum {string}
              */
-            test: "=" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "starts with" | "ends with" | "empty" | "not empty" | "between";
+            test: "=" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "starts with" | "ends with" | "empty" | "not empty" | "between" | "is" | "is not";
             /**
              * Values
              * @default []
@@ -7437,6 +7449,12 @@ export interface components {
         /** Grouped */
         Grouped: {
             by: components["schemas"]["ColumnRef"];
+            /**
+             * Is Unit
+             * @description Nobody asked for it: figures are in the units that this column says.
+             * @default false
+             */
+            is_unit?: boolean;
             /**
              * Unit
              * @description For a time column: the stretch that rows are put together by.
@@ -8498,6 +8516,42 @@ export interface components {
             /** Unread */
             unread: number;
         };
+        /**
+         * Offer
+         * @description What a word could be defined as, from the data; a person chooses, and the question is answered by it.
+         */
+        Offer: {
+            /**
+             * Entry
+             * @description The definition that is made, as a pointer: /metrics/revenue.
+             */
+            entry: string;
+            /**
+             * Field
+             * @description The field that the chosen meanings make.
+             * @enum {string}
+             */
+            field: "where" | "formula";
+            /** Meanings */
+            meanings: components["schemas"]["OfferedMeaning"][];
+            /**
+             * Several
+             * @description Whether several meanings can be chosen together; they are joined by `or`.
+             */
+            several: boolean;
+            /** Table */
+            table: string;
+            /**
+             * Value
+             * @description Its other fields.
+             * @default {}
+             */
+            value?: {
+                [key: string]: unknown;
+            };
+            /** Word */
+            word: string;
+        };
         /** OfferIn */
         OfferIn: {
             /**
@@ -8505,6 +8559,19 @@ export interface components {
              * @description Whether agents and the flow editor list it.
              */
             offered: boolean;
+        };
+        /** OfferedMeaning */
+        OfferedMeaning: {
+            /**
+             * Text
+             * @description What the word would mean, such as `status overdue`.
+             */
+            text: string;
+            /**
+             * Value
+             * @description The condition or formula that says so.
+             */
+            value: string;
         };
         /** OperationOut */
         OperationOut: {
@@ -9781,6 +9848,12 @@ export interface components {
              */
             assumed: string[];
             /**
+             * Assumed At
+             * @description Parts of the reading that nobody asked for, as JSON pointers.
+             * @default []
+             */
+            assumed_at: string[];
+            /**
              * Chips
              * @default []
              */
@@ -9797,6 +9870,12 @@ export interface components {
              * @default []
              */
             nearest_lines: string[];
+            /**
+             * Offers
+             * @description Words that can be defined from here.
+             * @default []
+             */
+            offers: components["schemas"]["Offer"][];
             /**
              * Problems
              * @description What the result itself shows to be wrong: an identifier summed, rows multiplied.
@@ -10147,6 +10226,26 @@ export interface components {
             message: string;
             /** Number */
             number: number;
+        };
+        /** RhythmOut */
+        RhythmOut: {
+            /**
+             * Every
+             * @enum {string}
+             */
+            every: "day" | "weekday" | "week" | "month";
+            /**
+             * Said
+             * @description As the person wrote it.
+             */
+            said: string;
+            /** Time */
+            time: string;
+            /**
+             * Weekday
+             * @description Of a week: its number as cron counts, Sunday 0.
+             */
+            weekday: string;
         };
         /**
          * Risk
@@ -11886,6 +11985,8 @@ export interface components {
             query_type: ("sql" | "plan" | "python") | null;
             /** @description What the question was taken to ask, in chips; null for work that is no question about tables. */
             reading: components["schemas"]["ReadingOut"] | null;
+            /** @description How often the message wants it, if it says so. */
+            rhythm: components["schemas"]["RhythmOut"] | null;
             /** Run Id */
             run_id: string;
             /**

@@ -16,7 +16,7 @@ export function turnOf(change: Partial<Turn>): Turn {
       reading: null,
       chart: null,
     },
-    ...{ deviations: [], suggestions: [], error: null, undoable: false },
+    ...{ deviations: [], suggestions: [], rhythm: null, error: null, undoable: false },
     cost: { usd: null, is_priced: true, tokens: 0, seconds: 1 },
     ...{ created_by: 'usr_1', created_at: '2026-01-01T00:00:00Z' },
     ended_at: '2026-01-01T00:00:01Z',

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from steward.agents.asking.compiling import IN_ALL
 from steward.agents.asking.reading import Asked, Reading
 from steward.agents.asking.wording import Words, joined, listed, plural, spaced
 
@@ -17,6 +18,8 @@ _MOST_ROWS: Final = 100
 _MOST_GROUPS: Final = 200
 _NEARLY_ALL: Final = 0.8
 _EMPTY: Final = "(empty)"
+READ: Final = "I read "
+"""How a sentence begins that says what a word was taken for; the answer's first sentence tells it."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,10 @@ def answer_text(asked: Asked, result: Result | None, words: Words) -> str:
     if result is None or asked.reading is None:
         return ""
     found = _Sentences(asked.reading, result, words).text()
-    return " ".join([found, *asked.assumed, *asked.problems])
+    read = [each.removeprefix(READ).rstrip(".") for each in asked.assumed if each.startswith(READ)]
+    assumed = [each for each in asked.assumed if not each.startswith(READ)]
+    begun = f"With {listed(read)}: {found}" if read else found
+    return " ".join([begun, *assumed, *asked.problems])
 
 
 def asked_back(asked: Asked, words: Words) -> str:
@@ -71,9 +77,13 @@ def asked_back(asked: Asked, words: Words) -> str:
     if asked.unused:
         unused = list(dict.fromkeys(each.word for each in asked.unused))
         told.append(f"I did not use: {', '.join(f'*{word}*' for word in unused)}.")
+    for offer in asked.offers:
+        meanings = listed([each.text for each in offer.meanings], "or")
+        told.append(f"“{offer.word}” has no definition yet. It could be the {meanings}.")
     told += [*asked.problems, *asked.assumed]
     if not asked.nearest:
-        told.append("Say it in other words, or build the question by clicking.")
+        first = "Define it, say" if asked.offers else "Say"
+        told.append(f"{first} it in other words, or build the question by clicking.")
         return " ".join(told)
     told.append("Did you mean one of these?" if len(asked.nearest) > 1 else "Did you mean this?")
     choices = "\n".join(f"- {words.line(each)}" for each in asked.nearest)
@@ -96,6 +106,8 @@ class _Sentences:
         reading = self._reading
         if not reading.measures:
             return self._rows()
+        if reading.groups and reading.groups[-1].is_unit and self._records:
+            return self._per_unit()
         if not reading.groups:
             return self._figures()
         if not self._records:
@@ -143,6 +155,45 @@ class _Sentences:
         if self._reading.filters or self._reading.segments:
             return f" of {self._noun()}{self._scope()}"
         return f"{self._when()}{self._defaults()}"
+
+    # Units
+
+    def _per_unit(self) -> str:
+        """One figure for each currency or other unit, or the sentences of the units with the most rows."""
+        reading, place = self._reading, len(self._reading.groups) - 1
+        unit = self._words.label(reading.groups[-1].by, self._table)
+        if place == 0:
+            return self._figures_per_unit()
+        measured = zip(reading.measures, self._places, strict=False)
+        figures = [self._result.names[at] for each, at in measured if each.column or each.metric]
+        by_unit: dict[str, list[list[Any]]] = {}
+        for record in self._records:
+            by_unit.setdefault(str(record[place] or _EMPTY), []).append(record)
+        ordered = sorted(by_unit, key=lambda each: -len(by_unit[each]))
+        told = []
+        for name in ordered[:_MOST_NAMED]:
+            rows = [[cell for at, cell in enumerate(row) if at != place] for row in by_unit[name]]
+            columns = [each for at, each in enumerate(self._result.columns) if at != place]
+            amounts = self._words.writing.with_units(dict.fromkeys(figures, name))
+            words = Words(self._words.definitions, amounts)
+            alone = reading.model_copy(update={"groups": reading.groups[:-1]})
+            told.append(f"{name}: {_Sentences(alone, Result(columns, rows), words).text()}")
+        left = len(ordered) - len(told)
+        more = f" The table has {left:d} more {plural(unit)}." if left > 0 else ""
+        return " ".join(told) + more
+
+    def _figures_per_unit(self) -> str:
+        said = []
+        for measured, place in zip(self._reading.measures, self._places, strict=False):
+            if measured.column is None and measured.metric is None:
+                all_rows = self._result.names.index(IN_ALL)
+                said.append(self._counted(self._records[0][all_rows], self._written[0][all_rows]))
+                continue
+            values = [row[place] or "nothing" for row in self._written]
+            name = self._words.measure(measured, self._table)
+            scope = "" if said else self._of_what()
+            said.append(f"The {name}{scope} is {listed(values)}.")
+        return " ".join(said)
 
     # Figures
 

@@ -16,7 +16,9 @@ from steward.agents.asking.choosing import (
 from steward.agents.asking.compiling import compile_reading
 from steward.agents.asking.follow_ups import Shown, changed, follows
 from steward.agents.asking.lexicon import Lexicon
+from steward.agents.asking.offers import find_offers
 from steward.agents.asking.reading import Asked, Reading, Unused
+from steward.agents.asking.units import in_units
 from steward.agents.asking.world import World
 from steward.core.errors import Invalid
 
@@ -47,7 +49,7 @@ class Before:
 
 def given(reading: Reading, world: World) -> Asked:
     """A reading that a person chose: answered as it is."""
-    return _asked(world, reading, [], [], [], [])
+    return _asked(world, reading, [], [], [], [], [])
 
 
 def ask(
@@ -58,19 +60,39 @@ def ask(
     before: Before | None = None,
     mentions: Sequence[str] = (),
 ) -> Asked:
-    """What a message asks; tables in `mentions` are what it is about."""
+    """What a message asks; tables in `mentions` are what it is about. Words that it leaves open are offered with meanings."""
+    asked, question = _read(message, world, lexicon, today, before, mentions)
+    if asked.status == "fact" or question is None:
+        return asked
+    bonus = dict.fromkeys(mentions, _MENTIONED)
+    return asked.model_copy(update={"offers": find_offers(message, question, today, bonus)})
+
+
+def reads_whole(message: str, world: World, lexicon: Lexicon, today: date) -> bool:
+    return _read(message, world, lexicon, today)[0].status == "fact"
+
+
+def _read(
+    message: str,
+    world: World,
+    lexicon: Lexicon,
+    today: date,
+    before: Before | None = None,
+    mentions: Sequence[str] = (),
+) -> tuple[Asked, Question | None]:
+    """What is asked, and the question where it is one of its own."""
     before = before or Before()
     question = Question.of(message, world, lexicon, today, before.year)
     if not question.tokens or not world.datasets:
-        return Asked(status="refused")
+        return Asked(status="refused"), None
     last = before.reading
     if last is not None and last.table in world.datasets:
         followed = _followed(question, world, last, before.shown)
         if followed is not None:
-            return _still_open(followed, before.pending)
+            return _still_open(followed, before.pending), None
     bonus = {last.table: _STAYS} if last is not None else {}
     bonus |= dict.fromkeys(mentions, _MENTIONED)
-    return _told(question, world, choose(question, bonus))
+    return _told(question, world, choose(question, bonus)), question
 
 
 def _still_open(asked: Asked, pending: Sequence[str]) -> Asked:
@@ -100,13 +122,17 @@ def _followed(question: Question, world: World, last: Reading, shown: Shown) -> 
     if found is None:
         return None
     reading, left = found
-    unused = [each for each in left if each.kind not in GLUE and each.kind != "or"]
+    unused = [
+        each
+        for each in left
+        if each.kind not in GLUE and not (each.kind == "or" and each.first == 0)
+    ]
     if own is not None and own.whole and unused:
         return None
     open_ = [each.about for each in parsed.open]
-    return _asked(
-        world, reading, question.unused(unused), [*parsed.assumed, *tagged.notes], [], open_
-    )
+    reading, told, places = in_units(reading, world)
+    assumed = [*parsed.assumed, *tagged.notes, *told]
+    return _asked(world, reading, question.unused(unused), assumed, places, [], open_)
 
 
 def _told(question: Question, world: World, choice: Choice) -> Asked:
@@ -114,10 +140,11 @@ def _told(question: Question, world: World, choice: Choice) -> Asked:
     if best is None or best.reading is None:
         unused = question.unused(best.unused) if best is not None else []
         return Asked(status="refused", unused=unused)
-    assumed = list(dict.fromkeys([*best.parsed.assumed, *best.notes]))
-    return _asked(
-        world, best.reading, question.unused(best.unused), assumed, choice.nearest, choice.open
-    )
+    reading, told, places = in_units(best.reading, world)
+    assumed = list(dict.fromkeys([*best.parsed.assumed, *best.notes, *told]))
+    nearest = [in_units(each, world)[0] for each in choice.nearest]
+    unused = question.unused(best.unused)
+    return _asked(world, reading, unused, assumed, places, nearest, choice.open)
 
 
 def _asked(
@@ -125,6 +152,7 @@ def _asked(
     reading: Reading,
     unused: Sequence[Unused],
     assumed: Sequence[str],
+    places: Sequence[str],
     nearest: Sequence[Reading],
     open_: Sequence[str],
 ) -> Asked:
@@ -143,6 +171,7 @@ def _asked(
         reading=reading,
         unused=list(unused),
         assumed=[*assumed],
+        assumed_at=[*places],
         nearest=choices,
         problems=[*problems, *dict.fromkeys(asked_open)],
     )

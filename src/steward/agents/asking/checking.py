@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
+from steward.agents.asking.compiling import nameless
 from steward.agents.asking.reading import Measured, Reading
 from steward.agents.asking.tokens import name_words
 from steward.agents.asking.wording import Words
 from steward.agents.asking.world import World, is_number_text
 from steward.definitions import quantity_of
 
+_PLAIN_CHARTS: Final = frozenset({"histogram", "scatter", "box", "heatmap"})
 _END: Final = frozenset({"min", "max", "minimum", "maximum"})
 
 
@@ -17,7 +19,25 @@ def objections(reading: Reading, world: World) -> list[str]:
     found = [
         problem for measure in reading.measures for problem in _of_measure(measure, reading, world)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys([*found, *_not_computed(reading)]))
+
+
+def _not_computed(reading: Reading) -> Iterator[str]:
+    """Parts that are said, and that a query of this shape would leave out."""
+    figures, plain = bool(reading.measures), reading.chart in _PLAIN_CHARTS
+    if figures and not reading.groups and (reading.order or reading.limit is not None):
+        yield "A figure of only some of the ranked rows cannot be computed here."
+    if reading.groups and not figures:
+        yield "Groups need a figure, such as a number or an average."
+    if reading.having and not (figures and reading.groups):
+        yield "A condition on a figure needs groups."
+    if figures and reading.columns and not plain:
+        yield "Columns of single rows and figures of groups cannot be shown together."
+    columns = [each.column for each in reading.measures if each.column is not None]
+    columns += [each.by for each in reading.groups]
+    ordered = [each.column for each in reading.order if figures and each.column is not None]
+    if any(each not in columns for each in ordered):
+        yield "Groups can be sorted by their figures and by what they are grouped by."
 
 
 def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[str]:
@@ -31,7 +51,11 @@ def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[s
     known = world.of(reading.table, measure.column)
     if known is None:
         return
-    _, facts, definition = known
+    table, facts, definition = known
+    path = world.path(reading.table, measure.column) if table != reading.table else None
+    if path is not None and any(each.cardinality != "one_to_one" for each in path.steps):
+        rows = Words(world.definitions).noun(table, 2)
+        yield f"Several rows of {reading.table} belong to one of the {rows}, so it would count several times."
     name = Words(world.definitions).label(measure.column, reading.table)
     if facts.kind == "text" and not is_number_text(facts):
         yield f'{name} is text. Say "read {measure.column.column} of {reading.table} as numbers" first.'
@@ -48,7 +72,12 @@ def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[s
 def cautions(reading: Reading, world: World) -> list[str]:
     """What an answer must say of its figures: an average of what is an average already."""
     words = Words(world.definitions)
-    return [
+    empty = [
+        f"Rows without a {words.label(each, reading.table)} are left out."
+        for each in nameless(reading, world)
+        if (known := world.of(reading.table, each)) is not None and known[1].nulls
+    ]
+    return empty + [
         f"{words.label(each.column, reading.table)} is an average already. "
         "This is the plain average of its rows, whatever each of them stands for."
         for each in reading.measures

@@ -121,9 +121,10 @@ class Question:
         """ "The population of Texas": a figure of the row that has this name, rather than of rows that mention it."""
         known = self.world.table(base)
         figures = any(each.column is not None for each in parsed.measures)
+        # A second condition on a row that is named already would say nothing: other rows are meant.
         return figures and any(
             each.test == "="
-            and len(each.values) == 1
+            and len(each.values) == len(parsed.filters) == 1
             and each.column.table is None
             and (facts := self.world.facts(base, each.column.column)) is not None
             and bool(facts.unique)
@@ -161,6 +162,9 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
     """A reading that can be answered, and the pieces that it does not use."""
     if parsed.share:
         _share(parsed, parser)
+    if parser.is_one_row_each():
+        # A single figure, the average and the total are the same.
+        parsed.open = [each for each in parsed.open if not isinstance(each.part, Measured)]
     unused = [each for each in parsed.unused if each.kind not in GLUE]
     if parsed.functions:
         unused += parser.function_pieces
@@ -171,6 +175,7 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
         if each.kind == "those" and (each.argument == "same" or not parsed.named_table)
     ]
     unused += [each for each in parser.pieces if each.kind in _OF_ANSWERS]
+    unused += parser.lost_glue()
     if not parsed.measures and parsed.groups and parsed.named_table:
         parsed.measures.append(COUNT)
     if parsed.chart == "none":
@@ -191,19 +196,19 @@ def _share(parsed: Parsed, parser: Parser) -> None:
     """Each group's part of the whole; without groups, the part of the rows that the words after the verb say."""
     if not parsed.measures:
         parsed.measures.append(COUNT)
-    if parsed.groups:
+    meant = parser.shared_conditions()
+    if parsed.groups and not (meant and parsed.measures == [COUNT]):
         parsed.measures = [
             each.model_copy(update={"share": True}) if number == 0 else each
             for number, each in enumerate(parsed.measures)
         ]
         return
-    meant = parser.placed_after(parser.verb_after(0))
-    if not meant and len(parsed.filters) == 1:
-        meant = list(parsed.filters)
     if parsed.measures != [COUNT] or not meant:
         parsed.unused += [piece for piece in parser.pieces if piece.kind == "share"]
         return
     parsed.filters = [each for each in parsed.filters if each not in meant]
+    names = {each.values[0] for each in meant if each.test == "is"}
+    parsed.segments = [each for each in parsed.segments if each not in names]
     parsed.measures = [Measured(function="count", share=True, where=meant)]
 
 

@@ -14,6 +14,7 @@ from steward.agents.asking.reading import Asked, Reading, Unused
 from steward.agents.asking.reading_plans import read_plan
 from steward.agents.asking.tagging import Piece
 from steward.agents.asking.tokens import name_words
+from steward.agents.asking.units import in_units
 from steward.agents.asking.wording import Words
 from steward.agents.asking.world import World
 
@@ -70,13 +71,18 @@ def compare(
             reading = reading.model_copy(update={"chart": chart})
     problems = objections(reading, world) if reading is not None else []
     problems += [problem for document in documents for problem in _multiplied(document, world)]
+    nearest = reading
+    if reading is not None:
+        nearest = in_units(reading, world)[0]
+        if nearest != reading and not any(each.is_unit for each in reading.groups):
+            problems.append("The amounts have several units. They cannot be added up or compared.")
     fact = not unused and not problems
     return Asked(
         status="fact" if fact else "proposal",
         reading=reading,
         unused=unused,
         assumed=list(dict.fromkeys(assumed)),
-        nearest=[reading] if reading is not None and not fact else [],
+        nearest=[nearest] if nearest is not None and not fact else [],
         problems=problems,
     )
 

@@ -34,6 +34,8 @@ FUNCTION_NAMES: Final = {
     "max": "highest",
     "median": "median",
 }
+IN_ALL: Final = "count of all"
+"""Rows of all units together, beside the rows of each."""
 MOST_ROWS: Final = 100
 """Rows that are shown where a question says no number."""
 
@@ -168,15 +170,21 @@ class _Compiler:
             for each in definition.default_filters:
                 yield self._world.condition(self._reading.table, each.where)
         for name in self._reading.segments:
-            segment = definition.segments.get(name)
-            if segment is None:
-                raise _wrong(f"{self._reading.table!r} has no segment {name!r}")
-            yield self._world.condition(self._reading.table, segment.where)
+            yield self._segment(name)
+
+    def _segment(self, name: str) -> Piece:
+        segment = self._world.table(self._reading.table).segments.get(name)
+        if segment is None:
+            raise _wrong(f"{self._reading.table!r} has no segment {name!r}")
+        return self._world.condition(self._reading.table, segment.where)
 
     def _conditions(self) -> Iterator[Piece]:
         yield from self._periods(self._reading.periods)
         for each in self._reading.filters:
             yield self.condition(each)
+        for ref in nameless(self._reading, self._world):
+            empty = is_empty(self._facts(ref), self._name(ref))
+            yield {**empty, "negate": True} if "is_null" in empty else {"not": empty}
 
     def _periods(self, periods: Sequence[Period]) -> Iterator[Piece]:
         pieces = []
@@ -189,6 +197,9 @@ class _Compiler:
             yield {"any": [each[0] if len(each) == 1 else {"all": each} for each in pieces]}
 
     def condition(self, each: Filtered) -> Piece:
+        if each.test in {"is", "is not"} and each.values:
+            part = self._segment(str(each.values[0]))
+            return {"not": part} if each.test == "is not" else part
         facts, name = self._facts(each.column), self._name(each.column)
         if each.test in {"empty", "not empty"}:
             piece = is_empty(facts, name)
@@ -274,6 +285,9 @@ class _Compiler:
         return [_document(each) for each in formula.aggregate]
 
     def _windows(self, measure: Measured, name: str) -> Iterator[dict[str, Any]]:
+        counts_rows = measure.column is None and measure.metric is None and not measure.share
+        if counts_rows and [each.is_unit for each in self._reading.groups] == [True]:
+            yield {"name": IN_ALL, "function": "sum", "column": name}
         if measure.share and not measure.where:
             yield {"name": f"share_of_{name}", "function": "share", "column": name}
         if measure.along is not None and self._reading.groups:
@@ -350,6 +364,24 @@ class _Compiler:
         if figures:
             return {"column": figures[0].name, "direction": direction}
         raise _wrong("there is nothing to sort by")
+
+
+def nameless(reading: Reading, world: World) -> list[ColumnRef]:
+    """Columns whose empty value is no group of a ranking: the carrier with the most flights is not none."""
+    if reading.limit is None or not any(each.by == "measure" for each in reading.order):
+        return []
+    own = [each.by for each in reading.groups if each.by.table in (None, reading.table)]
+    found = []
+    for each in reading.groups:
+        known = world.of(reading.table, each.by)
+        joined = each.by.table not in (None, reading.table)
+        path = world.path(reading.table, each.by) if joined else None
+        if path is not None and any(path.steps[0].from_columns[0] == ref.column for ref in own):
+            # A customer without a name is one, by its number beside.
+            continue
+        if known is not None and each.unit is None and (joined or known[1].nulls):
+            found.append(each.by)
+    return found
 
 
 @dataclass(frozen=True)

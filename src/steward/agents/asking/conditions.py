@@ -138,8 +138,9 @@ class Conditions(Pieces):
             column = self._column(at + 1)
             if column is None or self._names_its_value(at + 1, column):
                 continue
-            if self._facts(column).kind == "boolean":
-                self._filter(at, column, "=", [False])
+            yes = self._yes(column)
+            if yes is not None:
+                self._filter(at, column, *(("=", [False]) if yes is True else ("!=", [yes])))
             else:
                 self._filter(at, column, "empty", [])
             self._take(at, at + 1)
@@ -163,10 +164,14 @@ class Conditions(Pieces):
 
     def _segment(self, at: int) -> None:
         sense = self._sense(at, "segment")
-        if sense is None or sense.table != self._base or self._at(at - 1, "not") is not None:
+        if sense is None or sense.table != self._base:
             return
-        if sense.name not in self.found.segments:
+        if self._at(at - 1, "not") is not None:
+            self._filter(at - 1, ColumnRef(column="*"), "is not", [sense.name])
+            self._take(at - 1)
+        elif sense.name not in self.found.segments:
             self.found.segments.append(sense.name)
+            self._segments_at[sense.name] = self.pieces[at].first
         self._take(at)
 
     def _value(self, at: int) -> None:
@@ -232,7 +237,7 @@ class Conditions(Pieces):
                     return each, [beside]
         found = self._sense(at, "value")
         # A single letter is a value only beside its column.
-        letter = found is not None and len(str(found.value).strip()) < 2
+        letter = len(self._words[piece.first]) < 2 and piece.last == piece.first + 1
         return (None if letter else found), []
 
     def _value_of(self, at: int, like: Sense) -> Sense | None:
@@ -263,10 +268,10 @@ class Conditions(Pieces):
             elif self._by_calendar(at, span):
                 continue
             else:
-                column = self._time()
-                if column is None:
+                time = self._time()
+                if time is None:
                     continue
-                ref = ColumnRef(column=column)
+                ref = time
             span = self._dated(ref, span)
             if not self._fits(ref, span):
                 continue

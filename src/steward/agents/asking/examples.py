@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Final
 
-from steward.agents.asking.asking import ask
+from steward.agents.asking.asking import reads_whole
 from steward.agents.asking.lexicon import Lexicon
 from steward.agents.asking.wording import plural, spaced
 from steward.agents.asking.world import World
@@ -22,7 +22,7 @@ def example_questions(world: World, lexicon: Lexicon, today: date, count: int = 
         questions = waiting.pop(0)
         for message in questions:
             tries += 1
-            if ask(message, world, lexicon, today).status == "fact":
+            if reads_whole(message, world, lexicon, today):
                 found.append(message)
                 waiting.append(questions)
                 break

@@ -11,7 +11,8 @@ from steward.agents.asking.reading import (
     Measured,
 )
 
-_YES_NO: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"))
+HOW_MUCH: Final = "how much"
+"""A metric that is called so is what its table's rows are about."""
 
 
 class Figures(Pieces):
@@ -96,7 +97,6 @@ class Figures(Pieces):
             beside.table or self._base, self._facts(beside)
         ):
             self._take(place)
-            column: str | None = None
             ref = beside
         elif groups := self._calendar_groups(unit):
             for each in groups:
@@ -104,10 +104,10 @@ class Figures(Pieces):
             self._take(at)
             return True
         else:
-            column = self._time()
-            if column is None:
+            time = self._time()
+            if time is None:
                 return False
-            ref = ColumnRef(column=column)
+            ref = time
         if self._facts(ref).kind == "number" and unit != "year":
             return False
         self._add_group(Grouped(by=ref, unit=unit))
@@ -147,6 +147,9 @@ class Figures(Pieces):
             if self._at(place, "count", "share") is not None and functions == ["sum"]:
                 self._take(at)
                 continue
+            if self._at(place, "count") is not None and self._is_figure_at(place + 1):
+                # "Average number of visits": of the column that counts them.
+                place += 1
             size = self._measured(place, functions)
             if size:
                 self._take(*range(at, place))
@@ -166,8 +169,15 @@ class Figures(Pieces):
         joined = self._at(place, "and") is not None
         return 2 if joined and self._at(place + 1, "function") is not None else 0
 
-    def _only_figure(self) -> ColumnRef | None:
-        """The one column of the table that can be added up, where there is one."""
+    def _own_figure(self) -> Measured | None:
+        """What "how much" means of the table: the metric that is called so, or its only column that can be added up."""
+        metrics = [
+            name
+            for name, each in self._world.definitions.metrics.items()
+            if each.over == self._base and HOW_MUCH in each.synonyms
+        ]
+        if len(metrics) == 1:
+            return Measured(metric=metrics[0])
         found = [
             each.name
             for each in self._world.datasets[self._base].columns
@@ -175,17 +185,22 @@ class Figures(Pieces):
             and (definition := self._world.column(self._base, each.name)).role == "measure"
             and definition.additive == "always"
         ]
-        return ColumnRef(column=found[0]) if len(found) == 1 else None
+        if len(found) != 1:
+            return None
+        told = f"I added up {found[0]}."
+        if told not in self.found.assumed:
+            self.found.assumed.append(told)
+        return Measured(function="sum", column=ColumnRef(column=found[0]))
 
     def _sums(self) -> None:
         """How much of something, something in total."""
         for at, _ in list(self._free("how much")):
             if self._measured(at + 1, ["sum"]) or (
-                self._at(at + 1, "name") is None and self._sum_of_only_figure()
+                self._at(at + 1, "name") is None and self._add_own_figure()
             ):
                 self._take(at)
         counted = any(self._free("count")) and "sum" in self.found.functions
-        if counted and self._sum_of_only_figure():
+        if counted and self._add_own_figure():
             # "Count and sum": of the only column that can be added up.
             self.found.functions.remove("sum")
         for at, _ in list(self._free("in all")):
@@ -197,14 +212,13 @@ class Figures(Pieces):
             ):
                 self._take(at)
 
-    def _sum_of_only_figure(self) -> bool:
-        column = self._only_figure()
-        if column is None:
+    def _add_own_figure(self) -> bool:
+        figure = self._own_figure()
+        if figure is None:
             return False
         if any(self._free("count")):
             self._add_measure(COUNT)
-        self.found.assumed.append(f"I added up {column.column}.")
-        self._add_measure(Measured(function="sum", column=column))
+        self._add_measure(figure)
         return True
 
     def _told_in_part(self, at: int, column: ColumnRef) -> None:
@@ -212,6 +226,7 @@ class Figures(Pieces):
         senses = [each for each in self.pieces[at].senses if each.kind == "column"]
         if senses and senses[0].headless and self._is_figure(column):
             self.found.open.append(Choice(column.column, column, ()))
+            self.found.in_part.append(self.pieces[at])
 
     def _figure_kind(self, at: int) -> str:
         """What a piece is as a figure: "tips" are a column of tips before they are its rows."""
@@ -266,7 +281,7 @@ class Figures(Pieces):
     def _counts(self) -> None:
         for at, _ in list(self._free("count")):
             distinct = self._at(at + 1, "distinct")
-            target = self._counted(at + 1 + (distinct is not None))
+            target = self._counted(at + 1 + (distinct is not None), distinct is not None)
             if target is None:
                 if distinct is None:
                     self._add_measure(COUNT)
@@ -282,7 +297,7 @@ class Figures(Pieces):
                 self._add_measure(COUNT)
                 self._take(at, at + 1)
 
-    def _counted(self, at: int) -> tuple[Measured, int] | None:
+    def _counted(self, at: int, distinct: bool) -> tuple[Measured, int] | None:
         """What is counted, past values and numbers that only say which: "how many urgent tickets"."""
         for place in range(at, len(self.pieces)):
             piece = self.pieces[place]
@@ -293,28 +308,30 @@ class Figures(Pieces):
             kind = piece.senses[0].kind
             if kind in {"value", "segment"}:
                 continue
+            if kind == "metric":
+                # "How many orders", where orders are a figure: it counts already.
+                return Measured(metric=piece.senses[0].name), place
             if kind == "table":
                 return self._counted_table(place)
             found = self._column(place) if kind == "column" else None
             if found is None or self._is_figure(found):
                 return self._counted_figure(found, place)
-            if self._facts(found).kind == "boolean":
-                return None
-            yes = self._yes(found)
-            if yes is not None:
-                # "How many smokers": those with a yes.
-                self._filter(place, found, "=", [yes])
-                return COUNT, place
-            return Measured(function="count_distinct", column=found), place
+            return self._counted_values(found, place, distinct)
         return None
 
-    def _yes(self, column: ColumnRef) -> str | None:
-        """The value that says yes, of a column with nothing but yes and no."""
-        values = self._facts(column).values
-        folded = {each.strip().casefold() for each in values}
-        if not 1 < len(folded) <= 2 or not any(folded == {*pair} for pair in _YES_NO):
+    def _counted_values(
+        self, column: ColumnRef, place: int, distinct: bool
+    ) -> tuple[Measured, int] | None:
+        yes = self._yes(column)
+        if yes is not None and yes is not True:
+            # "How many smokers": those with a yes.
+            self._filter(place, column, "=", [yes])
+            return COUNT, place
+        is_number = self._is_number(column) and self._role(column) != "identifier"
+        if yes is True or (is_number and not distinct):
+            # The number of credits: added up, or how many different numbers there are?
             return None
-        return next(each for each in values if each.strip().casefold() in {p[0] for p in _YES_NO})
+        return Measured(function="count_distinct", column=column), place
 
     def _counted_table(self, place: int) -> tuple[Measured, int] | None:
         """Rows of the table; of another one, how many different rows these lead to."""
@@ -340,11 +357,6 @@ class Figures(Pieces):
         self.found.assumed.append(f"I added up {column.column}.")
         return Measured(function="sum", column=column), at
 
-    def _is_narrowed(self) -> bool:
-        """Whether something says which rows a figure is of, or that there are several figures."""
-        found = self.found
-        return bool(found.filters or found.periods or found.groups or found.segments or found.chart)
-
     def _bare_figure(self, ref: ColumnRef) -> None:
         definition = self._world.column(ref.table or self._base, ref.column)
         chosen = self.found.functions[:1]
@@ -355,7 +367,7 @@ class Figures(Pieces):
             function = definition.total or ("sum" if definition.additive == "always" else "avg")
             said = {"sum": "the total", "avg": "the average"}.get(function, function)
             self.found.assumed.append(f"I took {said} of {ref.column}.")
-            if function == "avg" and not self._is_narrowed():
+            if function == "avg" and not (self.found.groups or self.found.chart):
                 # The price of all diamonds: the average, the highest or all of them?
                 option = Measured(function="max", column=ref)
                 self.found.open.append(

@@ -28,53 +28,14 @@ _CUES: Final = frozenset(
     }
 )
 _OPENINGS: Final = frozenset(
-    [
-        "and",
-        "or",
-        "only",
-        "now",
-        "by",
-        "per",
-        "without",
-        "as",
-        "sort",
-        "sorted",
-        "in",
-        "for",
-        "what's",
-        "top",
-        "bottom",
-        "just",
-        "with",
-        "not",
-        "except",
-        "from",
-        "since",
-        "before",
-        "after",
-        "until",
-        "between",
-        "excluding",
-        "split",
-        "instead",
-        "also",
-        "but",
-        "then",
-        "same",
-        "more",
-        "next",
-        "share",
-        "cumulative",
-        "compared",
-        "difference",
-        "broken",
-        "descending",
-        "ascending",
-        "reverse",
-        "remove",
-        "drill",
-    ]
+    {
+        *("and", "or", "only", "now", "as", "sort", "sorted", "what's", "just", "split", "instead"),
+        *("also", "but", "then", "same", "more", "next", "compared", "difference", "broken"),
+        *("descending", "ascending", "reverse", "remove", "drill", "with", "without", "by", "per"),
+        *("top", "bottom", "not", "except", "excluding", "share", "cumulative"),
+    }
 )
+"""Words that go on with what was said. "In 2007, which country …" does not: it is a question of its own."""
 _SHAPES: Final = frozenset({"histogram", "scatter", "box", "heatmap"})
 MOST_AT_ALL: Final = 1_000
 

@@ -24,7 +24,7 @@ _PHRASES: Final[dict[Mark, str]] = {
     Mark("count"): "how many | number of | count of | count | how often | how many times | counts of | the number of | quantity of",
     Mark("distinct"): "distinct | different | unique | various | separate",
     Mark("share"): "share | percentage | percent | proportion | fraction | % | share in percent | share in % | percentages | portion | in percent | as percentages | in % | as a percentage",
-    Mark("by"): "by | per | for each | for every | each | every | in each | broken down by | split by | grouped by | group by | across | within each | of each | in every | break down by | segmented by | for the different | among",
+    Mark("by"): "by | per | for each | for every | each | every | in each | broken down by | split by | grouped by | group by | across | within each | of each | in every | break down by | segmented by | for the different",
     Mark("compare", ">"): "more than | over | above | greater than | larger than | higher than | bigger than | exceeding | exceed | exceeds | longer than | heavier than | older than | taller than | > | better than | bigger then | more then | greater then | exceeded",
     Mark("compare", "<"): "less than | under | below | fewer than | lower than | smaller than | shorter than | lighter than | younger than | cheaper than | < | worse than | less then | fewer then",
     Mark("compare", ">="): "at least | no less than | not less than | >= | minimum of | no fewer than",

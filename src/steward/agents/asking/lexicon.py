@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from rapidfuzz.distance import OSA
 
-from steward.agents.asking.tokens import name_words
+from steward.agents.asking.tokens import name_words, number_of
 from steward.agents.asking.world import World, is_number_text
 from steward.data.clean.countries import country_of
 from steward.definitions import ColumnFacts
@@ -22,6 +22,10 @@ _LEAST_PART: Final = 4
 ONE_LETTER: Final = 0.5
 """How sure a single letter is a value: only beside its column."""
 _LONGEST_ENDING: Final = 3
+_EXACT: Final = 0.9
+_LONGEST_CODE: Final = 4
+_NEGATING: Final = ("un", "non")
+"""What turns an adjective into its opposite."""
 _LONGEST_NAME: Final = 200
 _LABELS: Final = frozenset({"id", "no", "nr", "key", "code", "number", "name"})
 """Parts of names that by themselves name no column."""
@@ -85,7 +89,8 @@ class Lexicon:
             known = best.get(each.identity)
             if known is None or known.score < each.score:
                 best[each.identity] = each
-        return sorted(best.values(), key=lambda each: -each.score)
+        # Of two that are called alike, the figure that somebody defined.
+        return sorted(best.values(), key=lambda each: (-each.score, each.kind != "metric"))
 
     def _roundabout(self, key: Words) -> Iterator[Sense]:
         """Names in another order, run together, cut short or by their first letters."""
@@ -154,6 +159,9 @@ class Lexicon:
             ends = longer.startswith(shorter) and len(longer) - len(shorter) <= _LONGEST_ENDING
             if (ends and len(word) >= _LEAST_ADJECTIVE) or word in _described(value):
                 for each in senses:
+                    if str(each.value).isupper() and len(str(each.value)) <= _LONGEST_CODE:
+                        # Codes have no adjectives.
+                        continue
                     note = f"I read “{written or word}” as {each.name} “{each.value}”."
                     yield replace(each, score=0.7, note=note)
 
@@ -181,6 +189,26 @@ class Lexicon:
         """Every word of four letters or more that names something."""
         words = {word for phrase in self._phrases for word in phrase}
         return frozenset(word for word in words if len(word) > 3 and word.isalpha())
+
+    def negated(self, word: str) -> Iterator[tuple[str, Sense]]:
+        """Values and truth values that a word denies: "unpaid" of "paid"."""
+        for prefix in _NEGATING:
+            stem = word.removeprefix(prefix)
+            if stem != word and len(stem) >= _LEAST_VALUE:
+                for sense in self._phrases.get(name_words(stem), ()):
+                    if sense.kind in {"value", "column"} and sense.score >= _EXACT:
+                        yield stem, sense
+
+    def opposite(self, word: str) -> str | None:
+        """What is denied, where there is nothing but yes or no: a truth value, or one of two values."""
+        for stem, sense in self.negated(word):
+            facts = self._world.facts(sense.table, sense.name)
+            if facts is None:
+                continue
+            either = len({each.strip().casefold() for each in facts.values}) == 2
+            if facts.kind == "boolean" or (sense.kind == "value" and either):
+                return stem
+        return None
 
     def knows(self, word: str) -> bool:
         return word in self._known
@@ -224,8 +252,9 @@ class Lexicon:
                 self._add_variants(name_words(said), own)
         self._add_values(table, facts)
         for value, others in definition.values.items():
+            meant = number_of(value) if facts.kind == "number" else value
             for said in (value, *others):
-                self._add_value(said, Sense("value", table, facts.name, value, 0.97))
+                self._add_value(said, Sense("value", table, facts.name, meant, 0.97))
 
     def _add_variants(self, words: Words, own: Sense) -> None:
         self._run_together["".join(words)].append(own)

@@ -3,7 +3,7 @@
 What no rule takes is left over, and is told. No rule takes a piece because of what else may be meant.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from steward.agents.asking.conditions import Conditions
@@ -21,6 +21,10 @@ from steward.agents.asking.tagging import Piece
 _LEADING: Final = frozenset({"by", "in", "on", "at", "with", "during", "since", "from", "to"})
 """Small words between a verb and what it is about."""
 _NOUNS: Final = frozenset({"name", "those"})
+_IS_THE: Final = frozenset({"is", "are", "was", "were", "the"})
+_JOINING: Final = frozenset({"and", "or", "it", "which"})
+_PERSONS: Final = frozenset({"who", "where"})
+"""Questions that no figure answers."""
 _VERBS: Final = frozenset({"is", "are", "was", "were", "have", "has", "had", "did", "do", "does"})
 
 
@@ -110,8 +114,14 @@ class Parser(Conditions, Ranking):
     def _joined_names(self) -> None:
         """ "Customer city", "name of the airline": a column beside the table it is of."""
         for at, piece in list(self._free("name")):
-            tables = [each for each in piece.meaning("table") if each.table != self._base]
+            tables = piece.meaning("table")
             if not tables or piece.senses[0].kind != "table":
+                continue
+            if tables[0].table == self._base:
+                # "Average track length" of the tracks themselves.
+                if self._is_figure_at(at + 1) and self.pieces[at + 1].first == piece.last:
+                    self.found.named_table = True
+                    self._take(at)
                 continue
             for beside in (at + 1, at - 1):
                 other = self._at(beside, "name")
@@ -125,6 +135,8 @@ class Parser(Conditions, Ranking):
                     and of
                     and other.could_be("column")
                     and self._touches(at, beside)
+                    # "Categories of businesses" are no businesses of categories.
+                    and (beside < at or other.first == piece.last)
                 ):
                     self.pieces[beside] = Piece(
                         "name", other.first, other.last, senses=(of[0],), worth=other.worth
@@ -158,8 +170,13 @@ class Parser(Conditions, Ranking):
             if piece.senses[0].kind == "column" and (ref := self._column(at)) is not None
         ]
         for at, ref in names:
-            if self._facts(ref).kind == "boolean" and not self._shows():
+            yes = self._yes(ref)
+            if yes is True and not self._shows():
                 self._filter(at, ref, "=", [True])
+                self._take(at)
+            elif yes is not None and (self.found.measures or self.found.groups):
+                # "In poor health", of a column with 1 and 0.
+                self._filter(at, ref, "=", [yes])
                 self._take(at)
         left = [(at, ref) for at, ref in names if at not in self._used]
         if self._shows_columns(left):
@@ -179,7 +196,8 @@ class Parser(Conditions, Ranking):
                 self._add_measure(COUNT)
                 self.found.marks.add("listed")
                 self._take(at, *self._asking_words(at))
-        self._take(*(at for at, _ in self._free("and", "or") if self._is_between(at)))
+        # An "or" that joined no values of one column says what no reading can say.
+        self._take(*(at for at, _ in self._free("and") if self._is_between(at)))
         self._take(*(at for at, _ in self._free("which")))
 
     def _verbs(self) -> None:
@@ -247,16 +265,45 @@ class Parser(Conditions, Ranking):
         "What is the capital" asks for one; all of them are no answer to it.
         """
         found = self.found
+        asking = [(at, piece) for at, piece in enumerate(self.pieces) if piece.kind == "which"]
+        ends = [*(at for at, _ in asking[1:]), len(self.pieces)]
+        for (at, piece), end in zip(asking, ends, strict=False):
+            # "… and where does it go?" asks for more than what was read.
+            clause = [n for n in range(at + 1, end) if self.pieces[n].kind not in _JOINING]
+            if at and not any(n in self._used for n in clause):
+                return [piece]
+            if (
+                self._words[piece.first] in _PERSONS
+                and not at
+                and found.measures
+                and not found.groups
+            ):
+                return [piece]
         for at, piece in enumerate(self.pieces[:-1] if found.measures else ()):
             after = self.pieces[at + 1]
             near = self._words[piece.last : after.first]
             asks = piece.kind == "which" and self._words[piece.first] in {"which", "what"}
-            if asks and after.kind == "name" and not near and not self._is_told(after):
+            sense = after.senses[0].kind if after.kind == "name" else ""
+            # "Which state has …", "what is the state with …".
+            led = not near or (sense == "table" and set(near) <= _IS_THE)
+            if asks and sense and led and not self._is_told(after):
                 return [after]
         listed = "listed" in found.marks and not (found.filters or found.segments or found.periods)
         if listed and self._words[1:3] == ["is", "the"] and self.pieces[0].kind == "which":
             return [piece for piece in self.pieces if piece.kind == "name"][:1]
         return []
+
+    def lost_glue(self) -> Iterator[Piece]:
+        """Small words that say something where they stand: "total delay per flight", "whose only language is"."""
+        for at, piece in enumerate(self.pieces[:-1]):
+            after = self.pieces[at + 1]
+            kind = after.senses[0].kind if after.senses else ""
+            own = kind == "table" and after.senses[0].table == self._base
+            averaged = any(each.function in {"avg", "median"} for each in self.found.measures)
+            if piece.kind == "by" and at not in self._used and own and not averaged:
+                yield piece
+            if piece.kind == "only" and kind == "column":
+                yield piece
 
     def _is_told(self, piece: Piece) -> bool:
         """Whether an answer with figures says which of these: it is grouped by them."""
@@ -272,16 +319,36 @@ class Parser(Conditions, Ranking):
         known = self._world.table(sense.table)
         return bool(grouped & {(sense.table, each) for each in (known.name_column, *known.key)})
 
-    def verb_after(self, place: int) -> int:
-        """The first word that says what something is or has, after a word; where there is none, the end."""
-        for at in range(place, len(self._words)):
-            if self._words[at] in _VERBS:
-                return at
-        return len(self._words)
+    def is_one_row_each(self) -> bool:
+        """Whether each group is one row, because a key of the table is grouped by or fixed: countries in one year."""
+        found, facts = self.found, self._world.datasets[self._base]
+        fixed = {each.by.column for each in found.groups if each.by.table is None}
+        fixed |= {
+            each.column.column
+            for each in found.filters
+            if each.column.table is None and each.test == "=" and len(each.values) == 1
+        }
+        for each in found.periods if len(found.periods) == 1 else ():
+            years = self._facts(each.column).kind == "number"
+            if years and each.start and each.end and int(each.end[:4]) - int(each.start[:4]) == 1:
+                fixed.add(each.column.column)
+        return any(key and set(key) <= fixed for key in (facts.key, *facts.keys))
 
-    def placed_after(self, word: int) -> list[Filtered]:
-        return [
-            each
-            for number, each in enumerate(self.found.filters)
-            if self._placed.get(number, -1) >= word
+    def shared_conditions(self) -> list[Filtered]:
+        """What a share is of: "share of late flights per carrier", "which part of the flights is late"."""
+        here = ColumnRef(column="*")
+        placed = [
+            (place, Filtered(column=here, test="is", values=[name]))
+            for name, place in self._segments_at.items()
         ]
+        placed += [
+            (self._placed.get(number, -1), each) for number, each in enumerate(self.found.filters)
+        ]
+        if not self.found.groups:
+            verb = next((at for at, word in enumerate(self._words) if word in _VERBS), None)
+            after = [each for place, each in placed if verb is not None and place >= verb]
+            return after or ([placed[0][1]] if len(placed) == 1 else [])
+        begin = next((each.first for each in self.pieces if each.kind == "share"), 0)
+        ends = [each.first for each in self.pieces if each.kind == "by" and each.first > begin]
+        end = ends[0] if ends else len(self._words)
+        return [each for place, each in placed if begin < place < end]

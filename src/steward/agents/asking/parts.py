@@ -57,6 +57,8 @@ class Parsed:
     ambiguous: dict[int, list[Sense]] = field(default_factory=dict)
     open: list["Choice"] = field(default_factory=list)
     """What must be asked, such as which of several time columns is meant."""
+    in_part: list[Piece] = field(default_factory=list)
+    """Figures that are named in part: revenue for annual_revenue."""
 
     def reading(self) -> Reading:
         return Reading(

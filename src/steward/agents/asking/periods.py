@@ -14,6 +14,7 @@ _MONTHS: Final = (
 )
 _SHORT: Final = {name[:3]: number for number, name in enumerate(_MONTHS, 1)} | {"sept": 9}
 _YEAR: Final = re.compile(r"(?:17|18|19|20)\d{2}")
+_DECADE: Final = re.compile(r"((?:17|18|19|20)\d0)s")
 _QUARTERS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 _UNITS: Final = ("day", "week", "month", "quarter", "year")
 Stretch = tuple[date | None, date | None]
@@ -101,7 +102,16 @@ class Calendar:
         """A day, a month, a quarter or a year at this place."""
         if at >= len(self._tokens):
             return None
-        return self._day(at) or self._month(at) or self._quarter(at) or self._whole_year(at)
+        found = self._day(at) or self._month(at) or self._quarter(at) or self._decade(at)
+        return found or self._whole_year(at)
+
+    def _decade(self, at: int) -> Span | None:
+        """The 1970s."""
+        match = _DECADE.fullmatch(self._text(at))
+        if match is None:
+            return None
+        year = int(match.group(1))
+        return Span(date(year, 1, 1), date(year + 10, 1, 1), 1)
 
     def _day(self, at: int) -> Span | None:
         text = self._text(at)

@@ -2,8 +2,10 @@
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
+from steward.agents.asking.grammar import phrases
 from steward.agents.asking.lexicon import Sense
 from steward.agents.asking.parts import Choice, Parsed
 from steward.agents.asking.reading import (
@@ -13,9 +15,17 @@ from steward.agents.asking.reading import (
     Measured,
 )
 from steward.agents.asking.tagging import Piece
-from steward.agents.asking.tokens import name_words
+from steward.agents.asking.tokens import name_words, plain
 from steward.agents.asking.world import World, is_number_text
-from steward.definitions import ColumnFacts
+from steward.definitions import ColumnFacts, quantity_of
+
+_YES_NO: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("ja", "nein"))
+_SURE: Final = 0.9
+
+
+def _is_name(column: str) -> bool:
+    quantity = quantity_of(column)
+    return quantity is not None and quantity.kind == "name"
 
 
 class Pieces:
@@ -34,12 +44,13 @@ class Pieces:
         self._world = world
         self._base = base
         self._words = words
-        self.pieces = self._with_row_nouns(
-            [piece for piece in pieces if piece.kind != "silent"], base
+        self.pieces = self._with_functions(
+            self._with_row_nouns([piece for piece in pieces if piece.kind != "silent"], base)
         )
         self._used: set[int] = set()
         self._placed: dict[int, int] = {}
         """Filters by the piece that they begin at."""
+        self._segments_at: dict[str, int] = {}
         self.found = Parsed(base)
         self.function_pieces: list[Piece] = []
         self._asides: list[str] = []
@@ -53,6 +64,35 @@ class Pieces:
             if piece.kind == "unit" and piece.argument == unit and before not in {"by", "each"}:
                 found[at] = replace(piece, kind="name", senses=(Sense("table", base),))
         return found
+
+    def _with_functions(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """ "Total sales": a function before a figure, although a column is called Total, too."""
+        found = list(pieces)
+        for at, (piece, after) in enumerate(pairwise(pieces)):
+            mark = phrases().get((plain(self._words[piece.first]),))
+            is_word = piece.kind == "name" and piece.last == piece.first + 1 == after.first
+            if mark is None or mark.kind != "function" or not is_word or after.kind != "name":
+                continue
+            sense = after.senses[0]
+            own = sense.table == self._base and sense.score > _SURE
+            role = self._world.column(sense.table, sense.name).role if own else ""
+            if own and (sense.kind == "metric" or (sense.kind == "column" and role == "measure")):
+                found[at] = replace(piece, kind="function", argument=mark.argument, senses=())
+        return found
+
+    def _yes(self, column: ColumnRef) -> Any:
+        """The value that says yes, of a column with nothing but yes and no, or 1 and 0."""
+        facts = self._facts(column)
+        if facts.kind == "boolean":
+            return True
+        if facts.kind == "number":
+            is_flag = (facts.distinct, facts.low, facts.high) == (2, 0, 1)
+            return 1 if is_flag and self._role(column) != "measure" else None
+        folded = {each.strip().casefold() for each in facts.values}
+        if not any(folded == {*pair} for pair in _YES_NO):
+            return None
+        said = {pair[0] for pair in _YES_NO}
+        return next(each for each in facts.values if each.strip().casefold() in said)
 
     def _free(self, *kinds: str) -> Iterator[tuple[int, Piece]]:
         for at, piece in enumerate(self.pieces):
@@ -79,9 +119,30 @@ class Pieces:
         if piece is None or not piece.could_be(kind):
             return None
         meant = piece.meaning(kind)
+        if kind == "column" and len(meant) > 1:
+            meant = self._without_codes(meant)
         if len(meant) > 1:
             self.found.ambiguous[at] = meant
         return meant[0] if meant else None
+
+    def _without_codes(self, meant: Sequence[Sense]) -> list[Sense]:
+        """Columns that identify the same things are one: of a country's name and codes, the name."""
+        names = sorted(meant, key=lambda each: not _is_name(each.name))
+        return [
+            each
+            for at, each in enumerate(names)
+            if not any(self._identifies_the_same(each, other) for other in names[:at])
+        ]
+
+    def _identifies_the_same(self, one: Sense, other: Sense) -> bool:
+        facts = self._world.datasets.get(one.table)
+        if facts is None or one.table != other.table:
+            return False
+        keys = {frozenset(key) for key in (facts.key, *facts.keys)}
+        return any(
+            one.name in key and key - {one.name} | {other.name} in keys and len(key) > 1
+            for key in keys
+        )
 
     def _column(self, at: int) -> ColumnRef | None:
         sense = self._sense(at, "column")
@@ -238,23 +299,46 @@ class Pieces:
         if measure not in self.found.measures:
             self.found.measures.append(measure)
 
-    def _time(self) -> str | None:
-        """The table's time where one can be told; else it is asked."""
+    def _time(self) -> ColumnRef | None:
+        """The table's time where one can be told; else it is asked. A table without one has that of the rows it leads to."""
         named = [each.by.column for each in self.found.groups if each.by.table is None]
         times = self._world.times(self._base)
         said = next((each for each in named if each in times), None)
         if said is not None:
             # The time that is grouped by is the time that is spoken of.
-            return said
+            return ColumnRef(column=said)
+        for at, piece in self._free("name") if len(times) > 1 else ():
+            sense = piece.senses[0]
+            if sense.kind == "column" and sense.table == self._base and sense.name in times:
+                # "Tickets closed per month".
+                self._take(at)
+                return ColumnRef(column=sense.name)
+        if not times:
+            return self._joined_time()
         column = self._world.time_of(self._base)
-        if column is None and times:
+        if column is None:
             options = [ColumnRef(column=each) for each in times[:4]]
             choice = Choice(" or ".join(times[:4]), options[0], tuple(options[1:]))
             if choice not in self.found.open:
                 self.found.open.append(choice)
-            return times[0]
-        if column is not None and len(times) > 1:
+            return options[0]
+        if len(times) > 1:
             told = f"Times are those of {column}."
             if told not in self.found.assumed:
                 self.found.assumed.append(told)
-        return column
+        return ColumnRef(column=column)
+
+    def _joined_time(self) -> ColumnRef | None:
+        """The time of the nearest table that has one."""
+        found = [
+            (len(ways[0].steps), len(ways), ColumnRef(column=time, table=table))
+            for table, ways in self._world.paths(self._base).items()
+            if (time := self._world.time_of(table)) is not None
+        ]
+        nearest = [each for each in found if each[0] == min(found, key=lambda one: one[0])[0]]
+        if len(nearest) != 1 or nearest[0][1] > 1:
+            return None
+        told = f"Times are those of {nearest[0][2].table}."
+        if told not in self.found.assumed:
+            self.found.assumed.append(told)
+        return nearest[0][2]

@@ -14,11 +14,13 @@ from steward.agents.asking.reading import (
     Ordered,
 )
 from steward.agents.asking.tagging import Piece
-from steward.agents.asking.tokens import name_words
+from steward.agents.asking.tokens import name_words, plain
 from steward.agents.asking.world import is_number_text
 
 _OF_COUNTS: Final = frozenset({"most", "fewest", "least", "top", "bottom", "leading"})
 """Superlatives that can be of how many rows there are: the most flights, but not the largest city."""
+_ONE: Final = frozenset({"has", "is", "was", "does"})
+"""Verbs of a single thing: "which species has"."""
 
 
 class Ranking(Figures):
@@ -93,20 +95,42 @@ class Ranking(Figures):
             if group is None:
                 group, _, taken = self._ranked(at)
             if group is not None:
+                # "Which mode was chosen most often", where choices are a figure.
+                named = self._at(at - 1, "name")
+                metric = self._sense(at - 1, "metric") if named else None
                 self._add_group(group)
-                self._add_measure(COUNT)
-                self._rank(piece.argument)
-                self._take(at, *taken, *self._asking_words(at))
+                self._add_measure(COUNT if metric is None else Measured(metric=metric.name))
+                self._rank(piece.argument, taken)
+                own = [at - 1] if metric is not None else []
+                self._take(at, *taken, *own, *self._asking_words(at))
         for at, piece in list(self._free("time end")):
             self._time_end(at, piece)
         for at, piece in list(self._free("adjective")):
             self._adjective(at, piece)
         for at, piece in list(self._free("most")):
             self._most(at, piece)
+        for at, piece in list(self._free("most")):
+            # "… Bar chart of the top 10": of the ranking that is there.
+            again = [
+                each for each in self.found.order if each.descending == (piece.argument == "desc")
+            ]
+            if again and at + 1 in self._used and self._at(at + 2, "name") is None:
+                self._take(at)
 
-    def _rank(self, direction: str) -> None:
-        self.found.order = [Ordered(by="measure", descending=direction == "desc")]
-        self.found.limit = self.found.limit or 1
+    def _rank(self, direction: str, places: Sequence[int] = ()) -> None:
+        self._rank_by(Ordered(by="measure", descending=direction == "desc"), places)
+
+    def _rank_by(self, by: Ordered, places: Sequence[int]) -> None:
+        """The first one; of several that are asked for without a number, nobody knows how many."""
+        self.found.order = [by]
+        if self.found.limit is None and any(self._is_plural(place) for place in places):
+            self.found.open.append(Choice("how many of them", by, ()))
+        else:
+            self.found.limit = self.found.limit or 1
+
+    def _is_plural(self, at: int) -> bool:
+        noun = self._words[self.pieces[at].last - 1]
+        return noun.endswith("s") and plain(noun) != noun and not _ONE & set(self._words)
 
     def _asking_words(self, at: int) -> list[int]:
         return [place for place in range(at) if self._at(place, "which", "rows") is not None]
@@ -121,12 +145,11 @@ class Ranking(Figures):
         elif sense is not None and sense.table == self._base:
             time = self._time()
             if time is not None:
-                self._order_rows(ColumnRef(column=time), piece.argument)
+                self._order_rows(time, piece.argument, [at + 1])
                 self._take(at, at + 1)
 
-    def _order_rows(self, column: ColumnRef, direction: str) -> None:
-        self.found.order = [Ordered(by="column", column=column, descending=direction == "desc")]
-        self.found.limit = self.found.limit or 1
+    def _order_rows(self, column: ColumnRef, direction: str, places: Sequence[int]) -> None:
+        self._rank_by(Ordered(by="column", column=column, descending=direction == "desc"), places)
         self.found.rows = True
         self.found.named_table = True
 
@@ -151,11 +174,11 @@ class Ranking(Figures):
             unit = self._at(at + 1, "unit")
             time = self._time() if unit is not None else None
             if unit is not None and time is not None:
-                subject = Grouped(by=ColumnRef(column=time), unit=unit.argument)
+                subject = Grouped(by=time, unit=unit.argument)
             else:
                 subject, rows, places = self._ranked(at)
         if rows:
-            self._order_rows(column, direction)
+            self._order_rows(column, direction, places)
         elif subject is not None:
             self._add_group(subject)
             if len(self.found.functions) == 1:
@@ -163,7 +186,7 @@ class Ranking(Figures):
             else:
                 function = self._summed(column, direction)
             self._add_measure(Measured(function=function, column=column))
-            self._rank(direction)
+            self._rank(direction, places)
         else:
             return
         self.found.assumed.append(f"“{piece.argument}” is by {columns[0]}.")
@@ -200,9 +223,9 @@ class Ranking(Figures):
             self._add_group(subject)
             if measure is not None and measure not in self.found.measures:
                 self.found.measures.insert(0, measure)
-            self._rank(piece.argument)
+            self._rank(piece.argument, taken)
         elif rows and measure is not None and measure.column is not None:
-            self._order_rows(measure.column, piece.argument)
+            self._order_rows(measure.column, piece.argument, taken)
             if self.found.columns:
                 self.found.columns.append(measure.column)
         elif measure is not None and measure.column is not None and self.found.limit is None:
@@ -237,13 +260,9 @@ class Ranking(Figures):
         for place in places:
             unit = self._at(place, "unit")
             if unit is not None:
-                column = self._time()
-                if column is not None:
-                    return (
-                        Grouped(by=ColumnRef(column=column), unit=unit.argument),
-                        False,
-                        [place],
-                    )
+                time = self._time()
+                if time is not None:
+                    return Grouped(by=time, unit=unit.argument), False, [place]
             sense = self._sense(place, "table")
             if (
                 sense is not None
@@ -256,12 +275,12 @@ class Ranking(Figures):
                 return group, False, [place]
         return None, False, []
 
-    def _is_own_table(self, at: int) -> bool:
-        """Whether rows of the table are ranked: the largest city, by whatever follows later."""
+    def _is_own_table(self, at: int, most: int | None = None) -> bool:
+        """Whether rows of the table are ranked by the superlative `most`, or the one before: the largest city."""
         piece = self._at(at, "name")
         if piece is None or at == 0 or self._figure_kind(at) != "table":
             return False
-        counts = self._words[self.pieces[at - 1].first] in _OF_COUNTS
+        counts = self._words[self.pieces[at - 1 if most is None else most].first] in _OF_COUNTS
         return piece.senses[0].table == self._base and not counts
 
     def _by_after(self, at: int) -> int | None:
@@ -282,6 +301,9 @@ class Ranking(Figures):
         self, at: int, grouped: bool, direction: str
     ) -> tuple[Measured | None, list[int]] | None:
         """What is ranked by: after the superlative, or after "by"."""
+        if grouped and self._at(at + 1, "share") is not None:
+            self.found.share = True
+            return None, [at + 1]
         starts = [at + 1]
         starts += [place + 1 for place in range(at, len(self.pieces)) if self._at(place, "by")]
         for place in starts:
@@ -297,7 +319,7 @@ class Ranking(Figures):
             named = self._at(here, "name")
             if measure is None and beside is not None and grouped and named is not None:
                 counts = self._words[beside.first] in _OF_COUNTS
-                if counts and named.senses[0].kind == "value":
+                if counts and named.senses[0].kind in {"value", "segment"}:
                     # "Which island has the most Gentoo".
                     return COUNT, []
             if measure is not None:
@@ -314,7 +336,15 @@ class Ranking(Figures):
                 f"“{self._words[self.pieces[at].first]}” is by {only.column}."
             )
             return Measured(function="sum", column=only), []
-        return None
+        own = self._own_figure() if grouped and self._ranks_rows(at) else None
+        return None if own is None else (own, [])
+
+    def _ranks_rows(self, at: int) -> bool:
+        """Whether rows of the table follow, past words that say which: "the highest unpaid invoices"."""
+        place = at + 1
+        while (each := self._at(place, "name")) and each.senses[0].kind in {"segment", "value"}:
+            place += 1
+        return self._is_own_table(place, at)
 
     def _ranked_by(
         self,

@@ -42,7 +42,10 @@ class ColumnRef(_Part):
 
 
 class Filtered(_Part):
-    """Only rows whose column compares so; several values mean one of them."""
+    """Only rows whose column compares so; several values mean one of them.
+
+    With `is` and `is not` the value is a named part of the table, and the column is ignored.
+    """
 
     column: ColumnRef
     test: Literal[
@@ -58,6 +61,8 @@ class Filtered(_Part):
         "empty",
         "not empty",
         "between",
+        "is",
+        "is not",
     ]
     values: Annotated[list[Any], Field(max_length=1_000)] = []
 
@@ -81,6 +86,9 @@ class Grouped(_Part):
     by: ColumnRef
     unit: Unit | None = Field(
         None, description="For a time column: the stretch that rows are put together by."
+    )
+    is_unit: bool = Field(
+        False, description="Nobody asked for it: figures are in the units that this column says."
     )
 
 
@@ -133,6 +141,30 @@ class Chip(_Part):
     )
     pointer: str = Field(description="Where in the reading it is, as a JSON pointer: /groups/0.")
     source: Literal["asked", "definition", "assumed"] = "asked"
+    entry: str | None = Field(
+        None, description="The definition it is read by, as a pointer: /metrics/revenue."
+    )
+
+
+class OfferedMeaning(_Part):
+    text: str = Field(description="What the word would mean, such as `status overdue`.")
+    value: str = Field(description="The condition or formula that says so.")
+
+
+class Offer(_Part):
+    """What a word could be defined as, from the data; a person chooses, and the question is answered by it."""
+
+    word: str
+    table: Name
+    entry: str = Field(description="The definition that is made, as a pointer: /metrics/revenue.")
+    value: dict[str, Any] = Field({}, description="Its other fields.")
+    field: Literal["where", "formula"] = Field(
+        description="The field that the chosen meanings make."
+    )
+    several: bool = Field(
+        description="Whether several meanings can be chosen together; they are joined by `or`."
+    )
+    meanings: list[OfferedMeaning]
 
 
 class Unused(_Part):
@@ -158,6 +190,10 @@ class Asked(_Part):
     assumed: list[str] = Field(
         [], description="Sentences: what the plan contains and nobody asked for."
     )
+    assumed_at: list[str] = Field(
+        [], description="Parts of the reading that nobody asked for, as JSON pointers."
+    )
+    offers: list[Offer] = Field([], description="Words that can be defined from here.")
     nearest: list[Reading] = Field([], description="Readings to choose from instead.")
     nearest_lines: list[str] = Field([], description="The same in words, one line each.")
     problems: list[str] = Field(

@@ -230,6 +230,10 @@ class _Plan:
                 met += 1
             elif piece in segments.values():
                 chosen.append(next(name for name, each in segments.items() if each == piece))
+            elif piece.get("not") in segments.values():
+                name = next(name for name, each in segments.items() if each == piece["not"])
+                here = ColumnRef(column="*")
+                filters.append(Filtered(column=here, test="is not", values=[name]))
             elif "any" in piece and (found := self._several_periods(piece)) is not None:
                 periods += found
             elif (bound := self._bound(piece)) is not None:

@@ -12,7 +12,7 @@ from typing import Final
 from steward.agents.asking.grammar import ADJECTIVES, SILENT, longest_phrase, phrases, vocabulary
 from steward.agents.asking.lexicon import LONGEST_PHRASE, Lexicon, Sense, corrected
 from steward.agents.asking.periods import Calendar, Span
-from steward.agents.asking.tokens import MULTIPLIERS, Token
+from steward.agents.asking.tokens import MULTIPLIERS, Token, plain
 
 _WORD: Final = 10.0
 _PIECE: Final = -2.5
@@ -87,6 +87,12 @@ class Tagger:
             if self._is_known(token) or not word.isalpha():
                 yield token
                 continue
+            denied = self._lexicon.opposite(token.text)
+            if denied is not None:
+                self.notes.append(f"I read “{token.text}” as not “{denied}”.")
+                yield Token("not", "not", token.start, token.end)
+                yield Token(denied, plain(denied), token.start, token.end)
+                continue
             meant = corrected(word, known)
             if meant is None:
                 yield token
@@ -116,6 +122,8 @@ class Tagger:
                     continue
                 text = self._written[self.tokens[first].start : self.tokens[last - 1].end]
                 found = self._lexicon.senses(words, text)
+                if not found and last > first + 2:
+                    found = self._with_gaps(words)
                 if last == first + 1 and self._is_small(self.tokens[first]):
                     # "in" is India's code only where it is written so.
                     found = [
@@ -125,6 +133,15 @@ class Tagger:
                     ]
                 if found:
                     yield first, last, found
+
+    def _with_gaps(self, words: Sequence[str]) -> list[Sense]:
+        """ "Tracks were sold" for the figure "tracks sold": small words may stand in between."""
+        ends = {words[0], words[-1]}
+        kept = [word for word in words if word in ends or word not in SILENT]
+        if not 1 < len(kept) < len(words) or any(word in SILENT for word in ends):
+            return []
+        found = self._lexicon.senses(kept)
+        return [each for each in found if each.kind in {"metric", "segment"} and each.score == 1]
 
     @staticmethod
     def _is_small(token: Token) -> bool:
@@ -154,7 +171,9 @@ class Tagger:
         words = [each.word for each in self.tokens[place : place + longest_phrase()]]
         for size in range(1, len(words) + 1):
             mark = phrases().get(tuple(words[:size]))
-            if mark is not None:
+            # "More than 50 percent": the number's unit, and no share.
+            counted = place > 0 and self.tokens[place - 1].number is not None
+            if mark is not None and not (mark.kind == "share" and counted):
                 worth = _WORD * size + 1.9
                 yield Piece(mark.kind, place, place + size, mark.argument, worth=worth)
         span = self._calendar.at(place)

@@ -13,7 +13,7 @@ from steward.agents.planning.words import stem
 LONGEST: Final = 2_000
 """Characters that are read."""
 _TOKEN: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}|\d[\d.,]*\d[kKmM]?\b|\d+[kKmM]?\b|>=|<=|!=|<>|[=<>%]|[^\W\d_]+(?:['’][^\W\d_]+)*|\d+",
+    r"\d{4}-\d{2}-\d{2}|\d+0s\b|(?<![\w)])[-−]\d+(?:\.\d+)?\b|\d[\d.,]*\d[kKmM]?\b|\d+[kKmM]?\b|>=|<=|!=|<>|[=<>%]|[^\W\d_]+(?:['’][^\W\d_]+)*|\d+",
     re.UNICODE,
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[a-z])(?=\d)")
@@ -50,6 +50,7 @@ MULTIPLIERS: Final = {
 }
 NOTHING: Final = ("", "NA", "N/A", "NULL", "NAN", "NONE", "-", "?")
 """What people write where there is no value."""
+_MINUS: Final = ("-", "−")
 _NUMBER: Final = re.compile(r"(\d+(?:,\d{3})*(?:\.\d+)?|\d+,\d{1,2})([km]?)")
 
 
@@ -85,6 +86,8 @@ def name_words(name: str) -> tuple[str, ...]:
 
 
 def number_of(text: str) -> float | int | None:
+    if text[:1] in _MINUS and (positive := number_of(text[1:])) is not None:
+        return -positive
     match = _NUMBER.fullmatch(text.casefold())
     if match is None:
         return None

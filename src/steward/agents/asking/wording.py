@@ -17,7 +17,7 @@ from steward.agents.asking.reading import (
     Reading,
 )
 from steward.agents.writing import Writing
-from steward.definitions import ColumnDefinition, Definitions
+from steward.definitions import ColumnDefinition, Definitions, pointer
 
 Source = Literal["asked", "definition", "assumed"]
 FUNCTIONS: Final[Mapping[str, str]] = {
@@ -139,6 +139,9 @@ class Words:
 
     def condition(self, filtered: Filtered, table: str) -> str:
         """Such as `with 8 cylinders`, `with more than 200 horsepower`, `with the origin Japan`, `with no age`."""
+        if filtered.test in {"is", "is not"}:
+            word = "not " if filtered.test == "is not" else ""
+            return f"that are {word}{listed([spaced(str(each)) for each in filtered.values])}"
         label, values = self.label(filtered.column, table), filtered.values
         known = self.column(filtered.column, table)
         test = filtered.test
@@ -198,9 +201,43 @@ class Words:
         """Every part of a reading as people see and change it; `sources` by pointer."""
         known = sources or {}
         return tuple(
-            chip.model_copy(update={"source": known.get(chip.pointer, chip.source)})
+            chip.model_copy(
+                update={
+                    "source": known.get(chip.pointer, chip.source),
+                    "entry": self._entry(chip.pointer, reading),
+                }
+            )
             for chip in self._chips(reading)
         )
+
+    def _entry(self, place: str, reading: Reading) -> str | None:
+        """The definition that a part is read by, as a pointer."""
+        kind, _, index = place[1:].partition("/")
+        known = self.definitions.tables.get(reading.table)
+        part = getattr(reading, kind, None)
+        part = part[int(index)] if index and isinstance(part, list) else part
+        match part:
+            case Measured(metric=str(metric)) if metric in self.definitions.metrics:
+                return pointer("metrics", metric)
+            case Filtered(test="is" | "is not", values=[str(segment), *_]):
+                return pointer("tables", reading.table, "segments", segment)
+            case Measured(column=ColumnRef() as ref) | Filtered(column=ref) | Period(column=ref):
+                return self._entry_of(ref, reading.table) if kind != "having" else None
+            case Grouped(by=ref):
+                return self._entry_of(ref, reading.table)
+            case str(segment) if kind == "segments" and known and segment in known.segments:
+                return pointer("tables", reading.table, "segments", segment)
+        if kind == "table" and known is not None:
+            return pointer("tables", reading.table)
+        if kind == "without_defaults" and known is not None:
+            first = known.default_filters[0].where
+            return pointer("tables", reading.table, "default_filters", first)
+        return None
+
+    def _entry_of(self, ref: ColumnRef, table: str) -> str | None:
+        if self.column(ref, table) is None:
+            return None
+        return pointer("tables", ref.table or table, "columns", ref.column)
 
     def _chips(self, reading: Reading) -> Iterator[Chip]:
         table = reading.table
@@ -211,7 +248,8 @@ class Words:
             yield Chip(kind=kind, text=text, pointer=f"/measures/{index}")
         for index, grouped in enumerate(reading.groups):
             text = f"by {self.group(grouped, table)}"
-            yield Chip(kind="group", text=text, pointer=f"/groups/{index}")
+            source: Source = "definition" if grouped.is_unit else "asked"
+            yield Chip(kind="group", text=text, pointer=f"/groups/{index}", source=source)
         for index, segment in enumerate(reading.segments):
             yield Chip(
                 kind="segment",
@@ -272,6 +310,9 @@ class Words:
 
     def filter_chip(self, filtered: Filtered, table: str) -> str:
         values = filtered.values
+        if filtered.test in {"is", "is not"}:
+            word = "without" if filtered.test == "is not" else "only"
+            return f"{word} {listed([str(each) for each in values])}"
         plain = bool(values) and not any(_is_number(each) or each is None for each in values)
         if filtered.test == "=" and plain and not any(isinstance(each, bool) for each in values):
             return f"only {_either([self.value(each) for each in values])}"
@@ -289,7 +330,7 @@ class Words:
         """With the words that people see: chips and lines, where nobody wrote them yet."""
         chips = asked.chips
         if not chips and asked.reading is not None:
-            chips = list(self.chips(asked.reading))
+            chips = list(self.chips(asked.reading, dict.fromkeys(asked.assumed_at, "assumed")))
         lines = asked.nearest_lines or [self.line(each) for each in asked.nearest]
         return asked.model_copy(update={"chips": chips, "nearest_lines": lines})
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from steward.agents.asking.reading import ColumnRef, Grouped
+from steward.agents.asking.reading import ColumnRef, Grouped, Measured
 from steward.agents.asking.tokens import NOTHING, name_words, number_of
 from steward.definitions import (
     ColumnDefinition,
@@ -14,10 +14,11 @@ from steward.definitions import (
     Definitions,
     Relationship,
     TableDefinition,
+    columns_in,
     parse_condition,
 )
 
-_LONGEST_PATH: Final = 2
+_LONGEST_PATH: Final = 3
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,25 @@ class World:
         if ref.via:
             ways = [each for each in ways if each.via == list(ref.via)]
         return ways[0] if len(ways) == 1 else None
+
+    def unit_column(self, base: str, measured: Measured) -> ColumnRef | None:
+        """The column that says what each row's amounts are in, where there are several units."""
+        if measured.metric is not None:
+            metric = self.definitions.metrics.get(measured.metric)
+            if metric is None or metric.unit:
+                return None
+            refs = [ColumnRef(column=name) for name in sorted(columns_in(metric.formula))]
+        elif measured.column is None or measured.function in {"count", "count_distinct"}:
+            return None
+        else:
+            refs = [measured.column]
+        for ref in refs:
+            table = ref.table or base
+            name = self.column(table, ref.column).unit_column
+            facts = self.facts(table, name) if name is not None else None
+            if facts is not None and facts.distinct != 1:
+                return ref.model_copy(update={"column": facts.name})
+        return None
 
     def times(self, table: str) -> list[str]:
         """The columns that say when, the default first."""

@@ -107,4 +107,5 @@ def _helpful(request: Ask, reading: Reading) -> str | None:
     facts: Any = request.catalogue.world.of(reading.table, reading.groups[0].by)
     distinct = facts[1].distinct if facts is not None else None
     few = distinct is not None and _FEWEST <= distinct <= _MOST_BARS
-    return "bar" if few and len(reading.groups) == 1 and not reading.filters else None
+    asked_for = [each for each in reading.groups if not each.is_unit]
+    return "bar" if few and len(asked_for) == 1 and not reading.filters else None

@@ -10,6 +10,7 @@ from steward.agents.asking.tokens import name_words
 from steward.agents.asking.wording import Words
 from steward.agents.rules.drafting import Draft
 from steward.agents.rules.request import Ask
+from steward.agents.rules.rhythm import rhythm_in
 from steward.agents.rules.targets import free_name
 from steward.core.errors import Invalid
 from steward.sandbox.compile_plan import compile_plan
@@ -19,6 +20,10 @@ from steward.sandbox.query_plan import QueryPlan
 def rows_named(ask: Ask, *command: str) -> Asked | None:
     """What a command's message, without the words of the command, says of rows; None where it names only whole datasets."""
     text = list(ask.text)
+    rhythm = rhythm_in(ask.text)
+    if rhythm is not None:
+        begin = ask.text.index(rhythm.said)
+        text[begin : begin + len(rhythm.said)] = " " * len(rhythm.said)
     for start, end in ask.places(command):
         for token in ask.tokens[start:end]:
             text[token.start : token.end] = " " * (token.end - token.start)

@@ -96,7 +96,7 @@ def _field(name: str, column: ColumnDefinition, losses: Losses) -> dict[str, Any
         found["label"] = column.label
     losses.add(_unsaid("the role of a column, such as identifier"))
     for value, what in (
-        (column.unit, "units"),
+        (column.unit or column.unit_column, "units"),
         (column.total, "how a measure is summarised and whether it adds up"),
         (column.zone, "time zones"),
         (column.values, "other words for values"),

@@ -1,7 +1,8 @@
 /** A chip with what can stand in its place: searched and paged on the server, chosen by click or keyboard. */
-import { Button, Loader, Popover, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { Anchor, Button, Loader, Popover, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { itemsOf } from '@/api/lists';
@@ -11,7 +12,7 @@ import {
   type ReadingOption,
   readingOptionsQuery,
 } from '@/api/readings';
-import { useProject } from '@/app/project';
+import { projectPath, useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import type { OnReading } from './ReadingChips';
 import classes from './reading.module.css';
@@ -27,15 +28,27 @@ interface Props {
   title: string;
   source: 'asked' | 'definition' | 'assumed' | 'add';
   icon?: ReactNode;
+  /** The definition that the part is read by. */
+  entry?: string | null;
   /** Shows the chip without what could stand there. */
   isFixed?: boolean;
   onReading: OnReading;
 }
 
-export function PlaceMenu({ label, title, source, icon, isFixed = false, ...rest }: Props) {
+export function PlaceMenu(props: Props) {
+  const { label, title, source, icon, entry = null, isFixed = false, ...rest } = props;
+  const project = useProject();
   const [opened, setOpened] = useState(false);
+  const definition =
+    entry === null
+      ? null
+      : `${projectPath(project.id, 'definitions')}?entry=${encodeURIComponent(entry)}`;
   if (isFixed) {
-    return (
+    return definition !== null ? (
+      <Link className={classes.chip} data-source={source} title={title} to={definition}>
+        {label}
+      </Link>
+    ) : (
       <span className={classes.chip} data-source={source} title={title}>
         {label}
       </span>
@@ -72,6 +85,11 @@ export function PlaceMenu({ label, title, source, icon, isFixed = false, ...rest
               rest.onReading(line, reading);
             }}
           />
+        )}
+        {opened && definition !== null && (
+          <Anchor component={Link} to={definition} size="xs" mt="xs" display="block">
+            See its definition
+          </Anchor>
         )}
       </Popover.Dropdown>
     </Popover>

@@ -49,6 +49,7 @@ export function ReadingChips({ turn, onReading }: Props) {
             label={chip.text}
             title={SOURCES[chip.source ?? 'asked']}
             source={chip.source ?? 'asked'}
+            entry={chip.entry ?? null}
             isFixed={!mayChange}
             onReading={onReading}
           />

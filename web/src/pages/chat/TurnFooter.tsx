@@ -54,7 +54,13 @@ export function TurnFooter({ turn, isLast, actions }: Props) {
           </Act>
         )}
         {repeated && (
-          <RepeatButton work={repeated} name={turn.message} size="compact-xs" variant="subtle" />
+          <RepeatButton
+            work={repeated}
+            name={turn.message}
+            rhythm={turn.rhythm}
+            size="compact-xs"
+            variant="subtle"
+          />
         )}
         <UndoTurn turn={turn} />
         <Act

@@ -15,6 +15,7 @@ import { CallCard } from './CallCard';
 import classes from './chat.module.css';
 import { Deviations } from './Deviations';
 import { useFollowing } from './following';
+import { OfferedMeanings } from './OfferedMeanings';
 import { PersonMessage } from './PersonMessage';
 import { PlanCard } from './PlanCard';
 import { Progress } from './Progress';
@@ -99,6 +100,7 @@ export const TurnView = memo(function TurnView({ turn, isLast, actions, shownKey
           live={isOver ? undefined : following?.text.answer?.text}
           onSource={setSource}
         />
+        {isOver && <OfferedMeanings turn={turn} onAgain={actions.onAgain} />}
         {isOver && <NearestReadings turn={turn} onReading={onReading} />}
         <Results turn={turn} />
         {turn.error && <Failed error={turn.error} />}

@@ -30,6 +30,7 @@ export function withNewTurn(path: Turn[], { asked, runId, threadId, by, at }: Be
         figures: [],
         deviations: [],
         suggestions: [],
+        rhythm: null,
         error: null,
       },
       cost: { usd: null, is_priced: true, tokens: 0, seconds: 0 },

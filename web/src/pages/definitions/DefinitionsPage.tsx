@@ -151,6 +151,7 @@ interface ListsProps {
 
 function Lists({ shown, missing, isFiltered, actions, onSet, onNew }: ListsProps) {
   const { tables, metrics, relationships, questions } = shown;
+  const [entry] = useSearchParam('entry');
   if (isFiltered && everyEntry(shown).every(({ state }) => state !== 'proposed')) {
     return (
       <EmptyState icon={CheckCheck} title="Nothing to confirm">
@@ -177,7 +178,7 @@ function Lists({ shown, missing, isFiltered, actions, onSet, onNew }: ListsProps
             key={table.table.pointer}
             shown={table}
             missing={missing}
-            isOpen={isFiltered || tables.length === 1}
+            isOpen={isFiltered || tables.length === 1 || isInside(entry, table.table.pointer)}
             onSet={onSet}
             onAdd={(kind, name) => onNew({ kind, table: name })}
             {...actions}
@@ -195,6 +196,7 @@ function Lists({ shown, missing, isFiltered, actions, onSet, onNew }: ListsProps
           <>
             <code>{String(value.formula)}</code> over {String(value.over)}
             {typeof value.unit === 'string' && value.unit !== '' && `, in ${value.unit}`}
+            {Array.isArray(value.synonyms) && `, also called ${value.synonyms.join(', ')}`}
           </>
         )}
       />
@@ -220,6 +222,11 @@ function Lists({ shown, missing, isFiltered, actions, onSet, onNew }: ListsProps
       />
     </>
   );
+}
+
+/** Whether an entry is a table's own or one of what it holds. */
+function isInside(entry: string | null, table: string): boolean {
+  return entry === table || (entry?.startsWith(`${table}/`) ?? false);
 }
 
 interface EntryListProps {

@@ -1,10 +1,11 @@
 /** One entry in a list: its name, what it says, its state, and what one can do with it. */
 import { Button, Group, Text } from '@mantine/core';
 import { Ban, CircleCheck, CircleDashed } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { DefinitionState } from '@/api/definitions';
 import { Chip } from '@/components/Chip';
 import type { Tone } from '@/components/run-status';
+import { useSearchParam } from '@/components/use-search-param';
 import classes from './definitions.module.css';
 import type { ShownEntry } from './entries';
 
@@ -31,12 +32,24 @@ interface Props extends EntryActions {
 export function EntryLine(props: Props) {
   const { entry, isMissing = false, children, mayEdit, onConfirm, onReject, onEdit } = props;
   const { value, state } = entry;
+  const [shown] = useSearchParam('entry');
+  const isShown = shown === entry.pointer;
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isShown) line.current?.scrollIntoView({ block: 'center' });
+  }, [isShown]);
   const why = typeof value.why === 'string' ? value.why : '';
   const by = typeof value.by === 'string' ? value.by : null;
   const button = { variant: 'subtle', color: 'gray', size: 'compact-sm' } as const;
   const title = [by === null ? '' : `By ${by}.`, why].filter(Boolean).join(' ');
   return (
-    <li className={classes.entry} data-state={state} data-testid={`definition ${entry.pointer}`}>
+    <li
+      ref={line}
+      className={classes.entry}
+      data-state={state}
+      data-shown={isShown}
+      data-testid={`definition ${entry.pointer}`}
+    >
       <div className={classes.what}>
         <Text span size="sm" fw={500} className={classes.name}>
           {entry.name}

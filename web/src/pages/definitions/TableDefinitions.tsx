@@ -105,6 +105,7 @@ function ColumnFacts({ column, mayEdit, onSet }: ColumnProps) {
     onSet(column, fromForm('column', { ...toForm('column', value), [field]: chosen }, value));
   const facts = [
     text(value.unit) && `in ${text(value.unit)}`,
+    text(value.unit_column) && `unit by ${text(value.unit_column)}`,
     text(value.zone) && `zone ${text(value.zone)}`,
     role === 'measure' && text(value.additive) === 'never' && 'not added up',
     role === 'measure' && text(value.additive) === 'not over time' && 'not added up over time',

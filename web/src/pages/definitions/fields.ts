@@ -84,6 +84,13 @@ export const FIELDS: Record<EntryKind, readonly EntryField[]> = {
     { name: 'additive', label: 'Adds up', kind: 'choice', choices: ADDITIVE, when: isMeasure },
     UNIT,
     {
+      name: 'unit_column',
+      label: 'Unit column',
+      help: 'The column that says the unit of each row, such as currency.',
+      kind: 'text',
+      when: isMeasure,
+    },
+    {
       name: 'zone',
       label: 'Time zone',
       help: 'Such as Europe/Vienna.',

@@ -8,12 +8,13 @@ export function useChange(revision: number) {
   const project = useProject();
   const { mutate, mutateAsync, isPending } = useDefinitionAction(project.id);
   const change = useCallback(
-    (action: DefinitionAction, message: string) =>
+    (action: DefinitionAction, message: string, onDone?: () => void) =>
       mutate(
         { action, revision },
         {
           onError: showFailure,
           onSuccess: ({ revision: made, changed }) => {
+            onDone?.();
             if (changed === 0) return;
             offerUndo({
               message,

@@ -2,6 +2,7 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import { Repeat } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
+import type { Rhythm } from '@/api/chat-types';
 import { useMay } from '@/app/project';
 import type { Work } from '@/flows/guide';
 
@@ -12,9 +13,11 @@ interface Props extends Pick<ButtonProps, 'size' | 'variant'> {
   work: Work;
   /** What the playbook is called until somebody names it. */
   name: string;
+  /** How often, where the person said so. */
+  rhythm?: Rhythm | null;
 }
 
-export function RepeatButton({ work, name, size = 'xs', variant = 'default' }: Props) {
+export function RepeatButton({ work, name, rhythm, size = 'xs', variant = 'default' }: Props) {
   const mayWrite = useMay('editor');
   const [isOpen, setOpen] = useState(false);
   if (!mayWrite) return null;
@@ -30,7 +33,12 @@ export function RepeatButton({ work, name, size = 'xs', variant = 'default' }: P
       </Button>
       {isOpen && (
         <Suspense>
-          <RepeatDialog work={work} name={name} onClose={() => setOpen(false)} />
+          <RepeatDialog
+            work={work}
+            name={name}
+            rhythm={rhythm ?? null}
+            onClose={() => setOpen(false)}
+          />
         </Suspense>
       )}
     </>

@@ -2,6 +2,7 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
+import type { Rhythm } from '@/api/chat-types';
 import { useCreatePlaybook } from '@/api/playbooks';
 import { projectPath, useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
@@ -19,17 +20,18 @@ import {
 interface Props {
   work: Work;
   name: string;
+  rhythm: Rhythm | null;
   onClose: () => void;
 }
 
-export default function RepeatDialog({ work, name: suggested, onClose }: Props) {
+export default function RepeatDialog({ work, name: suggested, rhythm, onClose }: Props) {
   const project = useProject();
   const navigate = useNavigate();
   const create = useCreatePlaybook(project.id);
   const [name, setName] = useState(suggested.slice(0, 100));
   const [make, setMake] = useState<Making>({ kind: 'rows' });
   const [delivery, setDelivery] = useState(NO_DELIVERY);
-  const [when, setWhen] = useState(BY_HAND);
+  const [when, setWhen] = useState(() => ({ ...BY_HAND, ...rhythm }));
   const [isTried, setTried] = useState(false);
   const problem = deliveryProblem(delivery) ?? (name.trim() === '' ? 'Enter a name.' : null);
   const submit = (event: SubmitEvent) => {

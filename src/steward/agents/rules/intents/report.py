@@ -6,6 +6,7 @@ from steward.agents.asking.reading import Asked
 from steward.agents.rules.drafting import Draft, goal_of
 from steward.agents.rules.naming import best_dataset, datasets_in
 from steward.agents.rules.request import Ask
+from steward.agents.rules.rhythm import rhythm_in
 from steward.agents.rules.selecting import keep_reading, rows_named
 
 _ASKED: Final = ("report on", "report about", "report for", "report of", "a report", "the report", "write report",
@@ -28,7 +29,11 @@ _MOST: Final = 5
 def plan(ask: Ask) -> Draft | None:
     if not ask.says(*_ASKED):
         return None
-    draft = Draft(goal_of(ask))
+    rhythm = rhythm_in(ask.text)
+    notes = (
+        f"This is done once. “Repeat this…” below sets it up for {rhythm.said}." if rhythm else ""
+    )
+    draft = Draft(goal_of(ask), notes=notes)
     named = datasets_in(ask)
     rows = rows_named(ask, *_WORDS) if named else None
     if rows is not None:
