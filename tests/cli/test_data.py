@@ -87,3 +87,29 @@ def test_commands_obey_the_policy_like_pages_and_agents(filled: Terminal) -> Non
         assert told["error"]["code"] == "denied", words
     after = [commit["id"] for commit in filled.run("data", "history", "--json").json()]
     assert after == commits, "nothing was changed"
+
+
+def test_another_reading_is_shown_and_chosen(filled: Terminal) -> None:
+    file = filled.folder / "figures.csv"
+    file.write_text("name,weight\n,kg\nA,1.5\nB,NA\n")
+    shown = filled.run("data", "inspect", str(file)).out
+    assert "weight kg: decimal" in shown
+    assert "--read header_row=1 --read header_rows=1" in shown
+    chosen = ("--read", "header_row=1", "--read", "header_rows=1")
+    filled.run("data", "add", str(file), *chosen)
+    columns = filled.run("data", "add", str(file), *chosen, "--json").json()["columns"]
+    assert [column["name"] for column in columns] == ["name", "weight"]
+    refused = filled.run("data", "inspect", str(file), "--read", "headers=1", code=1)
+    assert "header_row" in refused.err
+
+
+def test_a_load_that_would_leave_out_many_records_asks(filled: Terminal) -> None:
+    file = filled.folder / "ragged.csv"
+    file.write_text("a,b,c\n" + "1,2,3\n" * 20 + "1,2\n")
+    refused = filled.run("data", "add", str(file), code=1)
+    assert "1 of 21 records" in refused.err
+    assert "rejects_allowed" in refused.err
+    done = filled.run("data", "add", str(file), "--read", "rejects_allowed=1", "--json").json()
+    assert (done["rows"], done["rejected"]) == (20, 1)
+    padded = filled.run("data", "add", str(file), "--read", "ragged=pad", "--json").json()
+    assert padded["rows"] == 21

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from steward.core.errors import StewardError
 from steward.data import ingest
 from steward.data.ingest import ColumnFinding, Limits, Options
+from steward.data.ingest.formula_marks import without_mark
 
 Field = tuple[str, bool]
 """A text and whether it is written in quotes."""
@@ -148,11 +149,14 @@ def _says(value: Any, field: Field, finding: ColumnFinding) -> bool:
     text, quoted = field
     kind = finding.type
     if kind == "VARCHAR":
-        return bool(value == (text if text or quoted else None))
-    if text == "":
+        return bool(value == (without_mark(text) if text or quoted else None))
+    text = text.strip(" ") if finding.padded else text
+    if text == "" or text in finding.null_markers:
         return value is None
     if kind == "BOOLEAN":
         return str(value).lower() == text.lower()
+    if kind == "DOUBLE" and finding.rounded:
+        return bool(value == float(text))
     if kind == "DOUBLE":
         return Decimal(repr(value)) == Decimal(text)
     if kind == "BIGINT" or kind.startswith("DECIMAL"):

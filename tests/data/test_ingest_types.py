@@ -41,7 +41,7 @@ def test_evidence_of_text_that_is_nearly_numbers(tmp_path: Path) -> None:
     inspection = inspected(tmp_path, "id,v\n1,5\n2,six\n3,7\n4,8\n")
     column = inspection.columns[1]
     assert column.type == "VARCHAR"
-    assert column.reason == "1 of 4 values are no number."
+    assert column.reason == "1 of 4 values are not numbers."
     assert [(s.line, s.value) for s in column.samples] == [(3, "six")]
 
 
@@ -87,12 +87,11 @@ def test_corrections_that_mean_nothing_are_refused(options: Options, tmp_path: P
         inspected(tmp_path, "id,v\n1,2\n", options)
 
 
-def test_null_markers_are_text_until_declared(tmp_path: Path) -> None:
-    text = "id,v\n1,5\n2,-\n3,7\n"
+def test_null_markers_can_be_declared(tmp_path: Path) -> None:
+    text = "id,v\n1,5\n2,empty\n3,7\n"
     before = inspected(tmp_path, text)
     assert before.columns[1].type == "VARCHAR"
-    assert [note.code for note in before.warnings] == ["null-marker"]
-    after = inspected(tmp_path, text, Options(null_markers=("-",)))
+    after = inspected(tmp_path, text, Options(null_markers=("empty",)))
     assert (after.columns[1].type, after.columns[1].nulls) == ("BIGINT", 1)
 
 

@@ -39,7 +39,10 @@ def test_a_load_commits_rows_rejects_and_the_original_together(
     installation: Installation,
 ) -> None:
     broken = PEOPLE + "x;Eve;2026-01-01;1,00\n"
-    loaded, commit = _load(installation, broken, columns={"id": ColumnOption(type="BIGINT")})
+    as_number = {"id": ColumnOption(type="BIGINT")}
+    with pytest.raises(Invalid, match="1 of 4 records"):
+        _load(installation, broken, columns=as_number)
+    loaded, commit = _load(installation, broken, columns=as_number, rejects_allowed=1)
     assert (loaded.records, loaded.rows, loaded.rejected) == (4, 3, 1)
     assert {change.name for change in commit.changes} == {
         "people",

@@ -1,11 +1,14 @@
 """Files become datasets: uploaded ones, and those of allowed addresses."""
 
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_args
 
 import pytest
 
 from steward.connections import Http
 from steward.core.errors import Denied, Invalid, NotFound, TooLarge
+from steward.data.ingest import ColumnOption, Options
+from steward.tools import FileOptions
 from tests.connections.outside import ok, redirect, serving
 from tests.tools.room import Room, run
 
@@ -112,3 +115,10 @@ def test_a_download_is_bounded(room: Room, monkeypatch: pytest.MonkeyPatch) -> N
                 await room.calling("ingest", {"dataset": "orders", "url": place}, context)
 
     run(work())
+
+
+def test_the_options_of_pages_tools_and_terminal_are_those_of_the_reader() -> None:
+    assert set(FileOptions.model_fields) == {field.name for field in fields(Options)}
+    column = FileOptions.model_fields["columns"].annotation
+    assert set(get_args(column)[1].model_fields) == {field.name for field in fields(ColumnOption)}
+    assert FileOptions().options() == Options()

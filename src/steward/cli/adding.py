@@ -12,10 +12,11 @@ import typer
 from steward.cli.direct import call
 from steward.cli.projects import Here
 from steward.core.errors import Invalid
+from steward.data.ingest import Inspection
 from steward.data.ingest.address import is_address
 from steward.flows.direct_calls import DirectCall
 from steward.identity import Role
-from steward.tools import keep_address, server_name
+from steward.tools import FileOptions, keep_address, server_name
 
 _CHUNK: Final = 1 << 20
 _SECRET: Final = "secret:"  # noqa: S105 - how an argument begins that names a secret
@@ -26,6 +27,26 @@ class Wanted:
     name: str | None
     table: str | None
     branch: str
+    reading: FileOptions
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it is read, in the form of the tool's argument."""
+        chosen = {} if self.table is None else {"table": self.table}
+        return {**self.reading.model_dump(exclude_unset=True), **chosen}
+
+
+def inspect_file(here: Here, file: Path, wanted: Wanted) -> Inspection:
+    """What a file holds; nothing of it stays."""
+    here.access.require(Role.editor)
+    bringing = here.steward.workbench.bringing
+    with file.open("rb") as opened:
+        upload = bringing.take(here.scope, file.name, iter(partial(opened.read, _CHUNK), b""))
+    options = FileOptions.model_validate(wanted.options).options()
+    try:
+        return bringing.inspect(here.scope, upload.id, options)
+    finally:
+        bringing.abandon(here.scope, upload.id)
 
 
 def is_server(source: str) -> bool:
@@ -41,7 +62,7 @@ def add_file(here: Here, file: Path, wanted: Wanted) -> dict[str, Any]:
     arguments = {
         "dataset": wanted.name or file.stem,
         "upload": upload.id,
-        "reading": {"table": wanted.table},
+        "reading": wanted.options,
     }
     return _loaded(
         here, DirectCall("ingest", arguments, f"Load {file.name}", wanted.branch, seen=True)
@@ -66,7 +87,7 @@ def add_table(here: Here, source: str, wanted: Wanted) -> dict[str, Any]:
         "server": place,
         "secret": secret or keep_address(steward.secrets, access, url),
         "dataset": wanted.name or table,
-        "reading": {"table": table},
+        "reading": {**wanted.options, "table": table},
     }
     return _loaded(
         here,
@@ -89,6 +110,7 @@ def _loaded(here: Here, wanted: DirectCall) -> dict[str, Any]:
         "rejected": value["rejected"],
         "columns": [asdict(column) for column in card.columns],
         "warnings": [note["message"] for note in value["warnings"]],
+        "alternatives": value["alternatives"],
     }
 
 

@@ -6,8 +6,16 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from steward.cli.adding import Wanted, add_file, add_table, is_server, with_password
+from steward.cli.adding import (
+    Wanted,
+    add_file,
+    add_table,
+    inspect_file,
+    is_server,
+    with_password,
+)
 from steward.cli.direct import call, committed
+from steward.cli.file_readings import inspection_lines, other_readings, parse_reading
 from steward.cli.output import AsJson, command, installation, show, table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Conflict, Invalid, NotFound
@@ -20,6 +28,14 @@ from steward.store import Scope
 app = typer.Typer(no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="Name of the dataset.")]
+Read = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        help="How to read it, as KEY=VALUE: header_row=3, delimiter=tab, ragged=pad, "
+        "columns.Price.type=DOUBLE. Repeat it for several.",
+    ),
+]
 At = Annotated[str, typer.Option("--at", help="Branch, snapshot or commit.")]
 _FORMATS: Final[dict[str, Format]] = {
     ".csv": "csv",
@@ -82,10 +98,11 @@ def add(
         bool,
         typer.Option("--password-stdin", help="Read the server's password from standard input."),
     ] = False,
+    read: Read = None,
     branch: Annotated[str, typer.Option(help="Branch to commit to.")] = "main",
 ) -> None:
     """Load a file or a server's table as a dataset, or as a new version of it."""
-    wanted = Wanted(name, table_name, branch)
+    wanted = Wanted(name, table_name, branch, parse_reading(read or ()))
     if is_server(source):
         url = with_password(source, from_stdin=password_stdin)
         done = add_table(here, url, wanted)
@@ -99,9 +116,33 @@ def add(
         lines = [f"Loaded {done['rows']:,} of {done['records']:,} records as {done['dataset']!r}."]
         if done["rejected"]:
             lines.append(f"{done['rejected']:,} did not fit; see '{done['dataset']} (rejects)'.")
-        return "\n".join([*lines, *(f"Note: {warning}" for warning in done["warnings"])])
+        notes = [f"Note: {warning}" for warning in done["warnings"]]
+        return "\n".join([*lines, *notes, *other_readings(done["alternatives"] or ())])
 
     here.show(done, text)
+
+
+@app.command("inspect")
+@in_project
+def inspect(
+    here: Here,
+    file: Annotated[Path, typer.Argument(help="File to look at.")],
+    *,
+    table_name: Annotated[
+        str | None, typer.Option("--table", help="Table or sheet, where there are several.")
+    ] = None,
+    read: Read = None,
+) -> None:
+    """Show how a file would be read, why, and how to choose another reading. Nothing is loaded."""
+    if not file.is_file():
+        raise NotFound(f"There is no file {file}.")
+    wanted = Wanted(None, table_name, "main", parse_reading(read or ()))
+    found = inspect_file(here, file, wanted)
+    document = found.as_dict()
+    here.show(
+        document,
+        lambda: "\n".join([*inspection_lines(found), *other_readings(document["alternatives"])]),
+    )
 
 
 @app.command("show")

@@ -162,7 +162,7 @@ def load_outcome(
         for change in commit.changes
         if change.kind == "dataset" and change.after
     }
-    facts = ("dataset", "records", "rejected", "rejects_dataset", "warnings")
+    facts = ("dataset", "records", "rejected", "rejects_dataset", "warnings", "alternatives")
     said = {key: commit.arguments.get(key) for key in (*named, *facts)}
     rejected = int(said["rejected"] or 0)
     rows = int(said["records"] or 0) - rejected

@@ -17,6 +17,15 @@ class ColumnOptions(Arguments):
     )
     decimal_mark: str | None = Field(None, max_length=1)
     thousands: str | None = Field(None, max_length=1)
+    null_markers: list[str] | None = Field(
+        None,
+        max_length=50,
+        description="Texts that mean no value in this column. Empty: none do. Unset: as found.",
+    )
+
+    def option(self) -> ColumnOption:
+        markers = None if self.null_markers is None else tuple(self.null_markers)
+        return ColumnOption(**{**self.model_dump(), "null_markers": markers})
 
 
 class FileOptions(Arguments):
@@ -28,21 +37,44 @@ class FileOptions(Arguments):
     delimiter: str | None = Field(None, max_length=4)
     quote: str | None = Field(None, max_length=1, description="Empty: nothing is quoted.")
     escape: str | None = Field(None, max_length=1)
-    header_row: int | None = Field(None, ge=0, le=10**6, description="0: no header.")
+    header_row: int | None = Field(
+        None, ge=0, le=10**6, description="Line that holds the names. 0: there is none."
+    )
+    header_rows: int = Field(
+        1, ge=1, le=20, description="How many rows hold the names, from header_row on."
+    )
     columns: dict[str, ColumnOptions] = Field({}, description="By name of the column.")
-    null_markers: list[str] = Field([], max_length=50, description="Texts that mean no value.")
+    null_markers: list[str] = Field(
+        [], max_length=50, description="Texts that mean no value in every column."
+    )
     date_format: str | None = Field(None, max_length=50)
     decimal_mark: str | None = Field(None, max_length=1)
     thousands: str | None = Field(None, max_length=1)
     ragged: Literal["reject", "pad"] = Field(
         "reject", description="What becomes of records with too few fields."
     )
+    formula_marks: Literal["remove", "keep"] = Field(
+        "remove",
+        description="What becomes of the apostrophe before a text that a spreadsheet would run.",
+    )
     fill_merged: bool = Field(
         False, description="Whether every cell of a merged range gets the range's value."
     )
+    tolerance: float = Field(
+        0.001,
+        ge=0,
+        lt=1,
+        description="Largest share of values that may not fit a type that is found.",
+    )
+    rejects_allowed: float = Field(
+        0.01,
+        ge=0,
+        le=1,
+        description="Largest share of records that may be rejected. More than this is asked about. 1: any.",
+    )
 
     def options(self) -> Options:
-        columns = {name: ColumnOption(**item.model_dump()) for name, item in self.columns.items()}
+        columns = {name: item.option() for name, item in self.columns.items()}
         fields = self.model_dump(exclude={"columns"})
         return Options(
             **{**fields, "null_markers": tuple(self.null_markers)},

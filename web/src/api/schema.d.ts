@@ -6120,6 +6120,11 @@ export interface components {
              * @description Date or time format, as in `%d.%m.%Y`.
              */
             format?: string | null;
+            /**
+             * Null Markers
+             * @description Texts that mean no value in this column. Empty: none do. Unset: as found.
+             */
+            null_markers?: string[] | null;
             /** Thousands */
             thousands?: string | null;
             /** Type */
@@ -7262,13 +7267,26 @@ export interface components {
             /** Format */
             format?: string | null;
             /**
+             * Formula Marks
+             * @description What becomes of the apostrophe before a text that a spreadsheet would run.
+             * @default remove
+             * @enum {string}
+             */
+            formula_marks?: "remove" | "keep";
+            /**
              * Header Row
-             * @description 0: no header.
+             * @description Line that holds the names. 0: there is none.
              */
             header_row?: number | null;
             /**
+             * Header Rows
+             * @description How many rows hold the names, from header_row on.
+             * @default 1
+             */
+            header_rows?: number;
+            /**
              * Null Markers
-             * @description Texts that mean no value.
+             * @description Texts that mean no value in every column.
              * @default []
              */
             null_markers?: string[];
@@ -7285,12 +7303,24 @@ export interface components {
              */
             ragged?: "reject" | "pad";
             /**
+             * Rejects Allowed
+             * @description Largest share of records that may be rejected. More than this is asked about. 1: any.
+             * @default 0.01
+             */
+            rejects_allowed?: number;
+            /**
              * Table
              * @description Sheet, table or archive member.
              */
             table?: string | null;
             /** Thousands */
             thousands?: string | null;
+            /**
+             * Tolerance
+             * @description Largest share of values that may not fit a type that is found.
+             * @default 0.001
+             */
+            tolerance?: number;
         };
         /**
          * Filtered
@@ -7572,8 +7602,12 @@ export interface components {
              * @default {
              *       "columns": {},
              *       "fill_merged": false,
+             *       "formula_marks": "remove",
+             *       "header_rows": 1,
              *       "null_markers": [],
-             *       "ragged": "reject"
+             *       "ragged": "reject",
+             *       "rejects_allowed": 0.01,
+             *       "tolerance": 0.001
              *     }
              */
             options?: components["schemas"]["FileOptions"];
@@ -7595,8 +7629,12 @@ export interface components {
              * @default {
              *       "columns": {},
              *       "fill_merged": false,
+             *       "formula_marks": "remove",
+             *       "header_rows": 1,
              *       "null_markers": [],
-             *       "ragged": "reject"
+             *       "ragged": "reject",
+             *       "rejects_allowed": 0.01,
+             *       "tolerance": 0.001
              *     }
              */
             options?: components["schemas"]["FileOptions"];
@@ -10710,8 +10748,12 @@ export interface components {
              * @default {
              *       "columns": {},
              *       "fill_merged": false,
+             *       "formula_marks": "remove",
+             *       "header_rows": 1,
              *       "null_markers": [],
-             *       "ragged": "reject"
+             *       "ragged": "reject",
+             *       "rejects_allowed": 0.01,
+             *       "tolerance": 0.001
              *     }
              */
             options?: components["schemas"]["FileOptions"];
@@ -10740,8 +10782,12 @@ export interface components {
              * @default {
              *       "columns": {},
              *       "fill_merged": false,
+             *       "formula_marks": "remove",
+             *       "header_rows": 1,
              *       "null_markers": [],
-             *       "ragged": "reject"
+             *       "ragged": "reject",
+             *       "rejects_allowed": 0.01,
+             *       "tolerance": 0.001
              *     }
              */
             options?: components["schemas"]["FileOptions"];

@@ -149,8 +149,19 @@ export interface ColumnFinding {
   thousands: string | null;
   declared: boolean;
   records: number;
+  values: number;
   nulls: number;
+  /** Values that do not fit the type; their records would be left out. */
+  misfits: number;
   samples: { line: number | null; value: string; says: string }[];
+}
+
+/** Another way to read the file, and the corrections that choose it. */
+export interface Alternative {
+  says: string;
+  why: string;
+  options: Partial<IngestOptions>;
+  column: string | null;
 }
 
 /** What a file seems to be, and why. */
@@ -162,11 +173,14 @@ export interface Inspection {
   table: string | null;
   encoding: { name: string; reason: string } | null;
   dialect: { delimiter: string; reason: string } | null;
-  header: { row: number | null; reason: string } | null;
+  header: { row: number | null; rows: number; reason: string } | null;
   rows: (string | null)[][];
   records_seen: number;
   complete: boolean;
   warnings: { message: string; column: string | null; line: number | null }[];
+  alternatives: Alternative[];
+  /** How many of the records looked at would be left out. */
+  would_reject: number;
 }
 
 /** What loading a file came to. */

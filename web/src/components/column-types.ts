@@ -43,8 +43,15 @@ const CHOICES = [
   'JSON',
 ];
 
+/** The type in words that tell it from the other choices. */
+function choiceName(type: string): string {
+  const places = /^DECIMAL\(\d+,(\d+)\)$/.exec(type)?.[1];
+  if (places !== undefined) return `decimal, ${places} ${places === '1' ? 'place' : 'places'}`;
+  return type === 'TIMESTAMP WITH TIME ZONE' ? 'date and time with zone' : typeName(type);
+}
+
 /** What a column can be read as; its present type is always among them. */
 export function typeChoices(current: string): { value: string; label: string }[] {
   const values = CHOICES.includes(current) ? CHOICES : [current, ...CHOICES];
-  return values.map((value) => ({ value, label: `${typeName(value)} · ${value}` }));
+  return values.map((value) => ({ value, label: choiceName(value) }));
 }

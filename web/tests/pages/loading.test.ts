@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { datasetsByFile } from '@/api/files';
 import { typeChoices, typeName } from '@/components/column-types';
-import { withColumnType, withSetting } from '@/pages/datasets/corrections';
+import { withAlternative, withColumnType, withSetting } from '@/pages/datasets/corrections';
 import { datasetName } from '@/pages/datasets/dataset-name';
 import { drawn, stepsOf } from '@/pages/lineage/lineage';
 import { asRequest, isComplete, withKind } from '@/pages/dataset/charts/chart-request';
@@ -20,6 +20,15 @@ describe('a file on its way to a dataset', () => {
     expect(withSetting(typed, 'delimiter', ';')).toEqual({ delimiter: ';', columns: {} });
   });
 
+  it('takes another reading without losing corrections of other columns', () => {
+    const typed = withColumnType({ encoding: 'cp437' }, 'id', 'VARCHAR');
+    const chosen = withAlternative(typed, { columns: { day: { format: '%m/%d/%Y' } } });
+    expect(Object.keys(chosen.columns ?? {})).toEqual(['id', 'day']);
+    expect(chosen.encoding).toBe('cp437');
+    const split = withAlternative(typed, { header_row: 3, header_rows: 2 });
+    expect(split).toMatchObject({ header_row: 3, header_rows: 2, columns: {} });
+  });
+
   it('calls types by words', () => {
     const words = [
       'VARCHAR',
@@ -36,6 +45,10 @@ describe('a file on its way to a dataset', () => {
       'struct(a int)',
     ]);
     expect(typeChoices('HUGEINT')[0]?.value).toBe('HUGEINT');
+    const labels = typeChoices('BIGINT').map(({ label }) => label);
+    expect(labels).toContain('decimal, 2 places');
+    expect(new Set(labels).size).toBe(labels.length);
+    expect(labels.join(' ')).not.toMatch(/VARCHAR|BIGINT/);
   });
 });
 

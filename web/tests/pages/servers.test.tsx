@@ -12,7 +12,9 @@ function found(table: string) {
   const inspection = {
     name: 'db',
     format: 'postgresql',
-    columns: [{ ...column, format: null, records: 1, nulls: 0, samples: [] }],
+    columns: [
+      { ...column, format: null, records: 1, values: 1, nulls: 0, misfits: 0, samples: [] },
+    ],
     tables: ['customers', 'shop.orders'].map((name) => ({ name, rows: null, note: null })),
     table,
     encoding: null,
@@ -22,6 +24,8 @@ function found(table: string) {
     records_seen: 1,
     complete: true,
     warnings: [],
+    alternatives: [],
+    would_reject: 0,
   };
   return { inspection };
 }

@@ -4,6 +4,7 @@ Files from people are read through `steward.data.ingest.isolation`, in a process
 """
 
 from steward.data.ingest.findings import (
+    Alternative,
     ColumnFinding,
     Dialect,
     Encoding,
@@ -19,6 +20,7 @@ from steward.data.ingest.reading import inspect, inspect_server, load, load_serv
 from steward.data.ingest.retype import retype, retype_sql
 
 __all__ = [
+    "Alternative",
     "ColumnFinding",
     "ColumnOption",
     "Dialect",

@@ -1,10 +1,11 @@
 """Date and time formats that a text may have, and which of them agree with a whole column."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from steward.data.ingest.readings import ISO, Reading
+from steward.data.ingest.texts import Evidence
 
 ZONED = "TIMESTAMP WITH TIME ZONE"
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
@@ -98,14 +99,45 @@ def choose(fits: Mapping[Reading, int], fitting_any: int, values: int, allowed: 
         return Choice(None, "no-format", tuple(reading for reading, n in fits.items() if n))
     if any("%y" in (reading.format or "") for reading in whole):
         return Choice(None, "two-digit-year", tuple(whole))
-    orders = {_order(reading.format or "") for reading in whole}
+    orders = {order(reading.format) for reading in whole}
     if len(orders) > 1:
         return Choice(None, "ambiguous-date", tuple(whole))
     return Choice(whole[0], "format")
 
 
-def _order(known: str) -> str:
+def likely(
+    rivals: Sequence[Reading], evidence: Evidence, one_day: Reading | None
+) -> tuple[Reading, str]:
+    """The likelier of several readings that hold every date, and why."""
+    by_order = {order(reading.format): reading for reading in reversed(rivals)}
+    if len(by_order) == 1:
+        return rivals[0], "no other format holds every value"
+    day, month = by_order["dm"], by_order["md"]
+    if evidence.day_first is not None:
+        return (day if evidence.day_first else month), evidence.order_reason
+    if one_day is not None:
+        return one_day, "every date is then the same day of its month"
+    if "/" in (day.format or ""):
+        return month, "no day above 12 appears, and dates with slashes mostly begin with the month"
+    return day, "no day above 12 appears, and dates like these mostly begin with the day"
+
+
+_SHOWN = {
+    "%d": "day", "%m": "month", "%Y": "year", "%y": "year", "%b": "month", "%B": "month", "%H": "hour",
+    "%I": "hour", "%M": "minute", "%S": "second", "%f": "fraction", "%p": "AM/PM",
+}  # fmt: skip
+
+
+def shown(known: str | None) -> str:
+    """A format as people say it: `day.month.year`."""
+    text = known or ISO
+    for directive, word in _SHOWN.items():
+        text = text.replace(directive, word)
+    return text
+
+
+def order(known: str | None) -> str:
     """The order of day and month, which is all that two readings of one text can differ in."""
-    if known == ISO:
+    if known is None or known == ISO:
         return "md"
     return "".join("m" if letter in "mbB" else "d" for letter in re.findall("%([dmbB])", known))

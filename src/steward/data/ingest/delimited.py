@@ -5,7 +5,7 @@ whose result is believed only when an independent count of the records agrees wi
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -14,7 +14,15 @@ from steward.core.errors import Bug, Invalid
 from steward.data.ingest import fast
 from steward.data.ingest.dialect import Layout, find_dialect, find_layout
 from steward.data.ingest.encoding import find_encoding
-from steward.data.ingest.findings import Dialect, Encoding, Inspection, Loaded, Note
+from steward.data.ingest.findings import (
+    Alternative,
+    Dialect,
+    Encoding,
+    Inspection,
+    Loaded,
+    Note,
+)
+from steward.data.ingest.formula_marks import without_mark
 from steward.data.ingest.job import Job, check_width, locked_session
 from steward.data.ingest.names import Naming, unique_names
 from steward.data.ingest.records import Record, Records, decoded, has_marks, lines_of, unmarked
@@ -58,8 +66,13 @@ class Plan:
 def inspect(job: Job) -> Inspection:
     plan = make_plan(job)
     with locked_session(job) as connection:
-        rows, _ = _staged(job, plan, plan.sample, "sample")
-        inferred = infer(connection, _text_table(rows.source, plan.naming), job.options)
+        rows, odd = _staged(job, plan, plan.sample, "sample")
+        inferred = infer(
+            connection,
+            _text_table(rows.source, plan.naming),
+            job.options,
+            delimiter=plan.dialect.delimiter,
+        )
     seen = [row for row in (_fitted(r, plan, job) for r in plan.sample) if isinstance(row, list)]
     return Inspection(
         name=job.name,
@@ -75,7 +88,13 @@ def inspect(job: Job) -> Inspection:
         rows=tuple(tuple(row) for row in seen[:_SHOWN_ROWS]),
         records_seen=len(plan.sample),
         complete=plan.complete,
+        would_reject=min(odd.rows + sum(f.misfits for f in inferred.findings), len(plan.sample)),
         warnings=(*job.notes, *plan.notes, *_sample_notes(plan, job), *inferred.notes),
+        alternatives=(
+            *plan.layout.alternatives,
+            *_padding(plan, job),
+            *inferred.alternatives,
+        ),
     )
 
 
@@ -100,7 +119,8 @@ def make_plan(job: Job) -> Plan:
     limit = job.limits.sample_mb << 20
     text = "".join(decoded(job.path, encoding.name, limit))
     cut = size > limit
-    dialect = find_dialect(text.removeprefix("\ufeff"), job.options)
+    dialects = find_dialect(text.removeprefix("\ufeff"), job.options)
+    dialect = dialects.chosen
     reader = Records(
         lines_of((text.removeprefix("\ufeff"),)),
         dialect,
@@ -124,10 +144,34 @@ def make_plan(job: Job) -> Plan:
         records, complete = _first(reader, job)
     check_width(layout.width, job.limits)
     data = tuple(record for record in records if record.line >= layout.first_line)
-    naming = unique_names(layout.names)
+    names = layout.names
+    if job.options.formula_marks == "remove":
+        names = tuple(name and without_mark(name) for name in names)
+    naming = unique_names(names)
+    others = tuple(_delimited_by(rival) for rival in dialects.rivals)
+    layout = replace(layout, alternatives=(*others, *layout.alternatives))
     return Plan(
         encoding, dialect, layout, naming, data, complete and not cut, (*notes, *naming.notes)
     )
+
+
+_SIGNS = {"\t": "tabs", " ": "spaces", ",": "commas", ";": "semicolons", ":": "colons", "|": "|"}
+
+
+def _delimited_by(dialect: Dialect) -> Alternative:
+    sign = _SIGNS.get(dialect.delimiter, dialect.delimiter)
+    why = "The first records have about as regular fields then."
+    return Alternative(f"Fields separated by {sign}", why, {"delimiter": dialect.delimiter})
+
+
+def _padding(plan: Plan, job: Job) -> tuple[Alternative, ...]:
+    """The offer to fill up records that lack fields."""
+    narrow = sum(r.fields is not None and len(r.fields) < plan.width for r in plan.sample)
+    if not narrow or job.options.ragged == "pad":
+        return ()
+    records = "1 record has" if narrow == 1 else f"{narrow:,} records have"
+    says = "Fill missing fields with empty values"
+    return (Alternative(says, f"{records} fewer than {plan.width} fields.", {"ragged": "pad"}),)
 
 
 def _encoding(job: Job) -> tuple[Encoding, tuple[Note, ...]]:
@@ -152,7 +196,7 @@ def _first(reader: Records, job: Job) -> tuple[list[Record], bool]:
 
 def _text_table(source: str, naming: Naming) -> TextTable:
     columns = tuple(
-        TextColumn(name, original, quote(column_of(i)))
+        TextColumn(name, original, quote(column_of(i)), marked=True)
         for i, (name, original) in enumerate(zip(naming.names, naming.originals, strict=True))
     )
     return TextTable(source, columns, LINE)
@@ -209,7 +253,7 @@ def _load_exactly(
     rows, odd = _staged(job, plan, _all_records(job, plan, reader), "all")
     table = _text_table(rows.source, plan.naming)
     job.progress("finding types", 0, None)
-    inferred = infer(connection, table, job.options)
+    inferred = infer(connection, table, job.options, delimiter=plan.dialect.delimiter)
     typed = typed_columns(table.columns, inferred.findings, job.options)
     job.progress("writing", 0, rows.rows)
     written = write_rows(connection, table, typed, out_dir / DATA)
@@ -226,7 +270,12 @@ def _load_fast(
     if source is None:
         return None
     sample, _ = _staged(job, plan, plan.sample, "sample")
-    inferred = infer(connection, _text_table(sample.source, plan.naming), job.options)
+    inferred = infer(
+        connection,
+        _text_table(sample.source, plan.naming),
+        job.options,
+        delimiter=plan.dialect.delimiter,
+    )
     return fast.load(job, connection, source, inferred, out_dir, parallel=not multiline)
 
 
@@ -241,16 +290,19 @@ def _sample_notes(plan: Plan, job: Job) -> list[Note]:
     notes = []
     narrow = [r for r in plan.sample if r.fields is not None and len(r.fields) < plan.width]
     if len(narrow) * 2 > len(plan.sample):
-        message = (
-            f"Most records have fewer than {plan.width} fields and are rejected. "
-            "Set ragged to pad to fill the missing ones with nulls."
-        )
+        message = f"Most records have fewer than {plan.width} fields and would be rejected."
         notes.append(Note("ragged", message, line=narrow[0].line))
     for record in plan.sample:
         if any(cell and cell[0] in "=@" for cell in record.fields or ()):
             message = "Some values begin like a formula; they are kept as text, and never run."
             notes.append(Note("formula-like", message, line=record.line))
             break
+    if job.options.formula_marks == "remove":
+        for record in plan.sample:
+            if any(cell and without_mark(cell) != cell for cell in record.fields or ()):
+                message = "Apostrophes that keep a spreadsheet from running a text are taken off."
+                notes.append(Note("formula-marks", message, line=record.line))
+                break
     if job.options.ragged == "pad" and narrow:
         message = f"{len(narrow)} of the first records are filled with nulls to full width."
         notes.append(Note("padded", message, line=narrow[0].line))
@@ -282,4 +334,9 @@ def _loaded(job: Job, plan: Plan, outcome: Outcome, columns: tuple[Column, ...])
         header=plan.layout.header,
         wrappers=job.wrappers,
         warnings=(*job.notes, *plan.notes, *_sample_notes(plan, job), *inferred.notes),
+        alternatives=(
+            *plan.layout.alternatives,
+            *_padding(plan, job),
+            *inferred.alternatives,
+        ),
     )

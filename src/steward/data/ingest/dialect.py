@@ -5,21 +5,27 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from steward.data.ingest.dates import DATE_LIKE
-from steward.data.ingest.findings import Dialect, Header
-from steward.data.ingest.numbers import NUMBER_LIKE
+from steward.data.ingest.findings import Alternative, Dialect, Header
+from steward.data.ingest.layout import Arrangement, arrange, joined_names, typed
 from steward.data.ingest.options import Options
 from steward.data.ingest.records import Line, Record, Records, lines_of
 
 _USUAL = (",", ";", "\t", "|", "\x1f", "\x01", "~", "^", "||", "::")
 _LAST_RESORT = (":", " ")
 _WITHIN_VALUES = (",", *_LAST_RESORT)
+_NUMBERS = re.compile(r"[\d.,+\-eE ]+")
 _CLOCK = re.compile(r"\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?")
+_QUOTED = re.compile('"(?:[^"]|"")*"')
+_GROUPED = re.compile(r"[+-]?\d{1,3}( \d{3})+([.,]\d+)?")
 _SAMPLE = 1 << 16
+_WEAK = 0.5
+"""Below this score no usual delimiter is believed without looking at others."""
+_NEAR = 0.9
+_LEAST = 0.2
+"""Below this score every line is one field."""
+_NEVER = frozenset("\"'.,;:|~^-_ \t()[]{}")
 _RECORDS = 300
-_NUMBER = re.compile(NUMBER_LIKE)
-_DATE = re.compile(DATE_LIKE)
-_TYPED_WORDS = frozenset({"true", "false"})
+_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -32,25 +38,67 @@ class Layout:
     first_line: int
     """The line of the first data record."""
     width: int
+    alternatives: tuple[Alternative, ...] = ()
 
 
-def find_dialect(text: str, options: Options) -> Dialect:
+@dataclass(frozen=True)
+class Dialects:
+    chosen: Dialect
+    rivals: tuple[Dialect, ...] = ()
+    """Other delimiters that are nearly as good."""
+
+
+def find_dialect(text: str, options: Options) -> Dialects:
     """The way of writing under which most records have the same number of fields."""
     sample = list(lines_of((text[:_SAMPLE],)))
     # The last line may be cut; a text of one line has nothing else to go by.
     lines = sample[:-1] if len(sample) > 1 and len(text) > _SAMPLE else sample
     end = _line_end(lines)
-    best: tuple[float, int, Dialect] | None = None
-    for order, dialect in enumerate(_candidates(text[:_SAMPLE], options, end)):
-        score = _score(lines, dialect)
-        if best is None or (score, -order) > (best[0], -best[1]):
-            best = (score, order, dialect)
-    if best is None or best[0] <= 0:
+    if options.delimiter is None and _one_quoted_field(lines):
+        quote = '"' if options.quote is None else options.quote or None
+        reason = "Every line is one field in quotes."
+        return Dialects(Dialect(",", quote, options.escape or quote, end, reason))
+    candidates = _candidates(text[:_SAMPLE], options, end)
+    scored = [(_score(lines, dialect), -order, dialect) for order, dialect in enumerate(candidates)]
+    ranked = sorted(scored, key=lambda item: item[:2], reverse=True)
+    if not ranked or ranked[0][0] < _WEAK:
+        # Nothing usual splits it well: any other sign that stands in every line may.
+        unusual = _unusual(lines, options, end)
+        scored += [(_score(lines, d), -len(scored) - i, d) for i, d in enumerate(unusual)]
+        ranked = sorted(scored, key=lambda item: item[:2], reverse=True)
+    if not ranked or ranked[0][0] < _LEAST:
         quote = '"' if options.quote is None else options.quote or None
         escape = options.escape or quote
-        return Dialect(options.delimiter or ",", quote, escape, end, "Every line is one field.")
-    dialect = best[2]
-    return replace(dialect, reason=f"{best[0]:.0%} agreement among the first records.")
+        reason = "Every line is one field."
+        return Dialects(Dialect(options.delimiter or ",", quote, escape, end, reason))
+    best, _, chosen = ranked[0]
+    rivals: dict[str, Dialect] = {}
+    for score, _, dialect in ranked[1:]:
+        if score >= best * _NEAR and dialect.delimiter != chosen.delimiter:
+            rivals.setdefault(dialect.delimiter, dialect)
+    reason = f"{best:.0%} agreement among the first records."
+    return Dialects(replace(chosen, reason=reason), tuple(rivals.values())[:2])
+
+
+def _one_quoted_field(lines: Sequence[Line]) -> bool:
+    whole = sum(_QUOTED.fullmatch(line.text) is not None for line in lines)
+    return whole * 2 >= len(lines) > 0
+
+
+def _unusual(lines: Sequence[Line], options: Options, end: str) -> list[Dialect]:
+    """Other signs that stand equally often in nearly every line."""
+    if options.delimiter is not None:
+        return []
+    filled = [line.text for line in lines if line.text][:_RECORDS]
+    if len(filled) < _FEW:
+        return []
+    found = []
+    for sign in sorted({c for c in filled[0] if not c.isalnum() and c not in _NEVER}):
+        counts = Counter(line.count(sign) for line in filled)
+        count, times = counts.most_common(1)[0]
+        if count and times * 10 >= len(filled) * 9:
+            found.append(Dialect(sign, '"', '"', end))
+    return found
 
 
 def _line_end(lines: Sequence[Line]) -> str:
@@ -93,9 +141,14 @@ def _score(lines: Sequence[Line], dialect: Dialect) -> float:
     if not wide:
         return 0.0
     width, count = max(wide.items(), key=lambda item: (item[1], item[0]))
-    if dialect.delimiter in _LAST_RESORT and count < len(records):
+    # A first line of names may lack the one above the names of the rows.
+    least = len(records) - (len(records) > _FEW and len(records[0].fields or ()) == width - 1)
+    if dialect.delimiter in _LAST_RESORT and count < least:
         return 0.0
-    if dialect.delimiter in _WITHIN_VALUES and _one_value_a_line(lines, dialect.delimiter):
+    unusual = dialect.delimiter not in _USUAL
+    if (unusual or dialect.delimiter in _WITHIN_VALUES) and _one_value_a_line(
+        lines, dialect.delimiter
+    ):
         return 0.0
     regular = count / len(records)
     sound = sum(record.problem is None for record in records) / len(records)
@@ -105,15 +158,33 @@ def _score(lines: Sequence[Line], dialect: Dialect) -> float:
     ]  # fmt: skip
     clean = sum(_clean(cell, dialect) for cell in cells) / len(cells)
     prior = 0.8 if dialect.delimiter in _LAST_RESORT else 1.0
-    quoted = 1.0 if dialect.quote == '"' else 0.97
+    quoted = 1.0 if dialect.quote == '"' or _encloses(lines, dialect) else 0.97
     return regular * sound**2 * (0.5 + 0.5 * clean) * prior * quoted
+
+
+def _encloses(lines: Sequence[Line], dialect: Dialect) -> bool:
+    """Whether single quotes stand around whole fields and nowhere else, and there are no double ones."""
+    quote = dialect.quote
+    if quote != "'" or any('"' in line.text for line in lines):
+        return False
+    cells = [cell for line in lines for cell in line.text.split(dialect.delimiter) if quote in cell]
+    return bool(cells) and all(
+        len(cell) > 1 and cell[0] == quote == cell[-1] and cell.count(quote) == 2 for cell in cells
+    )
+
+
+def _one_value(text: str, delimiter: str) -> bool:
+    """Whether a line is one number, date or time; several numbers between spaces are not."""
+    if delimiter == " " and " " in text and _NUMBERS.fullmatch(text):
+        return _GROUPED.fullmatch(text) is not None
+    return typed(text) or _CLOCK.fullmatch(text) is not None
 
 
 def _one_value_a_line(lines: Sequence[Line], delimiter: str) -> bool:
     """A column of `10:30` or `1,5` is one column, and words are no columns."""
-    whole = sum(typed(line.text) or _CLOCK.fullmatch(line.text) is not None for line in lines)
+    whole = sum(_one_value(line.text, delimiter) for line in lines)
     if whole * 2 >= len(lines):
-        return delimiter in _LAST_RESORT or delimiter not in lines[0].text
+        return delimiter != "," or delimiter not in lines[0].text
     if delimiter not in _LAST_RESORT:
         return False
     cells = [cell for line in lines for cell in line.text.split(delimiter)]
@@ -136,108 +207,93 @@ def _clean(cell: str | None, dialect: Dialect) -> float:
     return 0.4 if any(mark in cell for mark in ";\t|" if mark != dialect.delimiter) else 0.8
 
 
-def typed(cell: str) -> bool:
-    """Whether a cell is a number, a date or a truth value: nothing a column is called."""
-    return (
-        _NUMBER.fullmatch(cell) is not None
-        or _DATE.fullmatch(cell) is not None
-        or cell.lower() in _TYPED_WORDS
+def find_layout(records: Sequence[Record], options: Options) -> Layout:
+    """Preamble, header and first line of data, from the first records."""
+    sound = [record for record in records if record.fields is not None][:_RECORDS]
+    width = _usual_width(sound)
+    if options.header_row is not None:
+        return _given(records, options.header_row, options.header_rows, width)
+    if not sound:
+        return Layout(Header(None, "There is no record."), (None,) * width, (), 1, width)
+    rows = _aligned(sound, width)
+    arranged = arrange(rows, width)
+    chosen = arranged.chosen
+    layout = _laid_out(records, sound, rows, chosen, width)
+    return replace(
+        layout,
+        alternatives=tuple(_alternative(sound, other) for other in arranged.rivals),
     )
 
 
-def find_layout(records: Sequence[Record], options: Options) -> Layout:
-    """Preamble, header and first line of data, from the first records."""
-    sound = [record for record in records if record.fields is not None]
-    widths = Counter(len(record.fields or ()) for record in sound[:_RECORDS])
+def _usual_width(sound: Sequence[Record]) -> int:
+    widths = Counter(len(record.fields or ()) for record in sound)
     wide = {width: count for width, count in widths.items() if width > 1} or dict(widths)
-    width = max(wide, key=lambda known: (wide[known], known)) if wide else 1
-    if options.header_row is not None:
-        return _given(records, options.header_row, width)
-    start = _start(sound, width)
-    candidate, body = sound[start] if start < len(sound) else None, sound[start + 1 :]
-    preamble = tuple(r for r in records if candidate is not None and r.line < candidate.line)
-    if candidate is None or candidate.fields is None:
-        return Layout(Header(None, "There is no record."), (None,) * width, (), 1, width)
-    same = [record.fields for record in body if record.fields and len(record.fields) == width]
-    reason = header_reason(candidate.fields, same[:100], width)
-    if reason is None:
-        header = Header(None, "The first record looks like the ones below it.")
-        return Layout(header, (None,) * width, preamble, candidate.line, width)
-    names = _names(candidate.fields, same[:100], width)
-    header = Header(candidate.line, reason)
-    return Layout(header, names, preamble, _after(candidate), max(width, len(names)))
+    return max(wide, key=lambda known: (wide[known], known)) if wide else 1
+
+
+def _aligned(sound: Sequence[Record], width: int) -> list[list[str | None]]:
+    """The fields of records, as wide as most; one that lacks the first field is moved to the right."""
+    last = [r.fields[-1] for r in sound if r.fields is not None and len(r.fields) == width]
+    numbered = width > 1 and sum(map(bool, last)) * 2 > len(last)
+    comments = sum(record.raw.startswith("#") for record in sound)
+    rows: list[list[str | None]] = []
+    for record in sound:
+        fields: list[str | None] = list(record.fields or ())
+        if record.raw.startswith("#") and comments * 2 < len(sound):
+            fields = []
+        missing = width - len(fields)
+        if missing == 1 and numbered and len(rows) < _FEW and all(fields):
+            fields = [None, *fields]
+        rows.append([*fields, *[None] * (width - len(fields))])
+    return rows
+
+
+def _laid_out(
+    records: Sequence[Record],
+    sound: Sequence[Record],
+    rows: Sequence[Sequence[str | None]],
+    chosen: Arrangement,
+    width: int,
+) -> Layout:
+    start = sound[chosen.names_from]
+    preamble = tuple(record for record in records if record.line < start.line)
+    if not chosen.name_rows:
+        header = Header(None, chosen.reason)
+        return Layout(header, (None,) * width, preamble, start.line, width)
+    named = [rows[i] for i in range(chosen.names_from, chosen.names_to)]
+    names = joined_names(named, width)
+    while len(names) > width and not names[-1]:
+        names = names[:-1]
+    header = Header(start.line, chosen.reason, chosen.name_rows)
+    first = _after(sound[chosen.names_to - 1])
+    return Layout(header, names, preamble, first, max(width, len(names)))
+
+
+def _alternative(sound: Sequence[Record], other: Arrangement) -> Alternative:
+    if not other.name_rows:
+        return Alternative("No row has names", other.reason, {"header_row": 0})
+    line = sound[other.names_from].line
+    rows = f"{other.name_rows} rows from line" if other.name_rows > 1 else "line"
+    options = {"header_row": line, "header_rows": other.name_rows}
+    return Alternative(f"Names in {rows} {line}", other.reason, options)
 
 
 def _after(record: Record) -> int:
     return record.line + len(re.findall("\r\n|\r|\n", record.raw)) + 1
 
 
-def _given(records: Sequence[Record], row: int, width: int) -> Layout:
+def _given(records: Sequence[Record], row: int, count: int, width: int) -> Layout:
     if row == 0:
         line = records[0].line if records else 1
         return Layout(Header(None, "No header was declared."), (None,) * width, (), line, width)
-    header = next((record for record in records if record.line == row), None)
+    start = next((i for i, record in enumerate(records) if record.line == row), None)
     preamble = tuple(record for record in records if record.line < row)
-    names = tuple(header.fields or ()) if header is not None else ()
+    held = list(records[start : start + count]) if start is not None else []
+    named = [list(record.fields or ()) for record in held]
+    names = joined_names(named, max([width, *map(len, named)])) if named else ()
+    while len(names) > width and not names[-1]:
+        names = names[:-1]
     names += (None,) * (width - len(names))
-    first = _after(header) if header is not None else row + 1
-    return Layout(Header(row, "The header row was declared."), names, preamble, first, len(names))
-
-
-def _start(sound: Sequence[Record], width: int) -> int:
-    """The first record as wide as most; the one above it where only that can hold the names."""
-    exact = next(
-        (i for i, r in enumerate(sound) if len(r.fields or ()) == width and any(r.fields or ())), 0
-    )
-    if exact == 0:
-        return 0
-    above, first = sound[exact - 1].fields or [], sound[exact].fields or []
-    names = [cell for cell in above if cell]
-    if len(above) < max(width - 1, 2) or len(names) < len(above) or any(map(typed, names)):
-        return exact
-    return exact - 1 if any(cell and typed(cell) for cell in first) else exact
-
-
-def header_reason(
-    cells: Sequence[str | None], body: Sequence[list[str | None]], width: int
-) -> str | None:
-    """Why a record is the header, or none if it is data."""
-    named = [cell for cell in cells if cell]
-    if not named:
-        return None
-    if not body:
-        return (
-            None if any(typed(cell) for cell in named) else "Its fields are names; no data follow."
-        )
-    offset = width - len(cells) if width > len(cells) and any(row[-1] for row in body) else 0
-    differing = alike = 0
-    for position, cell in enumerate(cells):
-        below = [row[position + offset] for row in body if position + offset < len(row)]
-        values = [value for value in below if value]
-        if values and sum(map(typed, values)) * 10 >= len(values) * 9:
-            if cell and typed(cell):
-                alike += 1
-            elif cell:
-                differing += 1
-    if differing or alike:
-        return "Its fields are text above numbers or dates." if differing > alike else None
-    repeated = len({cell.lower() for cell in named}) < len(named)
-    recurring = any(
-        cell and any(position < len(row) and row[position] == cell for row in body)
-        for position, cell in enumerate(cells)
-    )
-    if repeated or recurring or len(named) < len(cells) or any(len(cell) > 80 for cell in named):
-        return None
-    return "Its fields differ from each other and from everything below."
-
-
-def _names(
-    cells: Sequence[str | None], body: Sequence[list[str | None]], width: int
-) -> tuple[str | None, ...]:
-    """The header's names; one that is missing is the last where that column is empty, else the first."""
-    missing = width - len(cells)
-    if missing <= 0:
-        return tuple(cells)
-    if any(row[-1] for row in body):
-        return (*(None,) * missing, *cells)
-    return (*cells, *(None,) * missing)
+    first = _after(held[-1]) if held else row + 1
+    header = Header(row, "The header row was declared.", count)
+    return Layout(header, names, preamble, first, len(names))

@@ -28,7 +28,8 @@ _UTF7 = re.compile(rb"\+[A-Za-z0-9/]{3,}-")
 
 def find_encoding(path: Path) -> tuple[Encoding, tuple[Note, ...]]:
     """The encoding of a text, and what a person should check about it."""
-    head, *windows = _windows(path)
+    (head, _), *rest = spread = tuple(_windows(path))
+    windows = [window for window, _ in rest]
     for mark, name in _MARKS:
         if head.startswith(mark):
             return Encoding(name, "The file begins with a byte order mark.", True), ()
@@ -38,7 +39,7 @@ def find_encoding(path: Path) -> tuple[Encoding, tuple[Note, ...]]:
     sample = b"\n".join((head, *windows))
     if sample.isascii():
         return _ascii(head)
-    good, bad = _utf8_characters((head, *windows))
+    good, bad = _utf8_characters(spread)
     if not bad:
         return Encoding("utf-8", "Every character looked at is valid UTF-8."), ()
     if good > bad:
@@ -47,17 +48,18 @@ def find_encoding(path: Path) -> tuple[Encoding, tuple[Note, ...]]:
     return _guess(sample)
 
 
-def _windows(path: Path) -> Iterator[bytes]:
+def _windows(path: Path) -> Iterator[tuple[bytes, bool]]:
+    """Pieces of a file, and whether each ends before the file does."""
     size = path.stat().st_size
     with path.open("rb") as file:
-        yield file.read(_HEAD)
+        yield file.read(_HEAD), size > _HEAD
         if size > _HEAD:
             step = max((size - _HEAD) // _WINDOWS, _WINDOW)
             for position in range(_HEAD, size, step):
                 file.seek(position)
                 window = file.read(_WINDOW)
                 # A window begins after a line end, so that no character is cut at its start.
-                yield window[window.find(b"\n") + 1 :]
+                yield window[window.find(b"\n") + 1 :], position + len(window) < size
 
 
 def _wide(head: bytes) -> str | None:
@@ -85,16 +87,16 @@ def _ascii(head: bytes) -> tuple[Encoding, tuple[Note, ...]]:
     return found, ()
 
 
-def _utf8_characters(windows: tuple[bytes, ...]) -> tuple[int, int]:
+def _utf8_characters(windows: tuple[tuple[bytes, bool], ...]) -> tuple[int, int]:
     """How many characters beyond ASCII are valid UTF-8, and how many runs of bytes are not."""
     good = bad = 0
-    for window in windows:
+    for window, cut in windows:
         for run in _BAD.finditer(window):
             try:
                 good += len(run[0].decode("utf-8"))
             except UnicodeDecodeError:
                 # A window may end within a character.
-                if run.end() < len(window) or len(run[0]) > 3:
+                if not cut or run.end() < len(window) or len(run[0]) > 3:
                     bad += 1
     return good, bad
 

@@ -22,8 +22,8 @@ from python_calamine import (
 )
 
 from steward.core.errors import Invalid, NotFound
-from steward.data.ingest.dialect import header_reason
 from steward.data.ingest.findings import (
+    Alternative,
     ColumnFinding,
     Header,
     Inspection,
@@ -32,7 +32,9 @@ from steward.data.ingest.findings import (
     TableListing,
 )
 from steward.data.ingest.job import Job, check_width, locked_session
+from steward.data.ingest.layout import Arrangement, arrange, joined_names
 from steward.data.ingest.names import Naming, unique_names
+from steward.data.ingest.null_words import is_null_word
 from steward.data.ingest.readings import Reading
 from steward.data.ingest.stage import LINE, Stage, column_of
 from steward.data.ingest.texts import Inferred, TextColumn, TextTable
@@ -45,7 +47,7 @@ from steward.data.ingest.writing import (
     typed_columns,
     write_table,
 )
-from steward.data.tables import quote
+from steward.data.tables import literal, quote
 
 _SHOWN_ROWS = 50
 _HEADER_WITHIN = 60
@@ -81,6 +83,7 @@ class _Layout:
     preamble: tuple[str, ...]
     first_row: int
     notes: tuple[Note, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
 
 def inspect(job: Job) -> Inspection:
@@ -89,7 +92,8 @@ def inspect(job: Job) -> Inspection:
     staged = _stage(job, book.sheet, layout, job.limits.sample_records)
     with locked_session(job) as connection:
         table = _text_table(staged, layout)
-        findings, typed, notes = _types(job, staged, infer(connection, table, job.options), table)
+        inferred = infer(connection, table, job.options)
+        findings, typed, notes, others = _types(job, staged, inferred, table)
         shown = ", ".join(column.text for column in typed)
         rows = connection.execute(
             f"SELECT {shown} FROM {table.source} ORDER BY {LINE} LIMIT {_SHOWN_ROWS}"
@@ -106,7 +110,9 @@ def inspect(job: Job) -> Inspection:
         rows=tuple(rows),
         records_seen=staged.stage.rows,
         complete=staged.complete,
+        would_reject=sum(f.misfits for f in findings),
         warnings=(*job.notes, *book.notes, *layout.notes, *notes),
+        alternatives=(*layout.alternatives, *others),
     )
 
 
@@ -116,7 +122,8 @@ def load(job: Job, out_dir: Path) -> Loaded:
     staged = _stage(job, book.sheet, layout, None)
     with locked_session(job, out_dir) as connection:
         table = _text_table(staged, layout)
-        findings, typed, notes = _types(job, staged, infer(connection, table, job.options), table)
+        inferred = infer(connection, table, job.options)
+        findings, typed, notes, others = _types(job, staged, inferred, table)
         job.progress("writing", 0, staged.stage.rows)
         written = write_table(connection, table, typed, out_dir, staged.stage.rows)
     return Loaded(
@@ -135,6 +142,7 @@ def load(job: Job, out_dir: Path) -> Loaded:
         header=layout.header,
         wrappers=job.wrappers,
         warnings=(*job.notes, *book.notes, *layout.notes, *notes),
+        alternatives=(*layout.alternatives, *others),
     )
 
 
@@ -224,39 +232,49 @@ def _find_layout(sheet: CalamineSheet, job: Job) -> _Layout:
     if not width:
         raise Invalid(f"The sheet of {job.name!r} is empty.", code="empty")
     merged = _merged_names(sheet, head)
+    rows = [merged.get(number, row) for number, row in head]
+    numbers = [number for number, _ in head]
     given = job.options.header_row
     if given == 0:
         first = next((number for number, row in head if any(row)), 1)
         return _Layout(
             Header(None, "No header was declared."), unique_names([None] * width), (), first
         )
-    position = _header_position(head, given)
     if given is not None:
-        reason: str | None = "The header row was declared."
-    else:
-        body = [row for _, row in head[position + 1 :] if any(row)]
-        reason = header_reason(head[position][1], body[:100], width)
-    above = [(number, row) for number, row in head[:position] if any(row)]
-    preamble = tuple("\t".join(cell for cell in row if cell) for _, row in above)
-    number = head[position][0]
-    if reason is None:
-        header = Header(None, "The first row looks like the ones below it.")
-        return _Layout(header, unique_names([None] * width), preamble, number)
-    names = merged.get(number, head[position][1])
-    naming = unique_names([*names, *[None] * (width - len(names))])
-    return _Layout(Header(number, reason), naming, preamble, number + 1, naming.notes)
-
-
-def _header_position(head: Sequence[tuple[int, list[str | None]]], given: int | None) -> int:
-    """The first row that is about as full as the fullest; titles above a table fill few cells."""
-    if given is not None:
-        found = next((i for i, (number, _) in enumerate(head) if number == given), None)
-        if found is None:
+        if given not in numbers:
             raise Invalid(f"There is no row {given} near the top of the sheet.")
-        return found
-    filled = [sum(cell is not None for cell in row) for _, row in head]
-    enough = max(filled[: _HEADER_WITHIN * 2], default=1) * 0.6
-    return next((i for i, count in enumerate(filled) if count >= max(enough, 1)), 0)
+        place = numbers.index(given)
+        end = min(place + job.options.header_rows, len(rows))
+        chosen = Arrangement(place, end, end, "The header row was declared.")
+        return _laid_out(rows, numbers, chosen, width)
+    arranged = arrange(rows, width)
+    layout = _laid_out(rows, numbers, arranged.chosen, width)
+    others = tuple(_alternative(numbers, other) for other in arranged.rivals)
+    return replace(layout, alternatives=others)
+
+
+def _laid_out(
+    rows: Sequence[list[str | None]], numbers: Sequence[int], chosen: Arrangement, width: int
+) -> _Layout:
+    above = [row for row in rows[: chosen.names_from] if any(row)]
+    preamble = tuple("\t".join(dict.fromkeys(cell for cell in row if cell)) for row in above)
+    number = numbers[chosen.names_from]
+    if not chosen.name_rows:
+        header = Header(None, chosen.reason)
+        return _Layout(header, unique_names([None] * width), preamble, number)
+    names = joined_names(rows[chosen.names_from : chosen.names_to], width)
+    naming = unique_names([*names, *[None] * (width - len(names))])
+    header = Header(number, chosen.reason, chosen.name_rows)
+    return _Layout(header, naming, preamble, numbers[chosen.names_to - 1] + 1, naming.notes)
+
+
+def _alternative(numbers: Sequence[int], other: Arrangement) -> Alternative:
+    if not other.name_rows:
+        return Alternative("No row has names", other.reason, {"header_row": 0})
+    row = numbers[other.names_from]
+    which = f"{other.name_rows} rows from row" if other.name_rows > 1 else "row"
+    options = {"header_row": row, "header_rows": other.name_rows}
+    return Alternative(f"Names in {which} {row}", other.reason, options)
 
 
 def _merged_names(
@@ -279,6 +297,8 @@ def _merged_names(
 class _Staged:
     stage: Stage
     kinds: list[Counter[str]]
+    words: list[set[str]]
+    """Words that mean no value, by column; they are no kind of their own."""
     blank: int
     complete: bool
     merged: int
@@ -288,6 +308,7 @@ def _stage(job: Job, sheet: CalamineSheet, layout: _Layout, most: int | None) ->
     width = len(layout.naming.names)
     stage = Stage(job.scratch, "sheet", width)
     kinds: list[Counter[str]] = [Counter() for _ in range(width)]
+    words: list[set[str]] = [set() for _ in range(width)]
     ranges = _ranges_below(sheet, layout.first_row)
     fill = _Filler(ranges, (sheet.start or (0, 0))[1]) if job.options.fill_merged else None
     blank, complete = 0, True
@@ -303,13 +324,17 @@ def _stage(job: Job, sheet: CalamineSheet, layout: _Layout, most: int | None) ->
             if most is not None and stage.added >= most:
                 complete = False
                 break
-            for kind, text in zip(kinds, texts, strict=False):
-                if text is not None:
+            for kind, known, text in zip(kinds, words, texts, strict=False):
+                if text is None:
+                    continue
+                if text[0] == "s" and is_null_word(text[1:]):
+                    known.add(text[1:])
+                else:
                     kind[text[0]] += 1
             stage.add(number, texts, sum(len(text) for text in texts if text))
             if number % 20_000 == 0:
                 job.progress("reading rows", number, sheet.total_height)
-    return _Staged(stage, kinds, blank, complete, len(ranges))
+    return _Staged(stage, kinds, words, blank, complete, len(ranges))
 
 
 def _ranges_below(sheet: CalamineSheet, first_row: int) -> list[tuple[int, int, int, int]]:
@@ -355,11 +380,18 @@ def _text_table(staged: _Staged, layout: _Layout) -> TextTable:
 
 def _types(
     job: Job, staged: _Staged, inferred: Inferred, table: TextTable
-) -> tuple[tuple[ColumnFinding, ...], tuple[TypedColumn, ...], tuple[Note, ...]]:
+) -> tuple[
+    tuple[ColumnFinding, ...],
+    tuple[TypedColumn, ...],
+    tuple[Note, ...],
+    tuple[Alternative, ...],
+]:
     """Columns typed by the kinds of their cells, unless a type was declared."""
-    findings, typed, notes = [], [], []
+    findings, typed, notes, others = [], [], [], []
     plain = typed_columns(table.columns, inferred.findings, job.options)
-    for finding, column, kinds in zip(inferred.findings, plain, staged.kinds, strict=True):
+    for finding, column, kinds, words in zip(
+        inferred.findings, plain, staged.kinds, staged.words, strict=True
+    ):
         if finding.declared or not kinds:
             findings.append(finding)
             typed.append(column)
@@ -372,6 +404,18 @@ def _types(
         if kind == "VARCHAR" and set(kinds) != {"s"}:
             notes.append(Note("mixed-cells", f"{column.name!r} is text: {reason}", column.name))
         text = f"nullif({column.text}, '')" if kind != "VARCHAR" else column.text
+        kept = job.options.columns.get(column.name)
+        if words and kind != "VARCHAR":
+            if kept is not None and kept.null_markers == ():
+                findings[-1] = finding
+                typed.append(column)
+                continue
+            text, note, other = _without_words(column.name, text, sorted(words))
+            notes.append(note)
+            others.append(other)
+            findings[-1] = replace(
+                findings[-1], null_markers=tuple(sorted(words)), reason=f"{reason} {note.message}"
+            )
         value = f"CAST({text} AS {kind})" if kind != "VARCHAR" else text
         typed.append(TypedColumn(column.name, text, value, None, Reading(kind)))
     if staged.merged and not job.options.fill_merged:
@@ -380,4 +424,14 @@ def _types(
             "value. Set fill_merged to repeat it."
         )
         notes.append(Note("merged-cells", message))
-    return tuple(findings), tuple(typed), tuple(notes)
+    return tuple(findings), tuple(typed), tuple(notes), tuple(others)
+
+
+def _without_words(name: str, text: str, words: Sequence[str]) -> tuple[str, Note, Alternative]:
+    """The text with words for "no value" taken out, what to say of it, and how to keep them."""
+    listed = ", ".join(f'"{word}"' for word in words)
+    sql = f"(CASE WHEN {text} IN ({', '.join(map(literal, words))}) THEN NULL ELSE {text} END)"
+    note = Note("null-marker", f"{name!r}: {listed} is read as empty.", name)
+    why = "All other cells are of one type."
+    options: dict[str, Any] = {"columns": {name: {"null_markers": []}}}
+    return sql, note, Alternative(f"Keep {name!r} as text, with {listed}", why, options, name)

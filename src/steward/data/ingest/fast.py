@@ -15,13 +15,12 @@ from steward.data.ingest.dialect import Layout
 from steward.data.ingest.findings import ColumnFinding, Dialect, Encoding, Sample
 from steward.data.ingest.job import Job
 from steward.data.ingest.names import Naming
-from steward.data.ingest.numbers import settle_marks
 from steward.data.ingest.records import Records, lines_of
 from steward.data.ingest.scan import Scan, lines_at, locate, scan
 from steward.data.ingest.segments import Segment, cut
 from steward.data.ingest.stage import LINE, Stage, column_of
 from steward.data.ingest.texts import Inferred, TextColumn, TextTable, reading_of
-from steward.data.ingest.types import infer
+from steward.data.ingest.types import gathered, infer, open_questions
 from steward.data.ingest.writing import (
     DATA,
     REJECTS,
@@ -93,7 +92,7 @@ class Source:
 
     def columns(self) -> tuple[TextColumn, ...]:
         return tuple(
-            TextColumn(name, original, quote(column_of(i)))
+            TextColumn(name, original, quote(column_of(i)), marked=True)
             for i, (name, original) in enumerate(
                 zip(self.naming.names, self.naming.originals, strict=True)
             )
@@ -217,6 +216,7 @@ class _Loading:
         self._watch = watch
         self._attempt = 0
         self._looks = 0
+        self._evidence = gathered(inferred.findings, source.dialect.delimiter)
 
     def run(self) -> Outcome | None:
         self._look_again([f.name for f in self._inferred.findings if _unsure(f, self._inferred)])
@@ -318,9 +318,24 @@ class _Loading:
         return self._write()
 
     def _look_again(self, names: Sequence[str]) -> None:
-        """Infers some columns from all records instead of the first ones."""
-        if not names:
-            return
+        """Infers some columns from all records instead of the first ones, then those that they put in doubt."""
+        looked: set[str] = set()
+        while names:
+            looked.update(names)
+            self._look_at(names)
+            evidence = gathered(self._inferred.findings, self._source.dialect.delimiter)
+            names = [
+                finding.name
+                for finding in self._inferred.findings
+                if finding.name not in looked
+                and (
+                    (finding.assumed and evidence != self._evidence)
+                    or open_questions(finding, self._inferred.notes, evidence)
+                )
+            ]
+            self._evidence = evidence
+
+    def _look_at(self, names: Sequence[str]) -> None:
         self._job.progress("looking at every value of some columns", 0, None)
         columns = self._source.columns()
         chosen = [i for i, column in enumerate(columns) if column.name in names]
@@ -329,14 +344,21 @@ class _Loading:
         rejects = f"{self._rejects}_look{self._looks}"
         copy(self._connection, f"SELECT * FROM {self._numbered(chosen, rejects)}", path)
         table = TextTable(parquet_source([path]), tuple(columns[i] for i in chosen), LINE)
-        again = infer(self._connection, table, self._job.options)
+        again = infer(
+            self._connection,
+            table,
+            self._job.options,
+            beside=[f for f in self._inferred.findings if f.name not in names],
+            delimiter=self._source.dialect.delimiter,
+        )
         skip = np.array([place for place, _, _ in self._rejected(rejects)], dtype=np.int64)
         found = {finding.name: finding for finding in self._with_lines(again.findings, skip)}
-        merged = Inferred(
-            tuple(found.get(finding.name, finding) for finding in self._inferred.findings),
-            (*(note for note in self._inferred.notes if note.column not in found), *again.notes),
+        before = self._inferred
+        self._inferred = Inferred(
+            tuple(found.get(finding.name, finding) for finding in before.findings),
+            (*(note for note in before.notes if note.column not in found), *again.notes),
+            (*(o for o in before.alternatives if o.column not in found), *again.alternatives),
         )
-        self._inferred = settle_marks(merged)
 
     def _with_lines(
         self, findings: Sequence[ColumnFinding], skip: _Positions
@@ -381,7 +403,7 @@ class _Loading:
 
 def _unsure(finding: ColumnFinding, inferred: Inferred) -> bool:
     """Whether the first records left open what a column is: no value yet, or no one format."""
-    doubts = ("ambiguous-date", "ambiguous-number", "mixed-dates")
+    doubts = ("assumed-date", "assumed-number", "ambiguous-date", "ambiguous-number", "mixed-dates")
     return not finding.declared and (
         finding.values == 0
         or any(note.column == finding.name and note.code in doubts for note in inferred.notes)

@@ -26,6 +26,17 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """Another reading that a person may prefer, and the corrections that choose it."""
+
+    says: str
+    why: str
+    options: dict[str, Any]
+    """In the form of the options; those of columns are by name."""
+    column: str | None = None
+
+
+@dataclass(frozen=True)
 class ColumnFinding:
     name: str
     original_name: str | None
@@ -36,6 +47,16 @@ class ColumnFinding:
     decimal_mark: str | None = None
     thousands: str | None = None
     declared: bool = False
+    assumed: bool = False
+    """Whether the rest of the file decided between readings that all hold every value."""
+    rounded: bool = False
+    """Whether digits beyond those that a double holds are dropped."""
+    null_markers: tuple[str, ...] = ()
+    """Words that are read as no value in this column."""
+    padded: bool = False
+    """Whether spaces around its values are taken off."""
+    misfits: int = 0
+    """How many of the values looked at do not fit the type; their records would be rejected."""
     records: int = 0
     """How many records were looked at to find the type; the counts below are of these."""
     values: int = 0
@@ -67,8 +88,9 @@ class Dialect:
 @dataclass(frozen=True)
 class Header:
     row: int | None
-    """The line that holds the names; none when there is no header."""
+    """The line that holds the names, the first of several; none when there is no header."""
     reason: str
+    rows: int = 1
 
 
 @dataclass(frozen=True)
@@ -98,6 +120,9 @@ class Inspection:
     complete: bool = False
     """Whether every record was looked at, not only the first ones."""
     warnings: tuple[Note, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    would_reject: int = 0
+    """How many of the records looked at would be rejected."""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -130,6 +155,9 @@ class Loaded:
     header: Header | None = None
     wrappers: tuple[str, ...] = ()
     warnings: tuple[Note, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    reject_reasons: tuple[str, ...] = ()
+    """Why most rejects were rejected, the most frequent reason first."""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -64,7 +64,9 @@ def inspect(job: Job) -> Inspection:
         rows=tuple(rows),
         records_seen=staged.rows.rows + staged.odd.rows,
         complete=staged.complete,
+        would_reject=sum(f.misfits for f in findings),
         warnings=(*job.notes, *notes, *document.notes, *columns.notes, *inferred.notes),
+        alternatives=inferred.alternatives,
     )
 
 
@@ -98,6 +100,7 @@ def load(job: Job, out_dir: Path) -> Loaded:
         encoding=encoding,
         wrappers=job.wrappers,
         warnings=(*job.notes, *notes, *document.notes, *columns.notes, *inferred.notes),
+        alternatives=inferred.alternatives,
     )
 
 
@@ -209,12 +212,15 @@ def _columns(staged: _Staged) -> _Columns:
         families: frozenset[str] = frozenset()
         if kinds == {"j"}:
             nested[name] = keys.shapes[position].type() or "JSON"
+        elif "j" not in kinds and len(kinds) > 1:
+            # Texts, numbers and truth values side by side are text, as they are written.
+            families = frozenset()
         elif len(kinds) > 1:
             nested[name] = "JSON"
             text = f"(CASE WHEN {cell}[1] = 's' THEN to_json({text})::VARCHAR ELSE {text} END)"
         elif kinds:
             families = _FAMILIES[kinds.pop()]
-        texts.append(TextColumn(name, original, text, families))
+        texts.append(TextColumn(name, original, text, families, floats=True))
     return _Columns(tuple(texts), nested, naming.notes)
 
 
@@ -227,6 +233,10 @@ def _typed(
     for position, (finding, column) in enumerate(zip(inferred.findings, plain, strict=True)):
         kind = columns.nested.get(finding.name)
         if kind is None or finding.declared:
+            held = staged.keys.kinds[position]
+            if len(held) > 1 and not finding.declared:
+                seen = ", ".join(f"{count:,} {_SEEN_AS[k]}" for k, count in sorted(held.items()))
+                finding = replace(finding, reason=f"Its values are {seen}.")  # noqa: PLW2901
             findings.append(finding)
             typed.append(column)
             continue

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from steward.data.ingest.findings import ColumnFinding, Note, Sample
+from steward.data.ingest.findings import Alternative, Note, Sample
 from steward.data.ingest.readings import Reading, fits_sql, number_pattern
-from steward.data.ingest.texts import Inferred, Search
+from steward.data.ingest.texts import Found, Search
 from steward.data.tables import literal
 
 NUMBER_LIKE = "[+-]?([0-9][0-9.,'’ \u00a0\u202f]*|[.,][0-9]+)([eE][+-]?[0-9]+)?"
@@ -28,7 +28,7 @@ _MARKS: tuple[tuple[str, str | None], ...] = (
 _MOST_PLACES = 9
 
 
-def find_number(search: Search) -> tuple[ColumnFinding, list[Note]]:
+def find_number(search: Search) -> Found:
     """The reading of a column whose values nearly all look like numbers."""
     mark = search.wish.decimal_mark or search.options.decimal_mark
     thousands = search.wish.thousands or search.options.thousands
@@ -36,6 +36,10 @@ def find_number(search: Search) -> tuple[ColumnFinding, list[Note]]:
         return _with_marks(search, ((mark or ".", thousands),))
     plain = search.count(_matches(number_pattern(".", None)))
     if plain == search.tally.number:
+        grouped = search.evidence.decimal_mark == "," and _all_grouped(search)
+        if grouped and search.count(_matches(number_pattern(",", "."))) == search.tally.number:
+            pairs = ((",", "."), (".", None))
+            return _assumed(search, pairs[0], pairs, search.evidence.mark_reason, {})
         return _sized(search, ".", None, {})
     power = search.count(_matches(number_pattern(".", None, exponent=True)))
     if power == search.tally.number:
@@ -48,41 +52,57 @@ def _matches(pattern: str) -> str:
     return f"regexp_full_match(x, {literal(pattern)})"
 
 
-def _not_a_number(search: Search) -> tuple[ColumnFinding, list[Note]] | None:
+def _not_a_number(search: Search) -> Found | None:
     """Digits that are no quantity: a leading zero or a plus says that the text matters."""
     zeros = search.samples(_matches("-?0[0-9]+([.,][0-9]+)?"), "begins with a zero")
     if zeros:
         reason = "Kept as text: a leading zero would be lost in a number."
-        return search.text(reason, {"number": search.tally.number}, zeros), []
+        number = search.instead(
+            f"Read {search.column.name!r} as numbers", "Leading zeros are lost.", type="BIGINT"
+        )
+        return Found(search.text(reason, {"number": search.tally.number}, zeros), (), (number,))
     signs = search.samples("x[1] = '+'", "begins with a plus")
     if signs:
         reason = "Kept as text: a leading plus would be lost in a number."
-        return search.text(reason, {"number": search.tally.number}, signs), []
+        number = search.instead(
+            f"Read {search.column.name!r} as numbers", "Leading plus signs are lost.", type="DOUBLE"
+        )
+        return Found(search.text(reason, {"number": search.tally.number}, signs), (), (number,))
     return None
 
 
-def _sized(
-    search: Search, mark: str, thousands: str | None, candidates: dict[str, int]
-) -> tuple[ColumnFinding, list[Note]]:
+def _sized(search: Search, mark: str, thousands: str | None, candidates: dict[str, int]) -> Found:
     """The narrowest exact type for numbers written with these marks."""
     whole, places, minus_zeros = _extent(search, mark, thousands)
-    shown = f"at most {whole} digits" + (f" and {places} decimal places" if places else "")
+    shown = f"at most {_counted(whole, 'digit')}"
+    shown += f" and {_counted(places, 'decimal place')}" if places else ""
     if thousands or mark != ".":
         shown += f", decimal mark {mark!r}" + (f", groups by {thousands!r}" if thousands else "")
     longest = _longest(search)
     candidates = {**candidates, "number": search.tally.number}
     if places == 3 and mark == "." and not thousands:
-        candidates[_label(",", ".")] = _all_grouped(search)
-    for kind in _types(whole, places) if places or not minus_zeros else ("DOUBLE",):
+        candidates[GROUPS_OF_THOUSANDS] = _all_grouped(search)
+    kinds = _types(whole, places) if places or not minus_zeros else ("DOUBLE",)
+    if search.column.floats and places:
+        kinds = ("DOUBLE", *(kind for kind in kinds if kind != "DOUBLE"))
+    for kind in kinds:
         reading = Reading(
             kind, decimal_mark=mark if places and mark != "." else None, thousands=thousands
         )
         if search.count(fits_sql(reading, "x")) == search.tally.number:
             label = "Decimal" if places else "Whole"
-            return search.typed(reading, f"{label} numbers: {shown}.", candidates, longest), []
+            return Found(search.typed(reading, f"{label} numbers: {shown}.", candidates, longest))
+    if places:
+        rounded = _rounded(search, mark, thousands)
+        if rounded is not None:
+            return rounded
     message = f"{search.column.name!r} is kept as text: no number type holds {shown} exactly."
     finding = search.text(message, candidates, longest)
-    return finding, [Note("number-too-long", message, search.column.name)]
+    return Found(finding, (Note("number-too-long", message, search.column.name),))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _extent(search: Search, mark: str, thousands: str | None) -> tuple[int, int, int]:
@@ -124,20 +144,37 @@ def _longest(search: Search) -> tuple[Sample, ...]:
     return tuple(Sample(row[0], row[1], "is the longest") for row in rows)
 
 
-def _powers(search: Search) -> tuple[ColumnFinding, list[Note]]:
+def _powers(search: Search) -> Found:
     samples = search.samples("lower(x) LIKE '%e%'", "is written with a power of ten", limit=2)
     double = Reading("DOUBLE")
     if search.count(fits_sql(double, "x")) == search.tally.number:
-        return search.typed(double, "Numbers with powers of ten.", {}, samples), []
+        counts = {"number": search.tally.number}
+        return Found(search.typed(double, "Numbers with powers of ten.", counts, samples))
+    rounded = _rounded(search, ".", None)
+    if rounded is not None:
+        return rounded
     message = f"{search.column.name!r} is kept as text: a double does not hold its numbers exactly."
     misfits = search.samples(f"NOT {fits_sql(double, 'x')}", "would be rounded")
     finding = search.text(message, {"number": search.tally.number}, misfits)
-    return finding, [Note("number-too-long", message, search.column.name)]
+    return Found(finding, (Note("number-too-long", message, search.column.name),))
 
 
-def _with_marks(
-    search: Search, marks: Sequence[tuple[str, str | None]]
-) -> tuple[ColumnFinding, list[Note]]:
+def _rounded(search: Search, mark: str, thousands: str | None) -> Found | None:
+    """Doubles for numbers with more digits than those hold, as programs print them; said, with the way back."""
+    reading = Reading(
+        "DOUBLE", decimal_mark=None if mark == "." else mark, thousands=thousands, rounded=True
+    )
+    if search.count(fits_sql(reading, "x")) < search.tally.number:
+        return None
+    name = search.column.name
+    reason = "Numbers with more digits than a computer's number holds: those behind the 15th may be rounded."
+    keep = search.instead(f"Keep {name!r} as text", "No digit is dropped then.", type="VARCHAR")
+    note = Note("rounded-number", f"{name!r}: digits behind the 15th may be rounded.", name)
+    finding = search.typed(reading, reason, {"number": search.tally.number})
+    return Found(finding, (note,), (keep,))
+
+
+def _with_marks(search: Search, marks: Sequence[tuple[str, str | None]]) -> Found:
     """Tries decimal marks and groupings; two that both hold but differ in value settle nothing."""
     row = search.connection.execute(
         f"SELECT {', '.join(f'count_if({_matches(number_pattern(*pair))})' for pair in marks)} "
@@ -148,11 +185,7 @@ def _with_marks(
     whole = [pair for pair, count in counts.items() if count == search.tally.number]
     marked = len({pair[0] for pair in whole}) > 1
     if marked and search.count("contains(x, '.') OR contains(x, ',')"):
-        name = search.column.name
-        listed = " and ".join(_label(*pair) for pair in whole)
-        message = f"{name!r} is kept as text: {listed} fit every value. Declare the decimal mark."
-        samples = search.samples(f"NOT {_matches('-?[0-9]+')}", f"could be {listed}", limit=2)
-        return search.text(message, candidates, samples), [Note("ambiguous-number", message, name)]
+        return _ambiguous(search, whole, candidates)
     if whole:
         return _sized(search, *whole[0], candidates)
     misfits = search.samples(
@@ -160,27 +193,89 @@ def _with_marks(
         "fits no way of writing numbers that was tried",
     )
     reason = "Kept as text: no one way of writing numbers holds every value."
-    return search.text(reason, candidates, misfits), []
+    return Found(search.text(reason, candidates, misfits))
+
+
+def _ambiguous(
+    search: Search, whole: Sequence[tuple[str, str | None]], candidates: dict[str, int]
+) -> Found:
+    """Numbers that two ways of writing hold with different values: the likelier one, the other offered."""
+    name = search.column.name
+    if not search.settling:
+        listed = " and ".join(_label(*pair) for pair in whole)
+        message = f"{name!r} is kept as text: {listed} fit every value."
+        samples = search.samples(f"NOT {_matches('-?[0-9]+')}", f"could be {listed}", limit=2)
+        note = Note("ambiguous-number", message, name)
+        return Found(search.text(message, candidates, samples), (note,))
+    mark = search.evidence.decimal_mark or "."
+    why = search.evidence.mark_reason or "the file has no other sign of decimal commas"
+    return _assumed(
+        search, next((p for p in whole if p[0] == mark), whole[0]), whole, why, candidates
+    )
+
+
+def _assumed(
+    search: Search,
+    chosen: tuple[str, str | None],
+    whole: Sequence[tuple[str, str | None]],
+    why: str,
+    candidates: dict[str, int],
+) -> Found:
+    name = search.column.name
+    found = _sized(search, *chosen, candidates)
+    others = tuple(
+        search.instead(
+            f"Read {name!r} with {_label(*pair)}",
+            "This way of writing numbers holds every value too.",
+            decimal_mark=pair[0],
+            thousands=pair[1],
+        )
+        for pair in whole
+        if pair[0] != chosen[0]
+    )
+    message = f"{name!r} is read with {_label(*chosen)}: {why}."
+    reason = f"{found.finding.reason} Read so because {why}."
+    finding = replace(found.finding, reason=reason, assumed=True)
+    return Found(finding, (*found.notes, Note("assumed-number", message, name)), others[:1])
 
 
 def _label(mark: str, thousands: str | None) -> str:
     return f"decimal mark {mark!r}" + (f" with groups by {thousands!r}" if thousands else "")
 
 
-def settle_marks(inferred: Inferred) -> Inferred:
-    """Where one column writes decimal commas, `1.234` in another may be a thousand: text, then."""
-    if not any(finding.decimal_mark == "," for finding in inferred.findings):
-        return inferred
-    findings: list[ColumnFinding] = []
-    notes = list(inferred.notes)
-    for finding in inferred.findings:
-        doubtful = finding.type != "VARCHAR" and _label(",", ".") in finding.candidates
-        if doubtful and finding.decimal_mark is None and not finding.thousands:
-            message = (
-                f"{finding.name!r} is kept as text: the file writes decimal commas elsewhere, so "
-                "its points may group thousands. Declare the decimal mark."
-            )
-            notes.append(Note("ambiguous-number", message, finding.name))
-            finding = replace(finding, type="VARCHAR", reason=message)  # noqa: PLW2901
-        findings.append(finding)
-    return replace(inferred, findings=tuple(findings), notes=tuple(notes))
+GROUPS_OF_THOUSANDS = _label(",", ".")
+
+
+_AMOUNT = "[(]?[+\u2212-]?\\s*([A-Z]{3}|\\p{Sc})?\\s*[+\u2212-]?[0-9][0-9.,'’ \u00a0\u202f]*\\s*(%|[A-Z]{3}|\\p{Sc})?[)]?-?"
+"""Numbers with what people write around them: currencies, percent signs, brackets for minus."""
+
+
+def amounts(search: Search) -> tuple[Alternative, ...]:
+    """The offer to read amounts as numbers, where nearly all values are such."""
+    count = search.count(f"regexp_full_match(x, {literal(_AMOUNT)})")
+    if count < search.tally.values * _AMOUNT_SHARE:
+        return ()
+    reading = best_written(search, Reading("DOUBLE", declared=True))
+    fitting = search.count(fits_sql(reading, "x"))
+    why = f"{fitting:,} of {search.tally.values:,} values fit; currency and percent signs are dropped."
+    return (search.instead(f"Read {search.column.name!r} as numbers", why, type="DOUBLE"),)
+
+
+_AMOUNT_SHARE = 0.95
+
+
+def best_written(search: Search, reading: Reading) -> Reading:
+    """The decimal mark and grouping under which most values of a column fit a type that a person chose."""
+    prefer = search.evidence.decimal_mark or "."
+    pairs: tuple[tuple[str, str | None], ...] = ((".", None), *_MARKS)
+    readings = [replace(reading, decimal_mark=m, thousands=t) for m, t in pairs]
+    row = search.connection.execute(
+        f"SELECT {', '.join(f'count_if({fits_sql(r, chr(120))})' for r in readings)} FROM {search.rows}"
+    ).fetchone()
+    counts = [int(cell) for cell in row or [0] * len(readings)]
+    best = max(
+        range(len(readings)),
+        key=lambda i: (counts[i], readings[i].decimal_mark == prefer, -i),
+    )
+    chosen = readings[best]
+    return replace(chosen, decimal_mark=None if chosen.decimal_mark == "." else chosen.decimal_mark)

@@ -19,6 +19,8 @@ class ColumnOption:
     """A date or time format in strptime's letters, as in `%d.%m.%Y`."""
     decimal_mark: str | None = None
     thousands: str | None = None
+    null_markers: tuple[str, ...] | None = None
+    """Texts that mean "no value" in this column; none given: as found, empty: none are."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +34,25 @@ class Options:
     """An empty text: nothing is quoted."""
     escape: str | None = None
     header_row: int | None = None
-    """The line (in a sheet: the row) that holds the names; 0: there is none."""
+    """The line (in a sheet: the row) that holds the names, the first of several; 0: there is none."""
+    header_rows: int = 1
+    """How many rows hold the names, from `header_row` on."""
     columns: Mapping[str, ColumnOption] = field(default_factory=dict)
     null_markers: tuple[str, ...] = ()
-    """Texts that mean "no value", as in `NA`. None are assumed."""
+    """Texts that mean "no value" in every column, beside those that are found."""
     date_format: str | None = None
     decimal_mark: str | None = None
     thousands: str | None = None
     ragged: Literal["reject", "pad"] = "reject"
     """What becomes of records with too few fields; those with too many are always rejected."""
-    tolerance: float = 0.005
+    tolerance: float = 0.001
     """Largest share of values that may not fit a type found from the data; they are rejected."""
+    formula_marks: Literal["remove", "keep"] = "remove"
+    """What becomes of the apostrophe before a text that a spreadsheet would run."""
     fill_merged: bool = False
     """Whether every cell of a merged range gets the range's value."""
+    rejects_allowed: float = 0.01
+    """Largest share of records that may be rejected without asking."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,10 @@ def checked(options: Options) -> Options:
     _check_characters(options)
     if options.header_row is not None and options.header_row < 0:
         raise Invalid("The header row is a line number, counted from 1; 0 means no header.")
+    if not 1 <= options.header_rows <= 20:
+        raise Invalid("Between 1 and 20 rows can hold the names.")
+    if not 0 <= options.rejects_allowed <= 1:
+        raise Invalid("The share of records that may be rejected lies between 0 and 1.")
     if not 0 <= options.tolerance < 1:
         raise Invalid("The tolerance is a share of the values: at least 0 and less than 1.")
     return options

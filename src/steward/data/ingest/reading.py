@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from steward.core.errors import Invalid, NotFound
 from steward.data.ingest.archive import unpacked
 from steward.data.ingest.findings import Inspection, Loaded
-from steward.data.ingest.job import Job, Progress, no_progress
+from steward.data.ingest.job import Job, Progress, locked_session, no_progress
 from steward.data.ingest.options import (
     DEFAULT_LIMITS,
     DEFAULT_OPTIONS,
@@ -17,10 +18,12 @@ from steward.data.ingest.options import (
     Options,
     checked,
 )
+from steward.data.tables import parquet_source
 
 if TYPE_CHECKING:
     from steward.data.ingest.querying import Asked
 
+_REASONS = 3
 _Inspect = Callable[[Job], Inspection]
 _Load = Callable[[Job, Path], Loaded]
 
@@ -59,7 +62,19 @@ def load(
                 f"{job.name!r} holds several files; say which: {listed}.", code="which-table"
             )
         out_dir.mkdir(parents=True, exist_ok=True)
-        return _reader(found)[1](opened, out_dir)
+        return _with_reasons(opened, _reader(found)[1](opened, out_dir), out_dir)
+
+
+def _with_reasons(job: Job, loaded: Loaded, out_dir: Path) -> Loaded:
+    """The load with the most frequent reasons of its rejects."""
+    if not loaded.rejected:
+        return loaded
+    with locked_session(job, out_dir) as connection:
+        rows = connection.execute(
+            f"SELECT reason, count(*) FROM {parquet_source([out_dir / loaded.rejects])} "
+            f"GROUP BY reason ORDER BY 2 DESC, 1 LIMIT {_REASONS}"
+        ).fetchall()
+    return replace(loaded, reject_reasons=tuple(f"{why} ({count:,})" for why, count in rows))
 
 
 def inspect_server(
@@ -93,7 +108,7 @@ def load_server(
 
     with _job(None, "the server", options, limits, scratch, progress) as job:
         out_dir.mkdir(parents=True, exist_ok=True)
-        return servers.load(job, url, out_dir, private=private)
+        return _with_reasons(job, servers.load(job, url, out_dir, private=private), out_dir)
 
 
 def query(

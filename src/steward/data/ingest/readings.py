@@ -66,6 +66,8 @@ class Reading:
     decimal_mark: str | None = None
     thousands: str | None = None
     declared: bool = False
+    rounded: bool = False
+    """Whether more digits than a double holds may be dropped, as in numbers that a program printed in full."""
 
 
 TEXT = Reading("VARCHAR")
@@ -224,12 +226,22 @@ def _plain_marks(reading: Reading) -> bool:
 
 
 def _plain_number(reading: Reading, text: str) -> str:
-    plain = text
+    plain = _unadorned(text) if reading.declared else text
     if reading.thousands:
         plain = f"replace({plain}, {literal(reading.thousands)}, '')"
     if reading.decimal_mark not in (None, "."):
         plain = f"replace({plain}, {literal(reading.decimal_mark or '')}, '.')"
     return plain
+
+
+def _unadorned(text: str) -> str:
+    """A number without what people write around it: currencies, percent signs, brackets for minus."""
+    bare = (
+        f"regexp_replace(regexp_replace({text}, '[\\s\\p{{Sc}}%\u200e]+', '', 'g'), "
+        f"'^([(+-]*)[A-Z]{{3}}|[A-Z]{{3}}([)-]*)$', '\\1\\2')"
+    )
+    minus = f"replace({bare}, '\u2212', '-')"
+    return f"regexp_replace(regexp_replace({minus}, '^[(]([^()]*)[)]$', '-\\1'), '^([0-9.,]+)-$', '-\\1')"
 
 
 def _moment_fits(reading: Reading, text: str, value: str) -> str:
@@ -256,6 +268,10 @@ def _double_fits(reading: Reading, text: str, value: str) -> str:
     shape = _matches(text, number_pattern(reading.decimal_mark, reading.thousands, exponent=True))
     if reading.declared:
         return f"(({shape} OR {_loose_shape(reading, text)}) AND isfinite({value}))"
+    if reading.rounded:
+        # Whole numbers are never rounded: their digits may be those of an identifier.
+        printed = f"(strlen({plain}) <= 15 OR regexp_matches({plain}, '[.eE]'))"
+        return f"coalesce({shape} AND isfinite({value}) AND {printed}, FALSE)"
     digits = f"ltrim(replace(split_part(lower({plain}), 'e', 1), '.', ''), '-0')"
     size = f"(abs({value}) BETWEEN 1e-290 AND 1e290 OR {digits} = '')"
     exact = f"({value}::VARCHAR = {plain} OR strlen({digits}) <= 15)"
@@ -274,12 +290,17 @@ def _exact_number_fits(reading: Reading, text: str, value: str) -> str:
 
 def _loose_shape(reading: Reading, text: str, scale: int | None = None) -> str:
     """Signs, leading zeros and zeros behind the last place are nothing a number type keeps."""
+    text = _unadorned(text)
     mark = _escaped(reading.decimal_mark or ".")
-    group = f"({_escaped(reading.thousands)}?[0-9])*" if reading.thousands else "[0-9]*"
+    whole = "[0-9]+"
+    if reading.thousands:
+        comma = _escaped(reading.thousands)
+        # Groups of two before the last one are usual in India.
+        whole = f"([0-9]+|[0-9]{{1,3}}({comma}[0-9]{{2,3}})*{comma}[0-9]{{3}})"
     if scale is None:
-        return _matches(text, f"[+-]?[0-9]{group}({mark}[0-9]*)?([eE][+-]?[0-9]+)?")
+        return _matches(text, f"[+-]?({whole}({mark}[0-9]*)?|{mark}[0-9]+)([eE][+-]?[0-9]+)?")
     fraction = f"({mark}[0-9]{{0,{scale}}}0*)?"
-    return _matches(text, f"[+-]?([0-9]{group}{fraction}|{mark}[0-9]{{1,{max(scale, 1)}}}0*)")
+    return _matches(text, f"[+-]?({whole}{fraction}|{mark}[0-9]{{1,{max(scale, 1)}}}0*)")
 
 
 def number_pattern(

@@ -9,6 +9,7 @@ import duckdb
 
 from steward.core.errors import Bug
 from steward.data.ingest.findings import ColumnFinding
+from steward.data.ingest.formula_marks import without_mark_sql
 from steward.data.ingest.options import Options
 from steward.data.ingest.readings import Reading, kept_sql, value_sql
 from steward.data.ingest.texts import Inferred, TextColumn, TextTable, reading_of, text_sql
@@ -48,8 +49,10 @@ def typed_columns(
     typed = []
     for column, finding in zip(columns, findings, strict=True):
         reading = reading_of(finding)
-        text = text_sql(column, options)
+        text = text_sql(column, options, finding.null_markers, padded=finding.padded)
         if reading.type == "VARCHAR":
+            if column.marked and options.formula_marks == "remove":
+                text = without_mark_sql(text)
             typed.append(TypedColumn(column.name, text, text, None, reading))
             continue
         # A type other than text has no empty text: an empty field means no value there.

@@ -1,20 +1,17 @@
 """CSV files written by DuckDB, exact by default, or made safe for people who open them in a spreadsheet."""
 
-import re
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
 
 from steward.core.errors import Invalid
+from steward.data.ingest.formula_marks import needs_mark, needs_mark_sql
 from steward.data.tables import Column, Table, literal, quote
 
 Delimiter = Literal[",", ";", "\t", "|"]
-# What a spreadsheet reads as a formula, also in full-width form; a line break or tab can hide one.
-_DANGEROUS = "^[\\s\\x00]*[=+\\-@\\t\\r\\n＝＋－＠]"
 _FIRST_WIDE = ord("＋")
 """No dangerous mark in full-width form comes before this one."""
-_PLAIN_NUMBER = "^[+-]?[0-9]+([.,][0-9]+)?$"
 
 
 def write_csv(
@@ -43,8 +40,7 @@ def write_csv(
 
 def spreadsheet_safe(cell: Any) -> Any:
     """One cell with an apostrophe in front if a spreadsheet would run it; for rows that are in no table."""
-    risky = isinstance(cell, str) and re.match(_DANGEROUS, cell)
-    return f"'{cell}" if risky and not re.match(_PLAIN_NUMBER, cell) else cell
+    return f"'{cell}" if isinstance(cell, str) and needs_mark(cell) else cell
 
 
 def _value(column: Column, *, safe: bool) -> str:
@@ -52,10 +48,7 @@ def _value(column: Column, *, safe: bool) -> str:
     if not safe or not _is_text(column):
         return name
     text = f"CAST({name} AS VARCHAR)"
-    risky = (
-        f"regexp_matches({text}, {literal(_DANGEROUS)}) "
-        f"AND NOT regexp_matches({text}, {literal(_PLAIN_NUMBER)})"
-    )
+    risky = needs_mark_sql(text)
     # Most texts begin with a letter: the first character alone spares them the regular expressions.
     first = f"ascii({text})"
     return (
@@ -83,11 +76,7 @@ def _is_text(column: Column) -> bool:
 
 
 def _header(name: str, *, safe: bool) -> str:
-    return (
-        f"'{name}"
-        if safe and name.lstrip().startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
-        else name
-    )
+    return f"'{name}" if safe and needs_mark(name) else name
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from steward.core.errors import Invalid
 from steward.core.work import report
 from steward.data.ingest import Inspection, Limits, Loaded, Options, isolation
 from steward.data.ingest.address import parse_address
@@ -23,6 +24,8 @@ REJECTS = " (rejects)"
 _LOADING = "loading-"
 _CHUNK = 1 << 20
 _QUERY_SECONDS = 60
+_OFFERED = 20
+"""How many other readings a commit tells of."""
 
 
 class Bringing:
@@ -123,6 +126,7 @@ class Bringing:
                 scratch=scratch,
                 progress=report,
             )
+            require_few_rejects(loaded, options)
             datasets = self._stored(scope, Path(out), dataset, loaded)
         report("Committing")
         original = f"{ORIGINALS}/{name}"
@@ -178,6 +182,7 @@ class Bringing:
                 scratch=scratch,
                 progress=report,
             )
+            require_few_rejects(loaded, options)
             datasets = self._stored(scope, Path(out), dataset, loaded)
         report("Committing")
         draft = Draft(
@@ -222,6 +227,22 @@ class Bringing:
         return datasets
 
 
+def require_few_rejects(loaded: Loaded, options: Options | None) -> None:
+    """Refuses a load that would leave out more records than allowed: somebody has to say that this is meant."""
+    allowed = (options or Options()).rejects_allowed
+    if loaded.rejected <= allowed * loaded.records:
+        return
+    reasons = "; ".join(loaded.reject_reasons)
+    others = [other for other in loaded.alternatives if other.column is None]
+    offered = f" You could read it otherwise: {others[0].says.lower()}." if others else ""
+    raise Invalid(
+        f"{loaded.rejected:,} of {loaded.records:,} records of {loaded.name!r} do not fit and would be left "
+        f"out: {reasons}. Nothing was loaded.{offered} To load the others all the same, set rejects_allowed "
+        "to 1.",
+        code="many-rejects",
+    )
+
+
 def _facts(dataset: str, loaded: Loaded) -> dict[str, Any]:
     """What the commit says about a load."""
     return {
@@ -232,6 +253,7 @@ def _facts(dataset: str, loaded: Loaded) -> dict[str, Any]:
         "rejected": loaded.rejected,
         "rejects_dataset": dataset + REJECTS if loaded.rejected else None,
         "warnings": [asdict(note) for note in loaded.warnings],
+        "alternatives": [asdict(other) for other in loaded.alternatives[:_OFFERED]],
     }
 
 

@@ -1,6 +1,7 @@
 /** The columns found in a file: proposed type, why, what forced the choice, and the first values. */
 import { Select, Text, TextInput } from '@mantine/core';
 import type { ColumnFinding, Inspection } from '@/api/uploads';
+import { Alternatives } from './Alternatives';
 import { CellText } from '@/components/CellText';
 import { isMoment, typeChoices } from '@/components/column-types';
 import { useFormats } from '@/components/format';
@@ -9,6 +10,8 @@ import { withColumnFormat, withColumnType } from './corrections';
 import type { LoadOptions } from './use-file-load';
 
 const VALUES_SHOWN = 3;
+/** Above this share of misfits a type is probably not the right one. */
+const SHARE_ASKED = 0.05;
 
 interface Props {
   inspection: Inspection;
@@ -39,6 +42,12 @@ export function ColumnFindings({ inspection, options, disabled, onCorrect }: Pro
               </td>
               <td>
                 <Evidence column={column} />
+                <Alternatives
+                  {...{ options, disabled, onCorrect }}
+                  alternatives={inspection.alternatives.filter(
+                    (other) => other.column === column.name,
+                  )}
+                />
               </td>
               <td className={classes.values}>
                 {inspection.rows.slice(0, VALUES_SHOWN).map((row, number) => (
@@ -98,6 +107,15 @@ function Evidence({ column }: { column: ColumnFinding }) {
   return (
     <>
       <Text size="sm">{column.reason}</Text>
+      {column.misfits > 0 && (
+        <Text
+          size="sm"
+          fw={500}
+          c={column.misfits > column.values * SHARE_ASKED ? 'red' : 'dimmed'}
+        >
+          {`${formats.number(column.misfits)} of ${formats.number(column.values)} values do not fit.`}
+        </Text>
+      )}
       {column.samples.map(({ line, value, says }, number) => (
         <Text key={number} size="xs" c="dimmed">
           {line !== null && `Line ${formats.number(line)}: `}

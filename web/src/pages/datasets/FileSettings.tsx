@@ -10,6 +10,13 @@ const DELIMITERS = [
   { value: '\t', label: 'Tab' },
   { value: '|', label: 'Pipe |' },
   { value: ' ', label: 'Space' },
+  { value: ':', label: 'Colon :' },
+  { value: '~', label: 'Tilde ~' },
+  { value: '^', label: 'Caret ^' },
+  { value: '%', label: 'Percent %' },
+  { value: '#', label: 'Hash #' },
+  { value: '||', label: 'Two pipes ||' },
+  { value: '::', label: 'Two colons ::' },
 ];
 const ENCODINGS = [
   'utf-8',
@@ -82,6 +89,23 @@ export function FileSettings({ inspection, options, disabled, onCorrect }: Props
           onBlur={(event) => {
             const row = Number(event.currentTarget.value);
             if (row !== (header.row ?? 0)) set('header_row', row);
+          }}
+        />
+      )}
+      {header?.row != null && (
+        <NumberInput
+          label="Rows of names"
+          description="Their texts are joined to one name a column."
+          min={1}
+          max={20}
+          key={`rows ${header.rows}`}
+          defaultValue={header.rows}
+          disabled={disabled}
+          onBlur={(event) => {
+            const rows = Number(event.currentTarget.value);
+            if (rows !== header.rows) {
+              onCorrect({ ...withSetting(options, 'header_row', header.row), header_rows: rows });
+            }
           }}
         />
       )}

@@ -1,12 +1,14 @@
 /** What was found, to be corrected and named, and the way to load it: the same for files and tables. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, type SubmitEvent, useState } from 'react';
-import { fieldMessages } from '@/api/errors';
+import { ApiError, fieldMessages } from '@/api/errors';
 import type { Inspection } from '@/api/uploads';
 import { FormError } from '@/components/FormError';
 import { useFormats } from '@/components/format';
 import { WorkProgress } from '@/components/WorkProgress';
+import { Alternatives } from './Alternatives';
 import { ColumnFindings } from './ColumnFindings';
+import { Rejects, rejectsMany } from './Rejects';
 import type { FileLoad } from './use-file-load';
 import { Warnings } from './Warnings';
 
@@ -29,10 +31,13 @@ export function Review(props: Props) {
   const { load, inspection, about, proposed, taken, leaving, onLeave, children } = props;
   const formats = useFormats();
   const [name, setName] = useState(proposed);
+  const [accepted, setAccepted] = useState(false);
   const isBusy = load.stage !== 'ready';
+  const refused = load.error instanceof ApiError && load.error.code === 'many-rejects';
+  const asks = refused || rejectsMany(inspection);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    load.load(name.trim());
+    load.load(name.trim(), asks && accepted ? { rejects_allowed: 1 } : {});
   };
   const found = { inspection, options: load.options, disabled: isBusy, onCorrect: load.correct };
   return (
@@ -50,6 +55,11 @@ export function Review(props: Props) {
         </Text>
         {children}
         <Warnings warnings={inspection.warnings} />
+        <Alternatives
+          {...{ options: load.options, disabled: isBusy, onCorrect: load.correct }}
+          alternatives={inspection.alternatives.filter(({ column }) => column === null)}
+          title="Other ways to read this file"
+        />
         <ColumnFindings {...found} />
         <TextInput
           label="Dataset name"
@@ -66,6 +76,14 @@ export function Review(props: Props) {
           onChange={({ currentTarget: { value } }) => setName(value)}
         />
         <FormError error={load.error} />
+        {asks && (
+          <Rejects
+            inspection={inspection}
+            accepted={accepted}
+            disabled={isBusy}
+            onAccept={setAccepted}
+          />
+        )}
         {load.stage === 'loading' ? (
           <WorkProgress
             doing={load.work?.doing ?? 'Waiting'}
@@ -78,7 +96,11 @@ export function Review(props: Props) {
             <Button variant="subtle" color="gray" onClick={onLeave}>
               {leaving}
             </Button>
-            <Button type="submit" loading={load.stage === 'inspecting'} disabled={!name.trim()}>
+            <Button
+              type="submit"
+              loading={load.stage === 'inspecting'}
+              disabled={!name.trim() || (asks && !accepted)}
+            >
               Load
             </Button>
           </Group>

@@ -22,7 +22,18 @@ export function withColumnFormat(
   return { ...options, columns: { ...options.columns, [column]: changed } };
 }
 
-type Setting = 'encoding' | 'delimiter' | 'header_row' | 'table';
+/** Takes another reading that was offered; what it does not speak of stays as it is. */
+export function withAlternative(options: LoadOptions, chosen: LoadOptions): LoadOptions {
+  const { columns, ...rest } = chosen;
+  const splits = Object.keys(rest).length > 0;
+  const before = splits ? {} : (options.columns ?? {});
+  const merged = Object.entries(columns ?? {}).map(
+    ([name, wish]) => [name, { ...before[name], ...wish }] as const,
+  );
+  return { ...options, ...rest, columns: { ...before, ...Object.fromEntries(merged) } };
+}
+
+type Setting = 'encoding' | 'delimiter' | 'header_row' | 'header_rows' | 'table';
 
 /** Another way to split the file makes other columns, so what was said about them is dropped. */
 export function withSetting(

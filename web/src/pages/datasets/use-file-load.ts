@@ -28,7 +28,8 @@ export interface FileLoad {
   /** Sends on, or looks again, after a failure. */
   retry: () => void;
   correct: (options: LoadOptions) => void;
-  load: (dataset: string) => void;
+  /** Loads it, with further options that are no corrections. */
+  load: (dataset: string, further?: LoadOptions) => void;
   /** Stops loading; the file stays, as it was looked at. */
   cancel: () => void;
   /** Gives the file up, here and on the server. */
@@ -86,12 +87,13 @@ export function useFileLoad(projectId: string, file: File): FileLoad {
     return () => stop.current.abort();
   }, [send]);
 
-  const load = async (dataset: string) => {
+  const load = async (dataset: string, further: LoadOptions = {}) => {
     setStage('loading');
     setError(null);
     following.follow(null);
     try {
-      following.follow(await ingestUpload(projectId, uploadId.current ?? '', dataset, options));
+      const wanted = { ...options, ...further };
+      following.follow(await ingestUpload(projectId, uploadId.current ?? '', dataset, wanted));
     } catch (problem) {
       setError(problem);
       setStage('ready');
@@ -111,7 +113,7 @@ export function useFileLoad(projectId: string, file: File): FileLoad {
       void (stage === 'sending' ? send() : inspect(options));
     },
     correct: (wanted) => void inspect(wanted),
-    load: (dataset) => void load(dataset),
+    load: (dataset, further) => void load(dataset, further),
     cancel: following.cancel,
     abandon: () => {
       stop.current.abort();

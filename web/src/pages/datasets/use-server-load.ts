@@ -54,10 +54,10 @@ export function useServerLoad(projectId: string) {
     },
     choose: (table: string) => void inspect(withSetting({}, 'table', table)),
     correct: (wanted: LoadOptions) => void inspect(wanted),
-    load: (dataset: string) =>
+    load: (dataset: string, further: LoadOptions = {}) =>
       void attempt('loading', async (at) => {
         // Without a name, the server would have to guess which of the tables was looked at.
-        const wanted = { ...options, table: inspection?.table ?? null };
+        const wanted = { ...options, ...further, table: inspection?.table ?? null };
         following.follow(await ingestServer(projectId, at, dataset, wanted));
       }),
     cancel: following.cancel,
