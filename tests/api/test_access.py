@@ -116,7 +116,14 @@ def test_a_token_of_one_project_is_no_use_in_another_of_the_same_owner(
         installation.clock.advance(seconds=1)
 
 
-KEEPERS_ONLY = {"/api/v1/projects/{project_id}/local-models/{name}/pull"}
+KEEPERS_ONLY = {
+    "/api/v1/projects/{project_id}/local-models/{name}/pull",
+    "/api/v1/projects/{project_id}/plugins",
+    "/api/v1/projects/{project_id}/plugins/inspect",
+    "/api/v1/projects/{project_id}/plugins/{name}",
+    "/api/v1/projects/{project_id}/plugins/{name}/disable",
+    "/api/v1/projects/{project_id}/plugins/{name}/enable",
+}
 """For people who keep the machine, whatever their role in a project."""
 
 

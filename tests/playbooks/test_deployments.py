@@ -279,6 +279,17 @@ def test_what_failed_runs_again_from_its_step_with_the_new_version(room: Room) -
     assert version_of(room, same.run) == 1
 
 
+def test_a_canary_takes_no_run_that_was_asked_with_the_deployed_version(room: Room) -> None:
+    playbooks, access = room.playbooks, room.editor.access
+    made = deployed(room, TALLY)
+    over = [playbooks.running.start(access, made, {}).id for _ in range(4)]
+    room.drive()
+    playbooks.library.save(access, made, None, second())
+    playbooks.deploying.try_out(access, made, None, percent=50)
+    again = playbooks.retries.retry(access, made, over, version="deployed")
+    assert [version_of(room, each.run) for each in again if each.run] == [1, 1, 1, 1]
+
+
 def test_what_cannot_run_again_says_why_and_holds_up_no_other(room: Room) -> None:
     playbooks, access = room.playbooks, room.editor.access
     made = deployed(room, TALLY)

@@ -22,6 +22,9 @@ WORDS = {
             *("tool_withdrawn", "tool_risk_set", "tool_roles_confirmed"),
         )
     ],
+    "f'plugin.{word}'": [
+        f"plugin.{each}" for each in ("installed", "enabled", "disabled", "removed")
+    ],
     "f'run.{action}_asked'": [f"run.{each}_asked" for each in ("pause", "resume", "cancel")],
     "f'run.{outcome}'": [f"run.{a}_{b}" for a in ("undo", "redo") for b in ("done", "failed")],
     "f'run.{status.value}'": [f"run.{each.value}" for each in Status],

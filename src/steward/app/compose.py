@@ -31,6 +31,7 @@ from steward.identity import Identity, Passwords
 from steward.models import ConfiguredModels, Lineup, ModelDesk, Setups
 from steward.playbooks import Playbooks
 from steward.playbooks.unattended import Unattended
+from steward.plugins import Plugins, PluginTools
 from steward.runs import HeadLog, Runs
 from steward.runs.doorbell import Doorbell
 from steward.sandbox import Sandbox
@@ -79,6 +80,7 @@ class Steward:
     runs: Runs
     governing: Governing
     playbooks: Playbooks
+    plugins: Plugins
     threads: Threads
     live: Live
     staff: Staff
@@ -99,6 +101,7 @@ class Steward:
 
     def close(self) -> None:
         self.runs.close()
+        self.plugins.close()
         if self.models.servers is not None:
             self.models.servers.close()
         if self.collector is not None:
@@ -181,9 +184,10 @@ def open_steward(
     load_tools()
     toolbox = Toolbox(TOOLS)
     skills = Skills(database, blobs, events, clock, toolbox.names)
-    toolbox.provide("skill", ScriptTools(skills))
-    toolbox.provide("mcp", McpTools(connections))
-    toolbox.provide("api", ServiceTools(connections))
+    plugins = Plugins(
+        database, blobs, events, bus, clock, connections.keepers, settings.home.resolve()
+    )
+    _fill(toolbox, skills, connections, plugins)
     live, roster = Live(database, bus, clock), builtin_roster()
     configured = open_models(
         settings, database, secrets, events, clock, identity, connections, services
@@ -233,7 +237,7 @@ def open_steward(
         "skills": lambda scope: [each.name for each in skills.catalogue(scope)],
     }
     playbooks.manifests.sources |= PartSources(
-        toolbox, skills, roster, connections, desk, governing.rulebook
+        toolbox, skills, roster, connections, desk, governing.rulebook, plugins
     ).by_kind()
     playbooks.needs.datasets = lambda scope, branch: workbench.datasets.workspace(
         scope, "steward"
@@ -290,6 +294,7 @@ def open_steward(
         runs=runs,
         governing=governing,
         playbooks=playbooks,
+        plugins=plugins,
         threads=threads,
         live=live,
         staff=staff,
@@ -302,6 +307,14 @@ def open_steward(
         observations=observe_runs(database, runs, governing.budgets),
         collector=collector,
     )
+
+
+def _fill(toolbox: Toolbox, skills: Skills, connections: Desk, plugins: Plugins) -> None:
+    """Tools that differ from project to project, or come and go, are asked of those who have them."""
+    toolbox.provide("skill", ScriptTools(skills))
+    toolbox.provide("mcp", McpTools(connections))
+    toolbox.provide("api", ServiceTools(connections))
+    toolbox.provide("plugin", PluginTools(plugins))
 
 
 def _hashing_key(secrets: SecretStore, scope: Scope) -> bytes:

@@ -15,6 +15,7 @@ from steward.connections import Desk
 from steward.core.errors import NotFound
 from steward.models import ModelDesk, Role
 from steward.playbooks.pins import Pin, Source
+from steward.plugins import Plugins
 from steward.runs import digest
 from steward.store import Scope
 
@@ -27,6 +28,7 @@ class PartSources:
     connections: Desk
     desk: ModelDesk
     rulebook: Rulebook
+    plugins: Plugins
 
     def by_kind(self) -> dict[str, Source]:
         return {
@@ -86,6 +88,9 @@ class PartSources:
 
     def _code(self, _scope: Scope, _names: Sequence[str]) -> Iterator[Pin]:
         yield Pin("code", "steward", _code_hash(), __version__)
+        for each in self.plugins.active():
+            if each.rights:
+                yield Pin("code", f"plug-in {each.name}", each.sha256, each.version)
 
 
 @cache

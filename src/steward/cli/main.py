@@ -49,6 +49,7 @@ COMMANDS: Final[Listed] = {
     ),
     "connections": ("connections:app", "Connections: find, add, test, remove."),
     "runs": ("runs:app", "Runs: start, look, replay, fork, undo, export."),
+    "plugin": ("plugins:app", "Plug-ins: write, check, install, remove."),
     "playbooks": ("playbooks:app", "Playbooks: look, run, deploy, import, export."),
     "triggers": ("triggers:app", "Triggers: look, replay and drop events."),
     "blueprints": ("playbooks:blueprints", "Blueprints: look, fork."),

@@ -16,6 +16,7 @@ from steward.connections.folders import Folders
 from steward.connections.health import Check, Opened
 from steward.connections.hosts import HostPatterns
 from steward.connections.http import Http, HttpAnswer, HttpLimits
+from steward.connections.keepers import Keepers
 from steward.connections.mail import Letter, Mailer, MailServer, Receipt
 from steward.connections.webhooks import sign, signing_key, verify
 
@@ -33,6 +34,7 @@ __all__ = [
     "Http",
     "HttpAnswer",
     "HttpLimits",
+    "Keepers",
     "Letter",
     "MailServer",
     "Mailer",

@@ -20,6 +20,7 @@ _WORDS: Final = {
     "member": "changed removed",
     "models": "changed",
     "notification": "created",
+    "plugin": "installed enabled disabled removed",
     "playbook": "created saved redrawn shared deployed tried changed deleted restored",
     "policy": "changed",
     "project": "created updated deleted restored",

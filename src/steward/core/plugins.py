@@ -18,6 +18,8 @@ class Registry(Generic[T]):
         self.kind = kind
         self._items: dict[str, T] = {}
         self._origins: dict[str, str] = {}
+        self.on_missing: list[Callable[[], object]] = []
+        """Asked before a name counts as unknown: another process may have installed it a moment ago."""
 
     def add(self, name: str, item: T, *, origin: str = "") -> T:
         taken = self._origins.get(name)
@@ -38,7 +40,19 @@ class Registry(Generic[T]):
 
         return decorate
 
+    def remove(self, name: str) -> None:
+        """Forgets what a plug-in had added."""
+        self._items.pop(name, None)
+        self._origins.pop(name, None)
+
+    def look_again(self) -> None:
+        """Lets those who know what is installed bring in what is missing here."""
+        for bring in list(self.on_missing):
+            bring()
+
     def get(self, name: str) -> T:
+        if name not in self._items:
+            self.look_again()
         try:
             return self._items[name]
         except KeyError:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import reduce
 from operator import or_
+from threading import RLock
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
@@ -42,25 +43,36 @@ class Flow(Graph):
 
 NODES.load_package("steward.flows.nodes")
 NODES.load_entry_points()
-_TYPES: Final = tuple(node for _, node in NODES)
-_NAMES: Final = {
-    "AnyNode": Annotated[reduce(or_, _TYPES), Field(discriminator="type")],
-    "AnyFlow": Flow,
-    "Body": Body,
-    "Flow": Flow,
-}
-_MODELS: Final[tuple[type[Document], ...]] = (Graph, Body, *_TYPES, Flow)
-for _model in _MODELS:
-    _model.model_rebuild(force=True, raise_errors=False, _types_namespace=_NAMES)
-for _model in _MODELS:
-    _model.model_rebuild(force=True, _types_namespace=_NAMES)
+_BUILDING: Final = RLock()
+"""Held while flows are read or written, as a plug-in may bring or take a node type meanwhile."""
+
+
+def build_flow_types() -> None:
+    """Makes flows of all node types that NODES has now."""
+    types = tuple(node for _, node in NODES)
+    any_node: Any = Annotated[reduce(or_, types), Field(discriminator="type")]
+    names = {"AnyNode": any_node, "AnyFlow": Flow, "Body": Body, "Flow": Flow}
+    models: tuple[type[Document], ...] = (Graph, Body, *types, Flow)
+    with _BUILDING:
+        for graph in (Graph, Body, Flow):
+            field = graph.__pydantic_fields__["nodes"]
+            if graph.__pydantic_fields_complete__:
+                # Once resolved, a name is not looked up again.
+                field.annotation = list[any_node]
+        for model in models:
+            model.model_rebuild(force=True, raise_errors=False, _types_namespace=names)
+        for model in models:
+            model.model_rebuild(force=True, _types_namespace=names)
+
+
+build_flow_types()
 
 
 def load_flow(document: Json) -> Flow:
     """A flow from JSON; Invalid with a JSON pointer for each thing wrong with its shape."""
     _check_depth(document)
     try:
-        return Flow.model_validate(document)
+        return _read(document)
     except ValidationError as problem:
         found = [_problem(error) for error in problem.errors(include_url=False)]
         raise Invalid(
@@ -68,9 +80,22 @@ def load_flow(document: Json) -> Flow:
         ) from None
 
 
+def _read(document: Json) -> Flow:
+    try:
+        with _BUILDING:
+            return Flow.model_validate(document)
+    except ValidationError as problem:
+        if not any(error["type"] == "union_tag_invalid" for error in problem.errors()):
+            raise
+    NODES.look_again()
+    with _BUILDING:
+        return Flow.model_validate(document)
+
+
 def dump_flow(flow: Flow) -> dict[str, Any]:
     """The flow as JSON, in a stable order, without what is as it is by default."""
-    found: dict[str, Any] = flow.model_dump(mode="json", exclude_defaults=True)
+    with _BUILDING:
+        found: dict[str, Any] = flow.model_dump(mode="json", exclude_defaults=True)
     ordered: dict[str, Any] = _ordered(found)
     return ordered
 
@@ -85,7 +110,8 @@ def dump_yaml(flow: Flow) -> str:
 
 def flow_schema() -> dict[str, Any]:
     """The JSON Schema of flow documents, for editors."""
-    schema = Flow.model_json_schema()
+    with _BUILDING:
+        schema = Flow.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return schema
 
@@ -165,7 +191,6 @@ def _ordered(document: Any) -> Any:
     return {key: _ordered(value) for key, value in document.items()}
 
 
-_TAGS: Final = frozenset(name for name, _ in NODES)
 _MESSAGES: Final = {
     "extra_forbidden": "is not known here",
     "missing": "is missing",
@@ -178,7 +203,7 @@ def _problem(error: ErrorDetails) -> Problem:
     after_nodes = 0
     for part in error["loc"]:
         # pydantic names the chosen type of a node between its index and its fields.
-        if after_nodes == 2 and part in _TAGS:
+        if after_nodes == 2 and part in NODES:
             after_nodes = 0
             continue
         if after_nodes == 1 and isinstance(part, int):
@@ -188,7 +213,7 @@ def _problem(error: ErrorDetails) -> Problem:
         parts.append(str(part))
     if error["type"] == "union_tag_invalid":
         given = str(error.get("ctx", {}).get("tag", ""))[:40]
-        known = ", ".join(sorted(_TAGS))
+        known = ", ".join(name for name, _ in NODES)
         return Problem(
             _pointer([*parts, "type"]), f"there is no node type {given!r}; there are {known}"
         )

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from steward.core.documents import Lined, dump_yaml, parse_yaml, read_lined, require_shallow
 from steward.core.errors import Invalid, Problem, TooLarge
-from steward.playbooks.model import ORDER, Playbook
+from steward.playbooks.model import BUILDING, ORDER, Playbook
 from steward.playbooks.trigger import TRIGGERS
 
 LARGEST: Final = 400_000
@@ -21,18 +21,29 @@ _MESSAGES: Final = {
     "dict_type": "must be fields with values",
     "union_tag_not_found": "needs a type",
 }
-_TYPES: Final = frozenset(name for name, _ in TRIGGERS)
 
 
 def read(source: str | Mapping[str, Any]) -> tuple[Playbook, Lined]:
     """A playbook from YAML or from JSON; Invalid with a place, and a line, for each thing wrong with its form."""
     document = lined(source) if isinstance(source, str) else _as_text(source)
     try:
-        return Playbook.model_validate(document.value), document
+        return _validated(document.value), document
     except ValidationError as problem:
         errors = problem.errors(include_url=False, include_input=False)
         found = [Problem(_pointer(each), _said(each)) for each in errors]
         raise refusal("This is not a playbook", found, document) from None
+
+
+def _validated(value: Any) -> Playbook:
+    try:
+        with BUILDING:
+            return Playbook.model_validate(value)
+    except ValidationError as problem:
+        if not any(error["type"] == "union_tag_invalid" for error in problem.errors()):
+            raise
+    TRIGGERS.look_again()
+    with BUILDING:
+        return Playbook.model_validate(value)
 
 
 def _as_text(source: Mapping[str, Any]) -> Lined:
@@ -80,7 +91,8 @@ def placed(problems: Iterable[Problem], document: Lined) -> list[Problem]:
 
 def as_json(playbook: Playbook) -> dict[str, Any]:
     """The playbook in its one order, without what is as it is by default."""
-    found = playbook.model_dump(mode="json", exclude_defaults=True)
+    with BUILDING:
+        found = playbook.model_dump(mode="json", exclude_defaults=True)
     found["format"] = playbook.format
     # Triggers are told apart by their type, which is never left out.
     if playbook.triggers:
@@ -130,14 +142,14 @@ def source_of(text: str, playbook: Playbook) -> str | None:
 def _pointer(error: ErrorDetails) -> str:
     parts = [str(part) for part in error["loc"]]
     # pydantic names the chosen type of a trigger between its index and its fields.
-    if len(parts) > 2 and parts[0] == "triggers" and parts[2] in _TYPES:
+    if len(parts) > 2 and parts[0] == "triggers" and parts[2] in TRIGGERS:
         del parts[2]
     return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in parts)
 
 
 def _said(error: ErrorDetails) -> str:
     if error["type"] == "union_tag_invalid":
-        return f"there is no such trigger; there are {', '.join(sorted(_TYPES))}"
+        return f"there is no such trigger; there are {', '.join(name for name, _ in TRIGGERS)}"
     message = _MESSAGES.get(error["type"], error["msg"])
     message = message.removeprefix("Value error, ")
     return message[:1].lower() + message[1:]

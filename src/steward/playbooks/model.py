@@ -4,6 +4,7 @@ import re
 from decimal import Decimal
 from functools import reduce
 from operator import or_
+from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
@@ -183,6 +184,8 @@ if TYPE_CHECKING:
     AnyTrigger: TypeAlias = Trigger
 else:
     AnyTrigger = Annotated[reduce(or_, (kind for _, kind in TRIGGERS)), Field(discriminator="type")]
+BUILDING: Final = RLock()
+"""Held while playbooks are read or written, as a plug-in may bring or take a type of trigger meanwhile."""
 
 
 class Playbook(Document):
@@ -250,6 +253,14 @@ class Playbook(Document):
         return self.name or self.id
 
 
+def build_playbook_type() -> None:
+    """Makes playbooks of all types of triggers that TRIGGERS has now."""
+    kinds: Any = Annotated[reduce(or_, (kind for _, kind in TRIGGERS)), Field(discriminator="type")]
+    with BUILDING:
+        Playbook.__pydantic_fields__["triggers"].annotation = list[kinds]
+        Playbook.model_rebuild(force=True)
+
+
 ORDER: Final = (
     *("format", "id", "name", "folder", "goal", "owner", "allowed", "inputs", "data", "triggers"),
     *("agents", "tools", "skills", "connections", "budget", "approval", "artifacts"),
@@ -260,6 +271,7 @@ ORDER: Final = (
 
 def playbook_schema() -> dict[str, Any]:
     """The JSON Schema of playbooks, for editors."""
-    schema = Playbook.model_json_schema()
+    with BUILDING:
+        schema = Playbook.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return schema

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from anyio import from_thread
 from fastapi import APIRouter, Path, Query, Request, Response, status
 from pydantic import Field, StringConstraints
 
@@ -11,6 +10,7 @@ from steward.agents.skills import Checked, FileChange, Listed, Origin, Skill, Ve
 from steward.agents.skills.archives import MOST_ARCHIVE_BYTES
 from steward.agents.skills.changes import text_of
 from steward.agents.skills.model import SKILL_FILE
+from steward.api.bodies import bytes_of
 from steward.api.context import steward_of
 from steward.api.documents import (
     IfMatch,
@@ -23,7 +23,7 @@ from steward.api.documents import (
 )
 from steward.api.guards import AsEditor, AsViewer
 from steward.broker.tool import Risk
-from steward.core.errors import NotFound, TooLarge
+from steward.core.errors import NotFound
 
 router = APIRouter(prefix="/projects/{project_id}/skills", tags=["skills"])
 
@@ -169,7 +169,9 @@ def import_skills(
     message: Annotated[str, Query(max_length=400, pattern=r"^[^\x00-\x1f]*$")] = "",
 ) -> Page[SkillOut]:
     """The skills of a zip archive, all or none."""
-    found = steward_of(request).skills.bring(access, _body(request), message, replace=replace)
+    found = steward_of(request).skills.bring(
+        access, bytes_of(request, MOST_ARCHIVE_BYTES), message, replace=replace
+    )
     return Page(items=[SkillOut.model_validate(each) for each in found], next_cursor=None)
 
 
@@ -309,22 +311,6 @@ def export_skill(
     content = steward_of(request).skills.export(access.scope, name, version)
     headers = attachment(f"{name}.zip", len(content))
     return Response(content, media_type="application/zip", headers=headers)
-
-
-def _body(request: Request) -> bytes:
-    """The request's bytes; stops reading where no archive of skills could go on."""
-    stream = request.stream()
-    pieces: list[bytes] = []
-    size = 0
-    while True:
-        try:
-            piece = from_thread.run(stream.__anext__)
-        except StopAsyncIteration:
-            return b"".join(pieces)
-        size += len(piece)
-        if size > MOST_ARCHIVE_BYTES:
-            raise TooLarge(f"The archive is larger than {MOST_ARCHIVE_BYTES:,} bytes.")
-        pieces.append(piece)
 
 
 def _changed(

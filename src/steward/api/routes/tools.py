@@ -192,8 +192,10 @@ def read_flow_schema(_request: Request, _access: AsViewer) -> dict[str, Any]:
 
 
 @router.get("/flows/palette")
-def read_flow_palette(_request: Request, _access: AsViewer) -> FlowPalette:
+def read_flow_palette(request: Request, _access: AsViewer) -> FlowPalette:
     """What flows are drawn from besides tools: the types of nodes and triggers, with their settings."""
+    # Another process may have installed a plug-in.
+    steward_of(request).plugins.refresh()
     nodes = [NodeTypeOut.model_validate(each) for each in node_types()]
     triggers = [
         TriggerTypeOut(

@@ -21,6 +21,7 @@ const ORDER = [
   'People',
   'Logic',
   'Flows',
+  'Plug-ins',
   'Messages and services',
   'Change data',
   'Read data',
@@ -49,7 +50,8 @@ export function paletteEntries(palette: FlowPalette, tools: readonly Tool[]): En
   return [...triggers, ...nodes, ...calls].sort((a, b) => rank(a) - rank(b));
 }
 
-function groupOf({ effects }: Tool): string {
+function groupOf({ name, effects }: Tool): string {
+  if (name.startsWith('plugin.')) return 'Plug-ins';
   if (effects.includes('network')) return 'Messages and services';
   return effects.includes('writes') ? 'Change data' : 'Read data';
 }

@@ -1,0 +1,22 @@
+"""Packages of others: wheels that add tools, nodes, triggers and guardrails, with the consent of an owner."""
+
+from steward.plugins.packing import pack_folder
+from steward.plugins.registry import Plugin, Plugins, declaration
+from steward.plugins.scaffold import KINDS, write_package
+from steward.plugins.tools import PluginTools
+from steward.plugins.wheel import MOST_BYTES, Part, Requirement, Wheel, read_wheel
+
+__all__ = [
+    "KINDS",
+    "MOST_BYTES",
+    "Part",
+    "Plugin",
+    "PluginTools",
+    "Plugins",
+    "Requirement",
+    "Wheel",
+    "declaration",
+    "pack_folder",
+    "read_wheel",
+    "write_package",
+]

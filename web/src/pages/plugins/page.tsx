@@ -1,0 +1,15 @@
+/** Plug-ins: packages that add tools, nodes, triggers and guardrails. */
+import { Puzzle } from 'lucide-react';
+import { definePage } from '@/app/page-definition';
+
+export const page = definePage({
+  scope: 'project',
+  path: 'plugins',
+  title: 'Plug-ins',
+  icon: Puzzle,
+  section: 'manage',
+  order: 128,
+  minimumRole: 'admin',
+  keywords: ['packages', 'extensions', 'custom nodes', 'wheels', 'add-ons'],
+  component: () => import('./PluginsPage'),
+});
