@@ -12,6 +12,7 @@ from steward.runs import Status
 ROOT = Path(__file__).parents[2]
 SENTENCES = ROOT / "web/src/components/describe-event.ts"
 WORDS = {
+    "'alert.muted' if until is not None else 'alert.unmuted'": ["alert.muted", "alert.unmuted"],
     "f'approval.{status.value}'": [
         f"approval.{each}" for each in (State.approved, State.rejected, State.edited)
     ],

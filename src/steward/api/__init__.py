@@ -12,6 +12,7 @@ from steward.api.limits import RateLimiter
 from steward.api.middleware import RequestFrame
 from steward.api.routes import (
     ag_ui,
+    alerts,
     approvals,
     blueprints,
     catalogue,
@@ -92,6 +93,7 @@ _ROUTERS = (
     skills.router,
     plugins.router,
     observe.router,
+    alerts.router,
     runs.router,
     run_journal.router,
     run_steering.router,

@@ -11,6 +11,7 @@ from steward.agents.live import Live
 from steward.agents.roster import builtin_roster
 from steward.agents.skills import ScriptTools, Skills
 from steward.agents.threads import Threads
+from steward.app.alerting import AlertBystanders
 from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.modelling import open_models
@@ -304,7 +305,17 @@ def open_steward(
         models=configured,
         evaluations=Reports(database, events, clock, ids),
         metrics=metrics,
-        observations=observe_runs(database, runs, governing.budgets),
+        observations=observe_runs(
+            database,
+            events,
+            clock,
+            ids,
+            identity,
+            runs,
+            governing.budgets,
+            AlertBystanders(identity, playbooks, governing.direct_calls, settings.http),
+            settings.observe,
+        ),
         collector=collector,
     )
 

@@ -6,10 +6,22 @@ from functools import partial
 
 from steward.agents.measures import Turned
 from steward.broker.budgets import Budgets
-from steward.core.settings import TraceSettings
-from steward.observe import CostExplorer, Overview, Projector, Traces, spans_of
+from steward.core import Clock, Ids
+from steward.core.settings import ObserveSettings, TraceSettings
+from steward.identity import Identity
+from steward.observe import (
+    AlertRounds,
+    Alerts,
+    Bystanders,
+    CostExplorer,
+    Hourly,
+    Overview,
+    Projector,
+    Traces,
+    spans_of,
+)
 from steward.runs import Run, Runs
-from steward.store import Database
+from steward.store import Database, EventLog
 from steward.trace import Metrics
 from steward.trace.otlp import Collector
 from steward.trace.spans import Span
@@ -17,21 +29,50 @@ from steward.trace.spans import Span
 
 @dataclass(frozen=True)
 class Observations:
-    """Figures and traces, made from journals when somebody looks."""
+    """Figures and traces, made from journals when somebody looks, and alerts about them."""
 
     projector: Projector
     overview: Overview
     costs: CostExplorer
     traces: Traces
+    alerts: Alerts
+    alert_rounds: AlertRounds
 
 
-def observe_runs(database: Database, runs: Runs, budgets: Budgets) -> Observations:
-    projector = Projector(database, runs)
+def observe_runs(
+    database: Database,
+    events: EventLog,
+    clock: Clock,
+    ids: Ids,
+    identity: Identity,
+    runs: Runs,
+    budgets: Budgets,
+    bystanders: Bystanders,
+    settings: ObserveSettings,
+) -> Observations:
+    projector, hourly = Projector(database, runs), Hourly(database)
+    rounds = AlertRounds(
+        database,
+        events,
+        clock,
+        ids,
+        runs,
+        identity.notifications,
+        projector,
+        hourly,
+        bystanders,
+        settings.alert_interval,
+        settings.alert_history,
+    )
+    runs.parts.beside.append(rounds.serve)
+    runs.parts.chores.append(rounds.tidy)
     return Observations(
         projector,
         Overview(database, projector, budgets.spent_usd),
         CostExplorer(database, projector),
         Traces(runs),
+        Alerts(database, events, clock, ids, identity.members, projector, hourly),
+        rounds,
     )
 
 

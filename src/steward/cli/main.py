@@ -54,7 +54,7 @@ COMMANDS: Final[Listed] = {
     "triggers": ("triggers:app", "Triggers: look, replay and drop events."),
     "blueprints": ("playbooks:blueprints", "Blueprints: look, fork."),
     "models": ("models:app", "Models: list, add, test, choose, remove, fetch."),
-    "observe": ("observe:app", "Figures: what was spent; count again."),
+    "observe": ("observe:app", "Figures: what was spent; alerts; count again."),
     "planner": ("planner:app", "The planner: measures, shadow runs."),
     "policy": ("policies:app", "Policy: which rule decides, and why."),
     "skills": ("skills:app", "Skills: what agents know how to do."),

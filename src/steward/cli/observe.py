@@ -5,12 +5,14 @@ from typing import Annotated
 import typer
 
 from steward.app.figure_names import figure_names
+from steward.cli.observe_alerts import app as alerts
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
 from steward.observe.facts import NANO
 
 app = typer.Typer(no_args_is_help=True)
+app.add_typer(alerts, name="alerts", help="Open alerts, their history and their rules.")
 _DIMENSIONS = ("flow", "agent", "model", "tool", "person")
 
 
@@ -39,7 +41,7 @@ def costs(
         sums[line.name] = [
             a + b for a, b in zip(sums.get(line.name, [0, 0, 0]), amounts, strict=True)
         ]
-    title = figure_names(steward, here.access, report.by)
+    title = figure_names(steward.identity, steward.playbooks, here.access, report.by)
     largest = sorted(sums.items(), key=lambda item: item[1], reverse=True)
     document = [
         {by: title(name), "usd": usd / NANO, "tokens": tokens, "count": count}

@@ -7,6 +7,7 @@ from typing import Any, Final
 SPEC_VERSION: Final = "1.0"
 TYPE_PREFIX: Final = "org.steward."
 _WORDS: Final = {
+    "alert": "opened resolved acknowledged muted unmuted rule_saved rule_deleted",
     "approval": "requested approved rejected edited delegated mismatched",
     "approvers": "changed deleted",
     "connection": (

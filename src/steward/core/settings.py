@@ -329,6 +329,19 @@ class ModelsSettings(_Section):
     )
 
 
+class ObserveSettings(_Section):
+    alert_interval: timedelta = Field(
+        timedelta(seconds=30),
+        gt=timedelta(0),
+        description="How often the alert rules of a project are checked.",
+    )
+    alert_history: timedelta = Field(
+        timedelta(days=90),
+        gt=timedelta(0),
+        description="How long alerts are kept after they resolved.",
+    )
+
+
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -357,6 +370,7 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
     trace: TraceSettings = TraceSettings()
+    observe: ObserveSettings = ObserveSettings()
 
     @classmethod
     def settings_customise_sources(

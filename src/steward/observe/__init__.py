@@ -1,23 +1,34 @@
-"""What runs did, cost and took: spans, figures and forecasts, all of them projections of journals.
+"""What runs did, cost and took: spans, figures and forecasts, all of them projections of journals; and alerts about them.
 
-Nothing here is the truth: facts are made from journals of ended runs and can be made again at any time. What is
+No figure is the truth: facts are made from journals of ended runs and can be made again at any time. What is
 watched never calls this room.
 """
 
+from steward.observe.alert_rounds import AlertRounds, Bystanders
+from steward.observe.alert_rules import AlertRule
+from steward.observe.alerts import Alert, Alerts, KeptRule, View
 from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.facts import Fact, facts_of
 from steward.observe.forecast import Forecast, forecast_spend
+from steward.observe.hourly import Hourly
 from steward.observe.overview import Overview, OverviewFigures, Period
 from steward.observe.projector import Projector
 from steward.observe.spans import spans_of
 from steward.observe.trace_tree import Trace, TraceFilter, TraceRow, Traces
 
 __all__ = [
+    "Alert",
+    "AlertRounds",
+    "AlertRule",
+    "Alerts",
+    "Bystanders",
     "CostExplorer",
     "CostReport",
     "Dimension",
     "Fact",
     "Forecast",
+    "Hourly",
+    "KeptRule",
     "Overview",
     "OverviewFigures",
     "Period",
@@ -26,6 +37,7 @@ __all__ = [
     "TraceFilter",
     "TraceRow",
     "Traces",
+    "View",
     "facts_of",
     "forecast_spend",
     "spans_of",

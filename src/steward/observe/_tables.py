@@ -1,4 +1,4 @@
-"""The tables of the observe room: what ended runs did, added up per run, hour and thing. All of it can be rebuilt."""
+"""The tables of the observe room: figures of ended runs, which can be rebuilt, and alerts with their rules."""
 
 from sqlalchemy import (
     BigInteger,
@@ -12,7 +12,7 @@ from sqlalchemy import (
     Table,
 )
 
-from steward.store.tables import Moment, metadata, scope_columns
+from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
 facts = Table(
     "observed_facts",
@@ -50,4 +50,72 @@ projected = Table(
     # Runs that ended before this are counted, unless they are among the latest minutes.
     Column("until", Moment, nullable=False),
     PrimaryKeyConstraint("project_id"),
+)
+
+alert_rules = Table(
+    "alert_rules",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("revision", Integer, nullable=False),
+    Column("document", Json, nullable=False),
+    # Who saved it last: messages are sent in their name, and figures are those that they may see.
+    Column("author", String(40), nullable=False),
+    # The role of the API token by which they saved it; none for a person.
+    Column("token_role", String(20)),
+    Column("checked_hour", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+)
+
+alert_causes = Table(
+    "alert_causes",
+    metadata,
+    *scope_columns(),
+    Column("rule_id", String(40), nullable=False),
+    # Empty for the whole project.
+    Column("flow", String(200), nullable=False),
+    Column("muted_until", Moment),
+    # What was before this hour is not usual any more.
+    Column("normal_since", Integer),
+    PrimaryKeyConstraint("project_id", "rule_id", "flow"),
+)
+
+alerts = Table(
+    "alerts",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    # The rule may be gone; its alerts stay as history, with the rule as it was.
+    Column("rule_id", String(40), nullable=False),
+    Column("flow", String(200), nullable=False),
+    # Set while it is open: one cause has one open alert.
+    Column("cause", String(300), unique=True),
+    Column("state", String(12), nullable=False),
+    Column("rule", Json, nullable=False),
+    Column("author", String(40), nullable=False),
+    # The value when it opened, the largest or smallest since, the limit, and the value at the end.
+    Column("figures", Json, nullable=False),
+    Column("opened_at", Moment, nullable=False),
+    Column("acknowledged_at", Moment),
+    Column("acknowledged_by", String(40)),
+    Column("resolved_at", Moment),
+    Column("resolved_why", String(20)),
+    # Which state people were notified of last; empty for none yet.
+    Column("notified", String(12), nullable=False),
+    # The runs that sent messages, and why some were not sent.
+    Column("sends", Json, nullable=False),
+    Index("ix_alerts_project_id_state", "project_id", "state"),
+    Index("ix_alerts_rule_id", "rule_id"),
+)
+
+alert_rounds = Table(
+    "alert_rounds",
+    metadata,
+    *scope_columns(),
+    Column("next_at", Moment, nullable=False),
+    # Whoever raised it last may write what they found.
+    Column("epoch", BigInteger, nullable=False),
+    PrimaryKeyConstraint("project_id"),
+    Index("ix_alert_rounds_next_at", "next_at"),
 )

@@ -22,7 +22,7 @@ from steward.trace.spans import Span
 _log = structlog.get_logger("steward.observe")
 _RUNS: Final = run_tables.runs.c
 _FINAL: Final = [status.value for status in Status if status.is_final]
-_OVERLAP: Final = timedelta(minutes=2)
+OVERLAP: Final = timedelta(minutes=2)
 """Machines' clocks differ, and a run's end may become visible after the end of a later one."""
 _MOST_AT_ONCE: Final = 200
 _PAGE: Final = 500
@@ -80,7 +80,7 @@ class Projector:
             _RUNS.status.in_(_FINAL), _RUNS.ended_at.is_not(None)
         )
         wanted = wanted.order_by(_RUNS.ended_at, _RUNS.id).limit(_PAGE)
-        since = sa.true() if until is None else _RUNS.ended_at >= until - _OVERLAP
+        since = sa.true() if until is None else _RUNS.ended_at >= until - OVERLAP
         while len(found) < _MOST_AT_ONCE:
             with self._database.read(scope) as tx:
                 rows = tx.rows(wanted.where(since))
@@ -128,7 +128,7 @@ class Projector:
             yield {
                 **asdict(fact),
                 "run_id": run.id,
-                "flow": flow_of(root)[:_LONGEST_FLOW],
+                "flow": flow_of(root),
                 "person": run.created_by,
                 "is_root": run.parent_id is None,
             }
@@ -148,6 +148,10 @@ def flow_of(run: Run) -> str:
 
     Threads of a chat are one flow.
     """
-    if run.subject is None or run.subject.startswith("thread:"):
-        return run.program
-    return run.subject
+    return flow_name(run.subject, run.program)
+
+
+def flow_name(subject: str | None, program: str) -> str:
+    """The same from what a root run is about and the program that drives it."""
+    is_flow = subject is not None and not subject.startswith("thread:")
+    return (subject if is_flow and subject else program)[:_LONGEST_FLOW]

@@ -10,12 +10,15 @@ from steward.broker.groups import Groups
 from steward.core.errors import NotFound, Problem
 from steward.identity import Access, Member, Role
 from steward.identity.members import Members
+from steward.observe.hourly import MESSAGES
 from steward.playbooks import _tables as tables
 from steward.playbooks.model import Allowed
 from steward.store import Database, Scope, Transaction
 
 SUBJECT: Final = "playbook:"
 """How the subject of a run or a schedule begins that belongs to a playbook."""
+ALERTS_ABOUT_ALL: Final = f"{SUBJECT}:{MESSAGES}"
+"""The subject of runs that send alerts about a whole project, for those from whom no playbook is hidden."""
 _COLUMNS: Final = tables.playbooks.c
 
 
@@ -47,7 +50,9 @@ class Sight:
 
     everything: bool
     seen: frozenset[str] = frozenset()
-    """Subjects of the playbooks they see."""
+    """Subjects of the playbooks they see, and of messages about these."""
+    hides_some: bool = False
+    """Whether there are playbooks that they do not see."""
 
     def shows(self, subject: str | None) -> bool:
         if self.everything or subject is None or not subject.startswith(SUBJECT):
@@ -85,7 +90,10 @@ class People:
         )
         with self._database.read(access.scope) as tx:
             rows = tx.rows(wanted)
-        return Sight(False, frozenset(subject_of(row.id) for row in rows if viewer.sees(row)))
+        seen = [subject_of(row.id) for row in rows if viewer.sees(row)]
+        hides_some = len(seen) < len(rows)
+        messages = [*map(alerts_about, seen), *([] if hides_some else [ALERTS_ABOUT_ALL])]
+        return Sight(False, frozenset([*seen, *messages]), hides_some)
 
     def resolve(
         self, access: Access, owner: str | None, allowed: Allowed | None
@@ -127,6 +135,11 @@ class People:
 
 def subject_of(playbook_id: str) -> str:
     return f"{SUBJECT}{playbook_id}"
+
+
+def alerts_about(subject: str) -> str:
+    """The subject of runs that send alerts about a playbook."""
+    return f"{subject}:{MESSAGES}"
 
 
 def visible(tx: Transaction, viewer: Viewer, named: str, *, deleted: bool = False) -> sa.Row[Any]:

@@ -19,6 +19,7 @@ import { ErrorState } from '@/components/ErrorState';
 import { RelativeTime } from '@/components/Moment';
 import { showFailure } from '@/components/undo';
 import classes from './NotificationsDrawer.module.css';
+import { projectPath } from './project';
 import { safeNext } from './search';
 
 const ICONS: Record<Notification['level'], LucideIcon> = {
@@ -60,7 +61,8 @@ function NotificationList({ projectId, onClose }: Omit<Props, 'opened'>) {
     if (note.read_at === null) markRead.mutate({ ids: [note.id] }, { onError: showFailure });
     if (note.link === null) return;
     onClose();
-    void navigate({ href: safeNext(note.link) });
+    // It is the address of a page within the project.
+    void navigate({ href: safeNext(projectPath(projectId, note.link)) });
   };
 
   if (query.isPending) return <Loading />;

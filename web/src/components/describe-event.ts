@@ -30,6 +30,13 @@ const HEALTH: Record<string, string> = {
 };
 
 const SENTENCES: Record<string, Words> = {
+  'alert.opened': () => 'Alert opened',
+  'alert.resolved': () => 'Alert resolved',
+  'alert.acknowledged': () => 'Alert acknowledged',
+  'alert.muted': () => 'Alert muted',
+  'alert.unmuted': () => 'Alert no longer muted',
+  'alert.rule_saved': (data) => `Alert rule saved as revision ${String(data.revision)}`,
+  'alert.rule_deleted': () => 'Alert rule deleted',
   'project.created': (data) => `Project${named(data)} created`,
   'project.updated': (data) => `Project renamed to${named(data)}`,
   'project.deleted': () => 'Project deleted',

@@ -145,7 +145,7 @@ async def overview(request: Request, access: AsViewer, hours: Hours = 24) -> Ove
         found = steward.observations.overview.figures(
             access.scope, steward.clock.now(), hours, sight.among
         )
-        return _overview_out(found, flow_titles(steward, access))
+        return _overview_out(found, flow_titles(steward.playbooks, access))
 
     return await context.in_turn(access, read)
 
@@ -160,7 +160,7 @@ async def costs(
     def read() -> CostsOut:
         steward = context.steward
         report = _report(steward, access, by, days)
-        return _costs_out(report, figure_names(steward, access, by))
+        return _costs_out(report, figure_names(steward.identity, steward.playbooks, access, by))
 
     return await context.in_turn(access, read)
 
@@ -181,7 +181,7 @@ async def export_costs(
     def read() -> str:
         steward = context.steward
         report = _report(steward, access, by, days)
-        return _costs_csv(report, figure_names(steward, access, by))
+        return _costs_csv(report, figure_names(steward.identity, steward.playbooks, access, by))
 
     content = await context.in_turn(access, read)
     return Response(content, media_type="text/csv", headers=attachment(f"costs-by-{by}.csv"))

@@ -1,4 +1,4 @@
-/** What runs, waits, failed and cost lately, and what is spent on what. */
+/** What runs, waits, failed and cost lately, what is spent on what, and alerts about it. */
 import { Tabs } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
@@ -9,21 +9,25 @@ import { useSearchParam } from '@/components/use-search-param';
 import { FiguresTab } from './FiguresTab';
 
 const CostsTab = lazy(() => import('./CostsTab'));
+const AlertsTab = lazy(() => import('./AlertsTab'));
 
 const TABS = [
   { id: 'figures', label: 'Figures' },
   { id: 'costs', label: 'Costs' },
+  { id: 'alerts', label: 'Alerts' },
 ];
 
 export default function OverviewPage() {
   const [wanted] = useSearchParam('tab');
   const navigate = useNavigate();
-  const tab = wanted === 'costs' ? 'costs' : 'figures';
+  const tab = TABS.find(({ id }) => id === wanted)?.id ?? 'figures';
   return (
     <Tabs
       value={tab}
       keepMounted={false}
-      onChange={(id) => void navigate({ to: '.', search: id === 'costs' ? { tab: 'costs' } : {} })}
+      onChange={(id) =>
+        void navigate({ to: '.', search: id === null || id === 'figures' ? {} : { tab: id } })
+      }
     >
       <Page
         title="Overview"
@@ -37,6 +41,11 @@ export default function OverviewPage() {
         <Tabs.Panel value="costs">
           <Suspense fallback={<LoadingLines />}>
             <CostsTab />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="alerts">
+          <Suspense fallback={<LoadingLines />}>
+            <AlertsTab />
           </Suspense>
         </Tabs.Panel>
       </Page>

@@ -17,6 +17,8 @@ export function CanvasLink({ run, call }: Props) {
   const mayLook = useMay('viewer');
   if (!mayLook || !run.subject?.startsWith(OF_PLAYBOOK)) return null;
   const playbookId = run.subject.slice(OF_PLAYBOOK.length);
+  // A message about a playbook, such as an alert, is no run of it.
+  if (playbookId.includes(':')) return null;
   const step = call === undefined ? '' : `&step=${encodeURIComponent(call)}`;
   return (
     <Anchor

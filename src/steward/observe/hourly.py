@@ -1,0 +1,232 @@
+"""Figures by flow and hour, and how long approvals waited: what alert rules look at.
+
+Everything a run did counts in the hour in which it ended. So a later look at a past hour finds what a look at its end
+found, whereas a long run adds spending to hours long past when it ends.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from threading import Lock
+from typing import Final
+
+import sqlalchemy as sa
+
+from steward.broker import _tables as broker_tables
+from steward.observe._tables import facts, projected
+from steward.observe.facts import hour_of
+from steward.observe.overview import Visible
+from steward.observe.projector import OVERLAP, flow_name
+from steward.runs import _tables as run_tables
+from steward.store import Database, Scope
+
+MESSAGES: Final = "alerts"
+"""The flow of messages that alerts send, or the end of it after the flow that they are about.
+
+They count in no rule, or a failed message would raise an alert.
+"""
+_FACTS: Final = facts.c
+_RUNS: Final = run_tables.runs.c
+_ENDED_HOUR: Final = (
+    sa.type_coerce(_RUNS.ended_at, sa.BigInteger()) // sa.literal(3_600_000_000, sa.BigInteger())
+).label("ended_hour")
+_MOST_PROJECTS: Final = 50
+_MOST_KEPT: Final = 24 * 60
+"""Hours that are kept beyond those that were asked for last."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What runs of one flow that ended in one hour did."""
+
+    runs: int = 0
+    failed: int = 0
+    milliseconds: int = 0
+    nano_usd: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: "Cell") -> "Cell":
+        return Cell(
+            self.runs + other.runs,
+            self.failed + other.failed,
+            self.milliseconds + other.milliseconds,
+            self.nano_usd + other.nano_usd,
+            self.tokens + other.tokens,
+        )
+
+    def __sub__(self, other: "Cell") -> "Cell":
+        return Cell(
+            self.runs - other.runs,
+            self.failed - other.failed,
+            self.milliseconds - other.milliseconds,
+            self.nano_usd - other.nano_usd,
+            self.tokens - other.tokens,
+        )
+
+
+@dataclass(frozen=True)
+class Wait:
+    """An approval that waited from one moment until another, which may lie ahead."""
+
+    flow: str
+    start: datetime
+    end: datetime
+
+
+class Series:
+    """The figures of one flow, or of several together, hour by hour; sums over hours take no longer for more hours."""
+
+    def __init__(self, cells: Iterable[Mapping[int, Cell]], waits: Iterable[Wait] = ()) -> None:
+        together: dict[int, Cell] = {}
+        for each in cells:
+            for hour, cell in each.items():
+                together[hour] = together.get(hour, Cell()) + cell
+        self._hours = sorted(together)
+        self._sums = list(accumulate((together[hour] for hour in self._hours), initial=Cell()))
+        self._waits = list(waits)
+        self.values: dict[tuple[str, int, int], float | None] = {}
+        """What was computed from these sums already, by figure, window and hour."""
+
+    def total(self, first: int, last: int) -> Cell:
+        """Of these hours, both included."""
+        begin, end = bisect_left(self._hours, first), bisect_right(self._hours, last)
+        return self._sums[end] - self._sums[begin] if begin < end else Cell()
+
+    def first_hour(self, since: int) -> int | None:
+        """The first hour from one on in which a run ended."""
+        at = bisect_left(self._hours, since)
+        return self._hours[at] if at < len(self._hours) else None
+
+    def waiting_since(self, moment: datetime) -> list[datetime]:
+        """When the approvals began to wait that wait at a moment."""
+        return [wait.start for wait in self._waits if wait.start <= moment < wait.end]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What rules of one project look at."""
+
+    cells: Mapping[str, Mapping[int, Cell]]
+    waits: tuple[Wait, ...] = ()
+
+    def flows(self, visible: Visible = None) -> list[str]:
+        known = {*self.cells, *(wait.flow for wait in self.waits)}
+        return sorted(flow for flow in known if shows(visible, flow) and not is_of_messages(flow))
+
+    def series(self, flows: Collection[str]) -> Series:
+        return Series(
+            (self.cells[flow] for flow in flows if flow in self.cells),
+            (wait for wait in self.waits if wait.flow in flows),
+        )
+
+
+@dataclass
+class _Kept:
+    first: int
+    settled: int
+    """Hours before this one change no more."""
+    cells: dict[str, dict[int, Cell]] = field(default_factory=dict)
+
+
+class Hourly:
+    """Reads what changed since it last looked, and keeps the hours that are settled."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._lock = Lock()
+
+    def watched(self, scope: Scope, first: int, now: datetime) -> Watched:
+        """From an hour on; approvals too, where they waited since."""
+        return Watched(self._cells(scope, first), tuple(self._waits(scope, first, now)))
+
+    def _cells(self, scope: Scope, first: int) -> dict[str, dict[int, Cell]]:
+        with self._lock:
+            kept = self._kept.get(scope.project_id)
+            if kept is None or not first - _MOST_KEPT <= kept.first <= first:
+                kept = _Kept(first, first)
+            found = {flow: dict(hours) for flow, hours in kept.cells.items()}
+            settled = self._settled(scope)
+            fresh = list(self._read(scope, kept.settled))
+            for flow, hour, cell in fresh:
+                found.setdefault(flow, {})[hour] = cell
+                if hour < settled:
+                    kept.cells.setdefault(flow, {})[hour] = cell
+            kept.settled = max(kept.settled, settled)
+            self._kept[scope.project_id] = kept
+            self._kept.move_to_end(scope.project_id)
+            while len(self._kept) > _MOST_PROJECTS:
+                self._kept.popitem(last=False)
+        return found
+
+    def _settled(self, scope: Scope) -> int:
+        with self._database.read(scope) as tx:
+            row = tx.first(sa.select(projected.c.until))
+        return 0 if row is None else hour_of(row.until - OVERLAP)
+
+    def _read(self, scope: Scope, first: int) -> Iterator[tuple[str, int, Cell]]:
+        is_run = sa.and_(_FACTS.kind == "run", _FACTS.is_root)
+
+        def summed(value: sa.ColumnElement[int], where: sa.ColumnElement[bool]) -> sa.Function[int]:
+            return sa.func.sum(sa.case((where, value), else_=0))
+
+        statement = (
+            sa.select(
+                _FACTS.flow,
+                _ENDED_HOUR,
+                summed(_FACTS.times, is_run).label("runs"),
+                summed(_FACTS.errors, is_run).label("failed"),
+                summed(_FACTS.milliseconds, is_run).label("milliseconds"),
+                sa.func.sum(_FACTS.nano_usd).label("nano_usd"),
+                sa.func.sum(_FACTS.input_tokens + _FACTS.output_tokens).label("tokens"),
+            )
+            .where(_FACTS.run_id == _RUNS.id, _RUNS.ended_at >= _moment(first))
+            .group_by(_FACTS.flow, _ENDED_HOUR)
+        )
+        with self._database.read(scope) as tx:
+            rows = tx.rows(statement)
+        for row in rows:
+            counts = (row.runs, row.failed, row.milliseconds, row.nano_usd, row.tokens)
+            yield row.flow, int(row.ended_hour), Cell(*(int(each) for each in counts))
+
+    def _waits(self, scope: Scope, first: int, now: datetime) -> Iterator[Wait]:
+        approvals, root = broker_tables.approvals.c, run_tables.runs.alias("root")
+        statement = sa.select(
+            approvals.requested_at,
+            approvals.decided_at,
+            approvals.expires_at,
+            _RUNS.ended_at,
+            root.c.subject,
+            root.c.program,
+        ).where(
+            approvals.run_id == _RUNS.id,
+            root.c.id == _RUNS.root_id,
+            approvals.expires_at >= _moment(first),
+            approvals.requested_at <= now,
+        )
+        with self._database.read(scope) as tx:
+            rows = tx.rows(statement)
+        for row in rows:
+            ends = [each for each in (row.decided_at, row.expires_at, row.ended_at) if each]
+            yield Wait(flow_name(row.subject, row.program), row.requested_at, min(ends))
+
+
+def is_of_messages(flow: str) -> bool:
+    return flow == MESSAGES or flow.endswith(f":{MESSAGES}")
+
+
+def shows(visible: Visible, flow: str) -> bool:
+    """Whether somebody may see a flow; the same as `seen` for what is read already."""
+    return visible is None or not flow.startswith(visible[0]) or flow in visible[1]
+
+
+def _moment(hour: int) -> datetime:
+    return datetime.fromtimestamp(hour * 3600, UTC)
+
+
+def end_of(hour: int) -> datetime:
+    """The last moment of an hour."""
+    return _moment(hour + 1) - timedelta(microseconds=1)

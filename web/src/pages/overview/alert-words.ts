@@ -1,0 +1,56 @@
+/** Figures of alert rules in words and with their units. */
+import type { AlertItem, Figure } from '@/api/alerts';
+import type { Formats } from '@/components/format';
+import { dollars } from './amounts';
+
+export const FIGURES: { value: Figure; label: string; unit: string }[] = [
+  { value: 'failed_runs', label: 'Failed runs', unit: 'runs' },
+  { value: 'error_rate', label: 'Error rate', unit: 'percent' },
+  { value: 'runs', label: 'Runs ended', unit: 'runs' },
+  { value: 'spend', label: 'Spend', unit: 'dollars' },
+  { value: 'tokens', label: 'Tokens', unit: 'tokens' },
+  { value: 'mean_duration', label: 'Mean duration', unit: 'seconds' },
+  { value: 'approvals_waiting', label: 'Approvals waiting', unit: 'approvals' },
+  { value: 'approval_age', label: 'Age of the oldest waiting approval', unit: 'hours' },
+  { value: 'forecast_7', label: 'Forecast spend, next 7 days', unit: 'dollars' },
+  { value: 'forecast_30', label: 'Forecast spend, next 30 days', unit: 'dollars' },
+];
+
+const INSTANT = new Set<string>(['approvals_waiting', 'approval_age', 'forecast_7', 'forecast_30']);
+
+/** Figures of one moment have no window and no usual value. */
+export function isInstant(figure: string): boolean {
+  return INSTANT.has(figure);
+}
+
+export function isAboutApprovals(figure: string): boolean {
+  return figure.startsWith('approval');
+}
+
+export function unitOf(figure: string): string {
+  return FIGURES.find(({ value }) => value === figure)?.unit ?? '';
+}
+
+export function amountOf(formats: Formats, figure: string, value: number | null): string {
+  if (value === null) return 'none';
+  const rounded = formats.number(Math.round(value * 10) / 10);
+  switch (unitOf(figure)) {
+    case 'dollars':
+      return dollars(formats, value);
+    case 'percent':
+      return `${rounded}%`;
+    case 'seconds':
+      return `${rounded} s`;
+    case 'hours':
+      return `${rounded} h`;
+    default:
+      return rounded;
+  }
+}
+
+export const RESOLVED_WORDS: Record<NonNullable<AlertItem['resolved_why']>, string> = {
+  recovered: 'Back within its limit',
+  new_normal: 'Accepted as the new normal',
+  rule_changed: 'The rule was changed',
+  rule_deleted: 'The rule was deleted',
+};
