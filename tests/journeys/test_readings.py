@@ -113,7 +113,7 @@ def define_words_and_answer(page: Page) -> None:
     page.get_by_role("link", name="See its definition").click()
     entry = page.get_by_test_id("definition /tables/billing_invoices/segments/unpaid")
     expect(entry).to_contain_text("Confirmed")
-    expect(entry).to_be_in_viewport()
+    expect(entry).to_have_attribute("data-shown", "true")
     check_accessible(page)
     page.get_by_role("link", name="Chat").click()
 

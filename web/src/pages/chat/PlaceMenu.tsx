@@ -45,7 +45,13 @@ export function PlaceMenu(props: Props) {
       : `${projectPath(project.id, 'definitions')}?entry=${encodeURIComponent(entry)}`;
   if (isFixed) {
     return definition !== null ? (
-      <Link className={classes.chip} data-source={source} title={title} to={definition}>
+      <Link
+        className={classes.chip}
+        data-source={source}
+        title={title}
+        to={definition}
+        resetScroll={false}
+      >
         {label}
       </Link>
     ) : (
@@ -87,7 +93,14 @@ export function PlaceMenu(props: Props) {
           />
         )}
         {opened && definition !== null && (
-          <Anchor component={Link} to={definition} size="xs" mt="xs" display="block">
+          <Anchor
+            component={Link}
+            to={definition}
+            resetScroll={false}
+            size="xs"
+            mt="xs"
+            display="block"
+          >
             See its definition
           </Anchor>
         )}

@@ -36,7 +36,10 @@ export function EntryLine(props: Props) {
   const isShown = shown === entry.pointer;
   const line = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    if (isShown) line.current?.scrollIntoView({ block: 'center' });
+    if (!isShown) return undefined;
+    // After the router has gone to the top of the page.
+    const frame = requestAnimationFrame(() => line.current?.scrollIntoView({ block: 'center' }));
+    return () => cancelAnimationFrame(frame);
   }, [isShown]);
   const why = typeof value.why === 'string' ? value.why : '';
   const by = typeof value.by === 'string' ? value.by : null;
