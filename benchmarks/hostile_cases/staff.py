@@ -43,7 +43,7 @@ def staffed(desk: Desk, roster: Roster, lineup: ScriptedLineup) -> Turns:
         broker,
         Contexts(steward.workbench, steward.threads, steward.runs, broker, roster, models),
         Planner(paid, RulePlanner()),
-        Hands(Operator(broker, paid, NONCE_KEY), roster),
+        Hands(Operator(broker, paid, NONCE_KEY), roster, steward.agents.find),
         Explainer(paid),
         paid,
         steward.governing.launcher.inline,

@@ -73,6 +73,9 @@ class Recorder:
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:
         return [_Heard(each, self._heard) for each in self._models.backends(scope, role)]
 
+    def every(self, scope: Scope | None) -> Sequence[Backend]:
+        return [_Heard(each, self._heard) for each in self._models.every(scope)]
+
     def end_turn(self) -> None:
         self._turns.append(list(self._heard))
         self._heard.clear()
@@ -127,6 +130,9 @@ class Replayer:
         return [self._recording.model]
 
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:  # noqa: ARG002
+        return [_Played(self, self._recording)]
+
+    def every(self, scope: Scope | None) -> Sequence[Backend]:  # noqa: ARG002
         return [_Played(self, self._recording)]
 
     def next(self, request: Request) -> Spoken:

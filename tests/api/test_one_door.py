@@ -18,9 +18,11 @@ from steward.testing import Installation
 from steward.tools.load_from_server import server_name
 from tests.api.routes import METHODS, openapi_document
 
-PARTS = frozenset({"changes", "definitions", "history", "uploads", "servers", "resolve"})
+PARTS = frozenset({"agents", "changes", "definitions", "history", "uploads", "servers", "resolve"})
 WRITES_NOTHING = frozenset(
     {
+        "post /agents/check",
+        "post /agents/{name}/try",
         "post /changes/preview",
         "post /definitions/preview",
         "post /uploads",
@@ -70,14 +72,20 @@ class Scene:
     def revision(self) -> int:
         return self.installation.steward.definitions.current(self.installation.scope).revision
 
+    @property
+    def agent_version(self) -> int:
+        found = self.installation.steward.agents.current(self.installation.scope, "helper")
+        return found.version if found is not None else 0
+
     def state(self) -> Any:
-        """All that a write could change: branches, snapshots and where they point, and the definitions."""
+        """All that a write could change: branches, snapshots and where they point, definitions, agents."""
         access = self.installation.owner.access
         place = self.installation.steward.workbench.datasets.workspace(access.scope, access.user_id)
         return (
             sorted((branch.name, branch.head) for branch in place.branches()),
             sorted((tag.name, tag.commit) for tag in place.tags()),
             self.revision,
+            self.agent_version,
         )
 
 
@@ -98,7 +106,25 @@ def _definition(path: str, body: dict[str, Any]) -> Write:
     )
 
 
+HELPER = {"name": "helper", "title": "Helper", "description": "Helps.", "instructions": "Help."}
+
+
+def _agent(route: str, body: dict[str, Any] | None) -> Write:
+    """A change of an agent; each makes a version of its own."""
+    return Write(
+        route,
+        lambda _: body,
+        "change_agent",
+        lambda _: {"name": "helper", "document": HELPER},
+        lambda _: {"name": "helper"},
+        headers=lambda scene: {"If-Match": f'"{scene.agent_version}"'},
+    )
+
+
 WRITES = (
+    _agent("put /agents/{name}", {"document": HELPER}),
+    _agent("post /agents/{name}/restore", {"version": 1}),
+    _agent("delete /agents/{name}", None),
     _definition(
         "changes",
         {"changes": [{"entry": "/tables/people/columns/city", "value": {"role": "text"}}]},
@@ -207,6 +233,10 @@ def scene(installation: Installation) -> Scene:
         headers={"If-Match": '"0"'},
     )
     said.raise_for_status()
+    kept = owner.client.put(
+        f"{scene.base}/agents/helper", json={"document": HELPER}, headers={"If-Match": '"0"'}
+    )
+    kept.raise_for_status()
     return scene
 
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 SENTENCES = ROOT / "web/src/components/describe-event.ts"
 WORDS = {
     "'alert.muted' if until is not None else 'alert.unmuted'": ["alert.muted", "alert.unmuted"],
+    "'agent.archived' if agent is None else 'agent.saved'": ["agent.archived", "agent.saved"],
     "f'approval.{status.value}'": [
         f"approval.{each}" for each in (State.approved, State.rejected, State.edited)
     ],

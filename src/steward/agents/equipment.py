@@ -70,11 +70,15 @@ def tools_and_skill(scope: Scope, tools: Toolbox, skills: Skills | None, job: Jo
         except NotFound as missing:
             found[name] = {"missing": missing.message}
     told = ""
-    if job.step.skill is not None and skills is not None:
-        skill = skills.open(scope, job.step.skill)
-        told = skill_text(skill)
-        for name in set(found) - set(tools_for(skill, found)):
-            found[name] = {"missing": f"The skill {skill.name} does not use {name}."}
+    names = [job.step.skill] if job.step.skill is not None else job.agent.skills
+    if names and skills is not None:
+        followed = [skills.open(scope, name) for name in names]
+        told = "\n\n".join(skill_text(skill) for skill in followed)
+        used = {name for skill in followed for name in tools_for(skill, found)}
+        for name in set(found) - used:
+            without = " and ".join(skill.name for skill in followed)
+            verb = "does" if len(followed) == 1 else "do"
+            found[name] = {"missing": f"The skill {without} {verb} not use {name}."}
         found[READ_SKILL] = {**_facts(tools.get(scope, READ_SKILL), {}), "ready": False}
     return {"tools": found, "skill": told, "roles": True}
 

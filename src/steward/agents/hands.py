@@ -1,8 +1,9 @@
 """Agents as nodes of flows: what a node asks for, made into a job for the operator."""
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -19,11 +20,17 @@ from steward.broker.labels import NONE, Labels
 from steward.broker.plans import Labelled
 from steward.broker.rehearsal import SOURCE, Rehearsal
 from steward.broker.samples import sample
+from steward.broker.schemas import first_problem
 from steward.broker.tool import Risk
-from steward.core.errors import Invalid
+from steward.core.errors import Invalid, NotFound
 from steward.runs import Execution, Json, StepFailed
+from steward.store import Scope
 
 DRAWN: Final = "drawn"
+DEEPEST: Final = 5
+"""How many agents work goes through at most, one after the other."""
+_HAND_TO: Final = "hand_to"
+_NOBODY: Final = "nobody"
 _BY_HAND: Final = (
     "You do one task inside a flow. Do exactly what it says and answer with the result alone."
 )
@@ -47,34 +54,35 @@ class Around:
     """What other steps of the plan have done by now."""
 
 
+Find = Callable[[Scope, str], Agent]
+"""The agent of a name in a project, `name@3` included; NotFound where there is none."""
+
+
 class Hands:
     """Gives nodes to the operator."""
 
-    def __init__(self, operator: Operator, roster: Roster) -> None:
+    def __init__(self, operator: Operator, roster: Roster, find: Find) -> None:
         self._operator = operator
         self._roster = roster
+        self._find = find
 
     async def run(
         self, execution: Execution, key: str, asked: Json, labels: Mapping[str, Any]
     ) -> Labelled:
-        """For nodes that people draw: the answer, as JSON where the node has a schema."""
+        """For nodes that people draw: the answer, as JSON where the node or its agent has a schema."""
         rehearsal = Rehearsal.of(execution.request.grant)
+        known = await self._known(execution, key, asked)
         if rehearsal is not None and not rehearsal.spend:
-            return await self._rehearsed(execution, key, asked, rehearsal)
-        done = await self.work(execution, key, asked, labels, Around())
-        value = done.value if asked.get("output") is not None or not done.text else done.text
-        summary = done.text or (done.results[-1][2].summary if done.results else "")
-        return Labelled(value, done.labels, summary, key=key)
+            return await self._rehearsed(execution, key, asked, known.agent, rehearsal)
+        return await self._relayed(execution, key, asked, labels, known)
 
     async def _rehearsed(
-        self, execution: Execution, key: str, asked: Json, rehearsal: Rehearsal
+        self, execution: Execution, key: str, asked: Json, agent: Agent, rehearsal: Rehearsal
     ) -> Labelled:
         """A test asks no model: the answer is a recorded one, or made from the schema."""
         is_known, value = rehearsal.record(key)
         if not is_known:
-            schema = asked.get("output") or self._agent(asked).output
-            named = asked.get("title") or "The agent"
-            value = sample(schema) if schema else f"{named} would answer here."
+            value = _sample_answer(asked, agent)
 
         async def perform() -> Json:
             return value
@@ -87,15 +95,72 @@ class Hands:
     async def work(
         self, execution: Execution, key: str, asked: Json, labels: Mapping[str, Any], around: Around
     ) -> Done:
-        job = self.job(key, asked, labels, around)
-        problem = problem_in(job.agent.guardrails, "input", job.task)
+        known = await self._known(execution, key, asked)
+        return await self._done(execution, key, self.job(key, asked, labels, around, known.agent))
+
+    async def _done(self, execution: Execution, key: str, job: Job) -> Done:
+        given = [each.text for each in job.given] if job.composed else []
+        problem = problem_in(job.agent.guardrails, "input", "\n\n".join([job.task, *given]))
         if problem is not None:
             raise StepFailed(key, "guardrail", f"{job.agent.title} does not take this: {problem}")
         return await self._operator.run(execution, key, job)
 
-    def job(self, key: str, asked: Json, labels: Mapping[str, Any], around: Around) -> Job:
-        agent = self._agent(asked)
-        step = _step(key, asked, agent)
+    # Handing over
+
+    async def _relayed(
+        self,
+        execution: Execution,
+        key: str,
+        asked: Json,
+        labels: Mapping[str, Any],
+        known: "_Known",
+        before: tuple[str, ...] = (),
+    ) -> Labelled:
+        """The answer of the agent, or of those to whom it hands its work."""
+        agent = known.agent
+        _require_input(key, agent, asked)
+        chain = (*before, agent.name)
+        job = self.job(key, asked, labels, Around(), agent)
+        choice = _Choice.of(agent, chain, asked.get("output"))
+        done = await self._done(execution, key, choice.put_to(job, known.others))
+        # Agents of the chat answer in text unless the node has a schema: earlier flows rely on it.
+        structured = (job.output if job.composed else asked.get("output")) is not None
+        answer = choice.answer(done, structured=structured)
+        handoffs = agent.handoffs
+        following = choice.chosen(done) if handoffs is not None else []
+        if handoffs is None or not following:
+            summary = done.text or (done.results[-1][2].summary if done.results else "")
+            return Labelled(answer, done.labels, summary, key=key)
+
+        async def hand_to(name: str, given: Json, sources: Labels) -> Labelled:
+            place = f"{key}/to/{name}"
+            passed, origins = _passed_on(asked, labels, name, given, sources, handoffs.give)
+            other = await self._known(execution, place, passed)
+            return await self._relayed(execution, place, passed, origins, other, chain)
+
+        if handoffs.how != "parallel":
+            found = Labelled(answer, done.labels, key=key)
+            for name in following:
+                found = await hand_to(name, found.value, found.labels)
+            return replace(found, key=key)
+        answers: dict[str, Labelled] = {}
+
+        async def one(name: str) -> None:
+            answers[name] = await hand_to(name, answer, done.labels)
+
+        await execution.together([one(name) for name in following])
+        values = {name: answers[name].value for name in following}
+        joined = done.labels.joined(*(each.labels for each in answers.values()))
+        return Labelled(values, joined, f"{len(values)} agents answered", key=key)
+
+    def job(
+        self, key: str, asked: Json, labels: Mapping[str, Any], around: Around, agent: Agent
+    ) -> Job:
+        composed = _is_composed(asked, self._roster)
+        if composed and not asked.get("tools") and not asked.get("fallback_tools"):
+            asked = {**asked, "tools": list(agent.tools)}
+        limit = agent.budget if composed else None
+        step = _step(key, asked, agent, limit)
         given = [*around.given, *_context(asked.get("context"), labels.get("context"))]
         said: Labels = labels.get("instructions") or NONE
         task = str(asked["instructions"])
@@ -118,25 +183,157 @@ class Hands:
             earlier=tuple(around.earlier()),
             allow_rows=around.allow_rows,
             output=asked.get("output") or agent.output,
+            composed=composed,
+            limit=limit,
         )
 
-    def _agent(self, asked: Json) -> Agent:
+    async def _known(self, execution: Execution, key: str, asked: Json) -> "_Known":
+        """Who does it. What a project can change is recorded as it is when the work begins."""
         name = asked.get("agent")
-        if name is not None:
-            return self._roster.get(name)
-        return Agent(
-            name=DRAWN,
-            title="The agent of this node",
-            description="An agent that a flow describes by itself.",
-            instructions=_BY_HAND,
-            # What it may do is what its node names, within the run's own token.
-            tools=[*asked["tools"], *asked.get("fallback_tools", ())],
-            highest_risk=Risk.external_send,
+        if name is None:
+            return _Known(_drawn(asked))
+        if name in self._roster:
+            return _Known(self._roster.get(name))
+
+        def look() -> Json:
+            found = self._find(execution.run.scope, name)
+            others = found.handoffs.to if found.handoffs is not None else []
+            told = {other: self._description(execution.run.scope, other) for other in others}
+            return {"agent": found.model_dump(mode="json"), "others": told}
+
+        recorded = await execution.step(
+            f"{key}/agent", {"agent": name}, lambda: asyncio.to_thread(look), of=key
+        )
+        return _Known(Agent.model_validate(recorded["agent"]), recorded["others"])
+
+    def _description(self, scope: Scope, name: str) -> str:
+        try:
+            return self._find(scope, name).description
+        except NotFound:
+            return ""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """An agent as a run uses it to its end."""
+
+    agent: Agent
+    others: Mapping[str, str] = field(default_factory=dict)
+    """When to choose each of those to whom it may hand its work."""
+
+
+def _drawn(asked: Json) -> Agent:
+    return Agent(
+        name=DRAWN,
+        title="The agent of this node",
+        description="An agent that a flow describes by itself.",
+        instructions=_BY_HAND,
+        # What it may do is what its node names, within the run's own token.
+        tools=[*asked["tools"], *asked.get("fallback_tools", ())],
+        highest_risk=Risk.external_send,
+    )
+
+
+def _sample_answer(asked: Json, agent: Agent) -> Json:
+    schema = asked.get("output") or agent.output
+    if schema:
+        return sample(schema)
+    if agent.handoffs is not None and agent.handoffs.how == "parallel":
+        return {name: f"{name} would answer here." for name in agent.handoffs.to}
+    return f"{asked.get('title') or 'The agent'} would answer here."
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Who may go on, as far as the agent that hands over decides it."""
+
+    to: tuple[str, ...] = ()
+    """Whom it chooses from; empty where it chooses nobody."""
+    always: tuple[str, ...] = ()
+    """Who goes on whatever it says."""
+    output: Json = None
+
+    @classmethod
+    def of(cls, agent: Agent, chain: Sequence[str], output: Json) -> "_Choice":
+        if agent.handoffs is None:
+            return cls()
+        # Checked when agents are kept; names can mean others by now.
+        open_ = tuple(name for name in agent.handoffs.to if name not in chain)
+        if len(chain) >= DEEPEST:
+            open_ = ()
+        if agent.handoffs.how == "choice":
+            return cls(to=open_, output=output or agent.output)
+        return cls(always=open_)
+
+    def put_to(self, job: Job, others: Mapping[str, str]) -> Job:
+        """The job with the question to whom its result goes."""
+        if not self.to:
+            return job
+        schema = {
+            "type": "object",
+            "properties": {
+                _HAND_TO: {"enum": [*self.to, _NOBODY]},
+                "answer": self.output or {"type": "string"},
+            },
+            "required": [_HAND_TO, "answer"],
+            "additionalProperties": False,
+        }
+        lines = "\n".join(f"- {name}: {others.get(name, '')}" for name in self.to)
+        said = (
+            f"Choose who goes on with your answer:\n{lines}\n- {_NOBODY}: your answer is the result.\n"
+            f'End with one JSON object and nothing else: "{_HAND_TO}" is one of these names, "answer" is your answer.'
+        )
+        return replace(job, output=schema, said=said)
+
+    def chosen(self, done: Done) -> Sequence[str]:
+        if not self.to:
+            return self.always
+        named = done.value.get(_HAND_TO) if isinstance(done.value, Mapping) else None
+        return [named] if named in self.to else []
+
+    def answer(self, done: Done, *, structured: bool) -> Json:
+        if self.to and isinstance(done.value, Mapping):
+            return done.value.get("answer")
+        return done.value if structured or not done.text else done.text
+
+
+def _is_composed(asked: Json, roster: Roster) -> bool:
+    name = asked.get("agent")
+    return name is not None and name not in roster
+
+
+def _require_input(key: str, agent: Agent, asked: Json) -> None:
+    if agent.input is None:
+        return
+    wrong = first_problem(agent.input, asked.get("context"))
+    if wrong is not None:
+        raise StepFailed(
+            key, "guardrail", f"{agent.title} does not take this input: {wrong[:300]}."
         )
 
 
-def _step(key: str, asked: Json, agent: Agent) -> PlanStep:
+def _passed_on(
+    asked: Json, labels: Mapping[str, Any], name: str, answer: Json, sources: Labels, give: str
+) -> tuple[Json, dict[str, Any]]:
+    """What the next agent is asked, and where that comes from."""
+    said: Labels | None = labels.get("instructions")
+    task = str(asked["instructions"])
+    if give == "answer":
+        said, task = None, "Do your part with what you were given."
+    context: Json = {"answer": answer}
+    known = sources
+    if give == "everything" and asked.get("context") is not None:
+        context["given"] = asked["context"]
+        known = known.joined(labels.get("context") or NONE)
+    passed = {"agent": name, "instructions": task, "context": context, "tools": []}
+    return passed, {"instructions": said, "context": known}
+
+
+def _step(key: str, asked: Json, agent: Agent, limit: StepBudget | None) -> PlanStep:
     budget = {"calls": min(50, int(asked.get("max_steps") or 8)), **(asked.get("budget") or {})}
+    if limit is not None:
+        # Both hold: what the node gives, and what the agent may use at most.
+        budget["calls"] = min(budget["calls"], limit.calls)
     try:
         return PlanStep(
             id="step",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from steward.agents.plan import PlanStep
+from steward.agents.plan import PlanStep, StepBudget
 from steward.agents.roster import Agent
 from steward.agents.showing import Shown
 from steward.agents.wanted import Made
@@ -32,6 +32,13 @@ class Job:
     """What other steps of the plan did."""
     allow_rows: bool = True
     output: Json = None
+    composed: bool = False
+    """Whether a composed agent works by its own document: it calls its tools as it sees fit and must give an answer. In a
+    step of a plan one of the step's tools does the work."""
+    limit: StepBudget | None = None
+    """The most that the agent may use for all of it."""
+    said: str = ""
+    """What it is told besides, such as to whom it may hand its work."""
 
 
 @dataclass

@@ -23,7 +23,17 @@ from steward.broker.labels import untrusted
 from steward.broker.plans import Labelled
 from steward.broker.tool import Risk
 from steward.broker.untrusted import nonce_for, system_rule
-from steward.models import Asking, Call, Message, ModelAnswer, Role, System, ToolResult, User
+from steward.models import (
+    Asking,
+    Call,
+    Message,
+    ModelAnswer,
+    Role,
+    System,
+    ToolResult,
+    Usage,
+    User,
+)
 from steward.runs import EntryType, Execution, Json, StepFailed
 
 _ENDING: Final = frozenset(
@@ -64,7 +74,7 @@ class Operator:
         def look() -> Json:
             return {
                 **tools_and_skill(run.scope, self._broker.tools, self._skills, job),
-                "model": self.desk.configured(run.scope, Role(job.agent.role)),
+                "model": self.desk.configured(run.scope, Role(job.agent.role), job.agent.model),
                 # Recorded, so that a journal replays where other keys are.
                 "nonce": nonce_for(run.id, self._nonce_key),
             }
@@ -117,6 +127,7 @@ class _Work:
         self._done = Done()
         self._called = 0
         self._asked = 0
+        self._spent = Usage()
         self._has = Equipment({}, "", False, "")
         self._weighing = Weighing(job, self._has)
 
@@ -148,15 +159,18 @@ class _Work:
 
     async def _directly(self) -> None:
         """Calls the first tool when the plan says all it needs."""
-        if self._step.tools and self._is_ready(self._step.tools[0]):
+        if self._must_call and self._is_ready(self._step.tools[0]):
             await self._try(self._step.tools[0], self._step.arguments, planned=True)
 
     async def _by_fallback(self) -> None:
-        if not self._step.tools:
+        if not self._step.tools or self._job.composed:
+            wanted = self._job.agent.model
+            missing = f"{wanted} is not set up" if wanted else "none is set up"
             raise StepFailed(
                 self._key,
                 "no-model",
-                f"{self._job.agent.title} writes with a model, and none is configured.",
+                f"{self._job.agent.title} works with a language model, and {missing}. "
+                "An admin can add one on the page Models.",
             )
         for tool in self._step.fallback_tools:
             if self._is_ready(tool):
@@ -173,6 +187,7 @@ class _Work:
     async def _with_model(self) -> None:
         messages: list[Message] = self._opening()
         nudged = False
+        problem: str | None = None
         while self._asked < self._step.budget.calls + _TALK:
             answer = await self._request(messages)
             messages.append(answer.said)
@@ -181,7 +196,7 @@ class _Work:
                 messages.extend([await self._answer(call) for call in taken])
                 messages.extend(_not_now(call) for call in rest)
                 continue
-            if self._step.tools and not self._done.results and not nudged:
+            if self._must_call and not self._done.results and not nudged:
                 nudged = True
                 messages.append(User(self._nudge()))
                 continue
@@ -191,20 +206,59 @@ class _Work:
             await self._deviate("guardrail", None, problem)
             messages.append(User(f"That answer cannot be used: {problem} Answer again."))
         await self._deviate("limit", None, "The step used up its requests.")
+        if self._job.composed:
+            why = f" The last one: {problem}" if problem else ""
+            raise StepFailed(
+                self._key, "no-answer", f"{self._job.agent.title} gave no usable answer.{why}"
+            )
+
+    @property
+    def _must_call(self) -> bool:
+        return bool(self._step.tools) and not self._job.composed
 
     async def _request(self, messages: Sequence[Message]) -> ModelAnswer:
+        self._require_budget()
         self._asked += 1
-        budget = self._step.budget
         tools = [self._has.spec(name) for name in self._open_tools() if self._has.knows(name)]
         asking = Asking(
             allow_rows=self._job.allow_rows,
             output_schema=self._job.output if not tools else None,
-            max_tokens=budget.tokens,
+            max_tokens=self._most_tokens(),
+            model=self._job.agent.model,
         )
         key = f"{self._key}/model/{self._asked}"
-        return await self._operator.desk.request(
+        answer = await self._operator.desk.request(
             self._execution, key, self._role, messages, tools, asking, shown_as=self._key
         )
+        self._spent += answer.usage
+        return answer
+
+    @property
+    def _tokens(self) -> int:
+        return self._spent.input_tokens + self._spent.output_tokens
+
+    def _require_budget(self) -> None:
+        """An agent's own budget holds for all that it asks, beside the run's."""
+        limit = self._job.limit
+        if limit is None:
+            return
+        for most, used, unit in (
+            (limit.tokens, self._tokens, "tokens"),
+            (limit.usd, self._spent.cost or 0, "US dollars"),
+        ):
+            if most is not None and used >= most:
+                raise StepFailed(
+                    self._key,
+                    "budget-exceeded",
+                    f"{self._job.agent.title} may use {most:,} {unit} and has used {used:,}. "
+                    "Raise the agent's budget or give it less to do.",
+                )
+
+    def _most_tokens(self) -> int | None:
+        limit = self._job.limit
+        if limit is None or limit.tokens is None:
+            return self._step.budget.tokens
+        return max(1, limit.tokens - self._tokens)
 
     def _opening(self) -> list[Message]:
         nonce = self._has.nonce
@@ -212,7 +266,10 @@ class _Work:
         if self._has.skill:
             told.append(f"Follow this skill.\n\n{self._has.skill}")
         if self._step.tools:
-            told.append(_tools_rule(self._step))
+            rule = _offer_rule if self._job.composed else _tools_rule
+            told.append(rule(self._step))
+        if self._job.said:
+            told.append(self._job.said)
         messages: list[Message] = [System("\n\n".join(told))]
         messages.extend(as_message(each, nonce) for each in self._job.given)
         messages.append(User(self._job.task))
@@ -308,7 +365,7 @@ class _Work:
 
     async def _judge(self) -> None:
         """Whether the plan was kept; a violation when none of its tools worked."""
-        if not self._step.tools:
+        if not self._must_call:
             return
         used = {tool for _, tool, _ in self._done.results}
         self._done.adhered = bool(used & set(self._step.tools))
@@ -331,6 +388,14 @@ def _not_now(call: Call) -> ToolResult:
 class _Told:
     shown: Shown
     failed: bool = False
+
+
+def _offer_rule(step: PlanStep) -> str:
+    return (
+        f"You may call: {', '.join(step.tools)}. Other tools do not exist for you. Call what you need, look at what it "
+        f"returns, and end with an answer that states only what you were given or found. At most "
+        f"{step.budget.calls} calls."
+    )
 
 
 def _tools_rule(step: PlanStep) -> str:

@@ -21,8 +21,8 @@ class PaidDesk:
         self._broker = broker
         self._live = live
 
-    def configured(self, scope: Scope | None, role: Role) -> bool:
-        return self._desk.configured(scope, role)
+    def configured(self, scope: Scope | None, role: Role, model: str | None = None) -> bool:
+        return self._desk.configured(scope, role, model)
 
     def plans_in_stages(self, scope: Scope | None) -> bool:
         return self._desk.plans_in_stages(scope)

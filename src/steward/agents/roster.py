@@ -9,12 +9,31 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from steward.agents.guardrails import Use
+from steward.agents.plan import StepBudget
 from steward.broker.tool import Risk
-from steward.core.documents import Unreadable, read_yaml
+from steward.core.documents import Unreadable, dump_yaml, read_yaml
 from steward.core.errors import Invalid, NotFound
+from steward.core.mistakes import in_words, mistakes
 
 _PACKAGE = "steward.agents.builtin"
+_LIBRARY = "steward.agents.library"
 Pattern = Annotated[str, Field(min_length=1, max_length=120)]
+AgentName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,59}$", max_length=60)]
+
+
+class Handoffs(BaseModel):
+    """Who goes on once an agent has answered, and what they get."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    how: Literal["sequence", "parallel", "choice"] = Field(
+        description="One after the other; all at the same time; or the one that the agent chooses, or none."
+    )
+    to: list[AgentName] = Field(min_length=1, max_length=8, description="Agents by name.")
+    give: Literal["answer", "task", "everything"] = Field(
+        "task",
+        description="Its answer; the task and its answer; or those and everything it was given itself.",
+    )
 
 
 class Agent(BaseModel):
@@ -23,7 +42,7 @@ class Agent(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal[1] = 1
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,59}$")
+    name: AgentName
     title: str = Field(min_length=1, max_length=80)
     description: str = Field(min_length=1, max_length=500, description="When to choose it.")
     instructions: str = Field(min_length=1, max_length=20_000)
@@ -34,11 +53,21 @@ class Agent(BaseModel):
     role: Literal["planner", "operator", "explainer"] = Field(
         "operator", description="Whose model it uses."
     )
+    model: str | None = Field(
+        None,
+        max_length=240,
+        description="A certain model, as `provider:name`; unset: those of the role.",
+    )
+    skills: list[str] = Field(default=[], max_length=4, description="Skills that it follows.")
     guardrails: list[Use] = Field(
         default=[], max_length=20, description="Checks by name, or with settings under `use`."
     )
-    handoffs: list[str] = Field(
-        default=[], max_length=20, description="Agents that may go on with its result."
+    handoffs: Handoffs | None = Field(None, description="Who goes on with its answer.")
+    budget: StepBudget | None = Field(
+        None, description="The most that one piece of work may use; the run's budget holds besides."
+    )
+    input: dict[str, Any] | None = Field(
+        None, description="JSON Schema of the data that it works on."
     )
     output: dict[str, Any] | None = Field(None, description="JSON Schema of its answer.")
 
@@ -71,20 +100,43 @@ class Roster:
 
 def agent_from_yaml(text: str, where: str) -> Agent:
     try:
-        return Agent.model_validate(read_yaml(text))
+        return agent_from_document(read_yaml(text), where)
     except Unreadable as error:
         raise Invalid(f"{where} is not YAML in line {error.line}: {error.reason}.") from None
+
+
+def agent_to_yaml(agent: Agent) -> str:
+    """The document as people write it: what is left to its default is left out."""
+    given = agent.model_dump(mode="json", exclude_defaults=True)
+    return dump_yaml({"format": agent.format, **given})
+
+
+def agent_from_document(document: Any, where: str = "This") -> Agent:
+    """The agent that a document describes; Invalid says everything that is wrong with it, each with its place."""
+    try:
+        return Agent.model_validate(document)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = "/".join(str(part) for part in first["loc"])
-        raise Invalid(f"{where} is not an agent: {place}: {first['msg']}.") from None
+        found = mistakes(error)
+        raise Invalid(
+            f"{where} is not an agent: {in_words(found)}.", code="agent-invalid", problems=found
+        ) from None
 
 
 @cache
 def builtin_roster() -> Roster:
-    folder = files(_PACKAGE)
+    """Who can be given a step of a plan in a chat."""
+    return _shipped(_PACKAGE)
+
+
+@cache
+def library_roster() -> Roster:
+    """Further agents that come with Steward, for flows and to start from; they bring their tools along."""
+    return _shipped(_LIBRARY)
+
+
+def _shipped(package: str) -> Roster:
     documents = sorted(
-        (item for item in folder.iterdir() if item.name.endswith(".yaml")),
+        (item for item in files(package).iterdir() if item.name.endswith(".yaml")),
         key=lambda item: item.name,
     )
     return Roster(agent_from_yaml(item.read_text("utf-8"), item.name) for item in documents)

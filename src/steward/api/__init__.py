@@ -12,6 +12,7 @@ from steward.api.limits import RateLimiter
 from steward.api.middleware import RequestFrame
 from steward.api.routes import (
     ag_ui,
+    agents,
     alerts,
     approvals,
     blueprints,
@@ -115,6 +116,7 @@ _ROUTERS = (
     readings.router,
     threads.router,
     ag_ui.router,
+    agents.router,
     recipes.router,
     approvals.router,
     policy.router,

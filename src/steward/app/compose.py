@@ -7,6 +7,7 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any
 
+from steward.agents.composed import ComposedAgents
 from steward.agents.live import Live
 from steward.agents.roster import builtin_roster
 from steward.agents.skills import ScriptTools, Skills
@@ -88,6 +89,7 @@ class Steward:
     planning: Planning
     sandbox: Sandbox
     skills: Skills
+    agents: ComposedAgents
     models: ConfiguredModels
     evaluations: Reports
     metrics: Metrics
@@ -194,6 +196,7 @@ def open_steward(
         settings, database, secrets, events, clock, identity, connections, services
     )
     desk = ModelDesk(models or configured, conceal=scrubbing)
+    agents = ComposedAgents(database, events, clock, toolbox, skills, desk.all_names)
     governing = govern(
         database,
         events,
@@ -206,13 +209,13 @@ def open_steward(
         services,
         toolbox,
     )
-    services["role_of"] = governing.groups.role
+    services |= {"role_of": governing.groups.role, "agents": agents}
     runs.parts.chores += [
         workbench.tidy,
         lambda: secrets.forget_unused(KEPT_ADDRESSES, clock.now() - _LONGEST_LOAD),
     ]
-    staff = hire(governing.broker, desk, live, keyring, roster, skills)
-    governing.launcher.employ(staff.hands.run)
+    staff = hire(governing.broker, desk, live, keyring, roster, skills, agents)
+    governing.launcher.employ(staff.hands.run, agents.tools_of)
     playbooks = Playbooks(
         database,
         events,
@@ -233,12 +236,12 @@ def open_steward(
         services=services,
     )
     playbooks.names |= {
-        "agents": lambda _scope: [agent.name for agent in roster],
+        "agents": lambda scope: [each.agent.name for each in agents.listed(scope)],
         "connections": lambda scope: [each.name for each in connections.documents.listed(scope)],
         "skills": lambda scope: [each.name for each in skills.catalogue(scope)],
     }
     playbooks.manifests.sources |= PartSources(
-        toolbox, skills, roster, connections, desk, governing.rulebook, plugins
+        toolbox, skills, agents, connections, desk, governing.rulebook, plugins
     ).by_kind()
     playbooks.needs.datasets = lambda scope, branch: workbench.datasets.workspace(
         scope, "steward"
@@ -252,8 +255,7 @@ def open_steward(
     governing.launcher.around = Unattended(
         playbooks.library, playbooks.needs, identity.notifications
     )
-    services["playbooks"] = playbooks
-    services["work_on_data"] = playbooks.work_on_data
+    services |= {"playbooks": playbooks, "work_on_data": playbooks.work_on_data}
     threads = Threads(
         database,
         runs,
@@ -302,6 +304,7 @@ def open_steward(
         planning=planning,
         sandbox=sandbox,
         skills=skills,
+        agents=agents,
         models=configured,
         evaluations=Reports(database, events, clock, ids),
         metrics=metrics,

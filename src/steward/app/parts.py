@@ -7,7 +7,7 @@ from hashlib import sha256
 from importlib.resources import files
 
 from steward import __version__
-from steward.agents.roster import Roster
+from steward.agents.composed import ComposedAgents
 from steward.agents.skills import Skills
 from steward.broker.rulebook import Rulebook
 from steward.broker.toolbox import Toolbox
@@ -24,7 +24,7 @@ from steward.store import Scope
 class PartSources:
     tools: Toolbox
     skills: Skills
-    roster: Roster
+    agents: ComposedAgents
     connections: Desk
     desk: ModelDesk
     rulebook: Rulebook
@@ -60,10 +60,14 @@ class PartSources:
             own = str(skill.version) if skill.version else ""
             yield Pin("skill", name, skill.digest, own, fixed=bool(own))
 
-    def _agents(self, _scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
-        for name in names:
-            if name in self.roster:
-                yield Pin("agent", name, digest(self.roster.get(name).model_dump(mode="json")))
+    def _agents(self, scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
+        """Named agents and those who go on with their work; of the latter Steward tells when they change."""
+        reached = {each.name: each for name in names for each in self.agents.team(scope, name)}
+        for name, agent in reached.items():
+            own = self.agents.current(scope, name)
+            version = str(own.version) if own is not None and own.agent is not None else ""
+            fixed = bool(version) and name in names
+            yield Pin("agent", name, digest(agent.model_dump(mode="json")), version, fixed=fixed)
 
     def _connections(self, scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
         for each in self.connections.documents.listed(scope):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from steward.agents.composed import ComposedAgents
 from steward.agents.context import Contexts
 from steward.agents.explainer import Explainer
 from steward.agents.hands import Hands
@@ -42,12 +43,18 @@ class Staff:
 
 
 def hire(
-    broker: Broker, desk: ModelDesk, live: Live, keyring: Keyring, roster: Roster, skills: Skills
+    broker: Broker,
+    desk: ModelDesk,
+    live: Live,
+    keyring: Keyring,
+    roster: Roster,
+    skills: Skills,
+    agents: ComposedAgents,
 ) -> Staff:
     paid = PaidDesk(desk, broker, live)
     nonce_key = keyring.derived(NONCE_PURPOSE)
     operator = Operator(broker, paid, nonce_key, skills)
-    return Staff(desk, paid, roster, Hands(operator, roster), nonce_key)
+    return Staff(desk, paid, roster, Hands(operator, roster, agents.find), nonce_key)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from steward.core import Clock, Ids
 from steward.core.settings import ObserveSettings, TraceSettings
 from steward.identity import Identity
 from steward.observe import (
+    AgentExplorer,
     AlertRounds,
     Alerts,
     Bystanders,
@@ -34,6 +35,7 @@ class Observations:
     projector: Projector
     overview: Overview
     costs: CostExplorer
+    agents: AgentExplorer
     traces: Traces
     alerts: Alerts
     alert_rounds: AlertRounds
@@ -70,6 +72,7 @@ def observe_runs(
         projector,
         Overview(database, projector, budgets.spent_usd),
         CostExplorer(database, projector),
+        AgentExplorer(database, projector),
         Traces(runs),
         Alerts(database, events, clock, ids, identity.members, projector, hourly),
         rounds,

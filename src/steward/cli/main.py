@@ -53,6 +53,7 @@ COMMANDS: Final[Listed] = {
     "playbooks": ("playbooks:app", "Playbooks: look, run, deploy, import, export."),
     "triggers": ("triggers:app", "Triggers: look, replay and drop events."),
     "blueprints": ("playbooks:blueprints", "Blueprints: look, fork."),
+    "agents": ("agents:app", "Agents of a project: list, show, apply, export, try."),
     "models": ("models:app", "Models: list, add, test, choose, remove, fetch."),
     "observe": ("observe:app", "Figures: what was spent; alerts; count again."),
     "planner": ("planner:app", "The planner: measures, shadow runs."),

@@ -8,6 +8,7 @@ SPEC_VERSION: Final = "1.0"
 TYPE_PREFIX: Final = "org.steward."
 _WORDS: Final = {
     "alert": "opened resolved acknowledged muted unmuted rule_saved rule_deleted",
+    "agent": "saved archived",
     "approval": "requested approved rejected edited delegated mismatched",
     "approvers": "changed deleted",
     "connection": (

@@ -23,6 +23,7 @@ from steward.models import (
     Role,
     Text,
     Usage,
+    unique_models,
 )
 from steward.runs.capsules import unpack
 from steward.runs.entries import is_reference
@@ -164,6 +165,11 @@ class Cast:
         if self._configured is not None:
             return self._configured.backends(self._scope, role)
         return [self._players[role]] if role in self._players else []
+
+    def every(self, scope: Scope | None) -> Sequence[Backend]:
+        if self._configured is not None:
+            return self._configured.every(self._scope)
+        return unique_models(each for role in Role for each in self.backends(scope, role))
 
 
 def answers_of(

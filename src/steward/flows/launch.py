@@ -1,7 +1,7 @@
 """Starts flows as runs: checked first, with a grant of the tools they name and nothing more."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -38,6 +38,12 @@ ON_BREACH = ("ask", "abort")
 _FOREIGN = Labels(("another run",), trusted=False)
 _EVENT = Labels(("the event that started it",), trusted=False)
 Around = Callable[[Program, Execution], Awaitable[Json]]
+AgentTools = Callable[[Scope, str], Iterable[str]]
+"""The tools that an agent brings along, by its name."""
+
+
+def _none(_scope: Scope, _name: str) -> Iterable[str]:
+    return ()
 
 
 async def _plainly(program: Program, execution: Execution) -> Json:
@@ -85,11 +91,13 @@ class Launcher:
         self.around: Around = _plainly
         """Who looks after a run as a whole: before it begins, and when it fails."""
         self._run_agent: RunAgent | None = None
+        self._agent_tools: AgentTools = _none
         runs.programs[PROGRAM] = self._program(None)
 
-    def employ(self, run_agent: RunAgent) -> None:
+    def employ(self, run_agent: RunAgent, agent_tools: AgentTools = _none) -> None:
         """Gives flows their agents; until then, a flow with one says that there is none."""
         self._run_agent = run_agent
+        self._agent_tools = agent_tools
         self._runs.programs[PROGRAM] = self._program(run_agent)
 
     async def outputs(self, scope: Scope, run_id: str) -> dict[str, NodeOutput]:
@@ -121,7 +129,7 @@ class Launcher:
             raise Invalid(f"The inputs do not fit the flow: {wrong}.", code="invalid-inputs")
         budget = dict(DEFAULT_BUDGET if start.budget is None else start.budget)
         _check_budget(budget)
-        tools = frozenset(tools_in(flow))
+        tools = frozenset(tools_in(flow)) | self.brought_tools(scope, flow)
         grant = Grant(
             tools,
             start.highest_risk,
@@ -142,6 +150,14 @@ class Launcher:
             subject=start.subject,
             queue=start.queue,
             priority=start.priority,
+        )
+
+    def brought_tools(self, scope: Scope | None, flow: Flow) -> frozenset[str]:
+        """What the agents that a flow names bring along."""
+        if scope is None:
+            return frozenset()
+        return frozenset(
+            tool for name in agents_in(flow) for tool in self._agent_tools(scope, name)
         )
 
     def checked(self, document: Json, scope: Scope | None = None) -> Flow:
@@ -260,6 +276,17 @@ def tools_in(graph: Graph) -> Iterator[str]:
             yield from tools_in(node.flow)
         for _, body in node.bodies():
             yield from tools_in(body)
+
+
+def agents_in(graph: Graph) -> Iterator[str]:
+    """Every agent that a flow names, in bodies and sub-flows too."""
+    for node in graph.nodes:
+        if isinstance(node, AgentNode) and node.agent is not None:
+            yield node.agent
+        if isinstance(node, SubflowNode) and node.flow is not None:
+            yield from agents_in(node.flow)
+        for _, body in node.bodies():
+            yield from agents_in(body)
 
 
 def _check_budget(budget: Mapping[str, Any]) -> None:

@@ -8,7 +8,15 @@ from steward.models.answer import Attempt, ModelAnswer, Usage
 from steward.models.backend import Backend, Delta, Failed, OnDelta, Patience, gist
 from steward.models.desk import Conceal, Journaled, ModelDesk
 from steward.models.examine import Examined, examine, hurried
-from steward.models.lineup import NO_MODEL, Chosen, ConfiguredModels, FixedModels, Lineup, Role
+from steward.models.lineup import (
+    NO_MODEL,
+    Chosen,
+    ConfiguredModels,
+    FixedModels,
+    Lineup,
+    Role,
+    unique_models,
+)
 from steward.models.messages import (
     Asking,
     Call,
@@ -71,4 +79,5 @@ __all__ = [
     "hurried",
     "message_from_json",
     "probe",
+    "unique_models",
 ]

@@ -48,8 +48,15 @@ class ModelDesk:
         self._pause = pause
         self._conceal = conceal
 
-    def configured(self, scope: Scope | None, role: Role) -> bool:
+    def configured(self, scope: Scope | None, role: Role, model: str | None = None) -> bool:
+        """Whether anybody would answer: a model of the role, or the one that is named."""
+        if model is not None:
+            return model in self.all_names(scope)
         return bool(self._models.names(scope, role))
+
+    def all_names(self, scope: Scope | None) -> Sequence[str]:
+        """Every model that can be asked, as `provider:name`."""
+        return [backend.model for backend in self._models.every(scope)]
 
     def plans_in_stages(self, scope: Scope | None) -> bool:
         """Whether the planner's first model is asked in short stages."""
@@ -93,9 +100,7 @@ class ModelDesk:
         self, scope: Scope | None, request: Request, *, on_delta: OnDelta | None = None
     ) -> ModelAnswer:
         """The answer of the first model that gives one; outside a run, nothing is recorded."""
-        backends = await asyncio.to_thread(self._models.backends, scope, Role(request.role))
-        if not backends:
-            raise Misconfigured(NO_MODEL, code="no-model")
+        backends = await asyncio.to_thread(self._backends, scope, request)
         attempts: list[Attempt] = []
         errors: list[StewardError] = []
         shown = _Shown(on_delta)
@@ -107,6 +112,21 @@ class ModelDesk:
                 if number < len(backends):
                     await shown.trying(failure.error, f"Asking {backends[number].model} instead.")
         raise _summary(errors) from None
+
+    def _backends(self, scope: Scope | None, request: Request) -> Sequence[Backend]:
+        wanted = request.asking.model
+        if wanted is None:
+            found = self._models.backends(scope, Role(request.role))
+            if not found:
+                raise Misconfigured(NO_MODEL, code="no-model")
+            return found
+        named = [each for each in self._models.every(scope) if each.model == wanted]
+        if not named:
+            raise Misconfigured(
+                f"The model {wanted!r} is not set up. An admin can add it on the page Models.",
+                code="no-model",
+            )
+        return named
 
     async def _patiently(
         self, backend: Backend, request: Request, shown: "_Shown", attempts: list[Attempt]

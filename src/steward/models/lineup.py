@@ -1,6 +1,6 @@
 """Which models stand behind a role: those of the settings, else the project's, else the organisation's, with keys."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, Protocol
@@ -48,6 +48,10 @@ class Lineup(Protocol):
 
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:
         """The same, ready to be asked for a project."""
+        ...
+
+    def every(self, scope: Scope | None) -> Sequence[Backend]:
+        """All models that can be asked, each once, whatever they are used for."""
         ...
 
 
@@ -106,6 +110,17 @@ class ConfiguredModels:
 
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:
         return [self.backend(each) for each in self.choices(scope, role)]
+
+    def every(self, scope: Scope | None) -> Sequence[Backend]:
+        chosen = [each for role in Role for each in self.choices(scope, role)]
+        fixed = any(each.source == "settings" for each in chosen)
+        if scope is not None and self.setups is not None and not fixed:
+            for level in LEVELS:
+                setup = self.setups.current(scope, level).setup
+                keys = own_scope(scope, level)
+                chosen += [set_up(each, level, label, keys) for label, each in setup.models.items()]
+        first = {name_of(each.choice): each for each in reversed(chosen)}
+        return [self.backend(each) for each in reversed(first.values())]
 
     def abilities(self, chosen: Chosen) -> Abilities:
         return self.memory.known(chosen.choice)
@@ -169,6 +184,17 @@ class FixedModels:
 
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:  # noqa: ARG002
         return self._by_role.get(role, self._models)
+
+    def every(self, scope: Scope | None) -> Sequence[Backend]:
+        return unique_models(each for role in Role for each in self.backends(scope, role))
+
+
+def unique_models(backends: Iterable[Backend]) -> Sequence[Backend]:
+    """The first of each name."""
+    found: dict[str, Backend] = {}
+    for each in backends:
+        found.setdefault(each.model, each)
+    return list(found.values())
 
 
 class _Unusable:

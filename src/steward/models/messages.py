@@ -137,6 +137,8 @@ class Asking:
     """JSON Schema that the answer's text must follow, for models that can be held to one."""
     allow_rows: bool = True
     """Off: no model of the role sees rows in this request, whatever the settings allow it."""
+    model: str | None = None
+    """A certain model, as `provider:name`, instead of those of the role."""
 
     def to_json(self) -> Json:
         given = {name: getattr(self, name) for name in self.__dataclass_fields__}

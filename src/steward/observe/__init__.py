@@ -4,6 +4,7 @@ No figure is the truth: facts are made from journals of ended runs and can be ma
 watched never calls this room.
 """
 
+from steward.observe.agent_figures import AgentExplorer, AgentFigures
 from steward.observe.alert_rounds import AlertRounds, Bystanders
 from steward.observe.alert_rules import AlertRule
 from steward.observe.alerts import Alert, Alerts, KeptRule, View
@@ -17,6 +18,8 @@ from steward.observe.spans import spans_of
 from steward.observe.trace_tree import Trace, TraceFilter, TraceRow, Traces
 
 __all__ = [
+    "AgentExplorer",
+    "AgentFigures",
     "Alert",
     "AlertRounds",
     "AlertRule",

@@ -12,7 +12,7 @@ from steward.broker.tool import Artifact, Outcome, Preview, Risk, ToolContext
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
 from steward.data.versions import MAIN
 from steward.flows import Flow, dump_flow, pinned
-from steward.flows.launch import Launcher, Start
+from steward.flows.launch import Launcher, Start, tools_in
 from steward.identity import Access, Role
 from steward.playbooks.cards import (
     Card,
@@ -231,7 +231,11 @@ class Running:
             scope,
         )
         grant = Grant.from_json(request.grant)
-        tools = grant.tools | frozenset(playbook.tools or ())
+        tools = grant.tools
+        if playbook.tools is not None:
+            # Its list is the limit for what agents bring along, too.
+            brought = self._launcher.brought_tools(scope, flow) - frozenset(tools_in(flow))
+            tools = (tools - brought) | frozenset(playbook.tools)
         risks = [self._broker.tools.get(scope, name).risk for name in tools]
         highest = max(risks, key=lambda risk: risk.rank, default=Risk.read)
         grant = replace(grant, tools=tools, highest_risk=highest)

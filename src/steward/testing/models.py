@@ -39,6 +39,7 @@ from steward.models import (
     Text,
     Thought,
     Usage,
+    unique_models,
 )
 from steward.store import Scope
 
@@ -195,6 +196,9 @@ class ScriptedLineup:
 
     def backends(self, scope: Scope | None, role: Role) -> Sequence[Backend]:  # noqa: ARG002
         return self._models.get(role, ())
+
+    def every(self, scope: Scope | None) -> Sequence[Backend]:
+        return unique_models(each for role in Role for each in self.backends(scope, role))
 
 
 def scripted_desk(*models: ScriptedModel, conceal: Conceal | None = None) -> ModelDesk:

@@ -52,6 +52,7 @@ describe('the navigation', () => {
       'API tokens',
       'Connections',
       'Models',
+      'Agents',
       'Skills',
       'Catalogue',
       'Policy',

@@ -250,7 +250,7 @@ describe('the palette', () => {
         settings: {},
       },
     ],
-    agents: [],
+    agents: [{ name: 'router', title: 'Router', description: 'Hands it on.' }],
     telling: {},
   };
   const tool = {
@@ -260,8 +260,10 @@ describe('the palette', () => {
   const entries = paletteEntries(palette, [tool]);
 
   it('lists starts first and tools one by one', () => {
-    expect(entries.map(({ title }) => title)).toEqual(['On a schedule', 'SQL', 'Write to Slack']);
-    expect(entries[2]?.fields).toEqual({ tool: 'send_slack', arguments: {} });
+    const titles = entries.map(({ title }) => title);
+    expect(titles).toEqual(['On a schedule', 'SQL', 'Router', 'Write to Slack']);
+    expect(entries[2]?.fields).toMatchObject({ agent: 'router' });
+    expect(entries[3]?.fields).toEqual({ tool: 'send_slack', arguments: {} });
   });
 
   it('finds by words', () => {

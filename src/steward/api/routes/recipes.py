@@ -1,4 +1,4 @@
-"""Recipes, suggestions and the agents of a project: what can be asked for, and who would do it."""
+"""Recipes and suggestions: what can be asked for."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -7,7 +7,6 @@ from fastapi import APIRouter, Path, Query, Request, status
 from pydantic import Field, StringConstraints
 
 from steward.agents.recipes import Preflight, Recipe, RecipeShelf
-from steward.agents.roster import Agent
 from steward.agents.suggest import suggestions
 from steward.agents.threads import HEAD
 from steward.api.context import steward_of
@@ -70,15 +69,6 @@ class SuggestionOut(Output):
     message: str = Field(description="What to say in the chat; no model is needed for it.")
     reason: str
     dataset: str
-
-
-class AgentOut(Output):
-    name: str
-    title: str
-    description: str
-    tools: list[str]
-    highest_risk: str
-    handoffs: list[str]
 
 
 @router.get("/recipes")
@@ -154,13 +144,6 @@ def list_suggestions(
     return Page(items=[SuggestionOut.model_validate(each) for each in found], next_cursor=None)
 
 
-@router.get("/agents")
-def list_agents(request: Request, access: AsViewer) -> Page[AgentOut]:  # noqa: ARG001
-    """Who can be given a step of a plan, and what each may do at most."""
-    items = [_agent(each) for each in steward_of(request).staff.roster]
-    return Page(items=items, next_cursor=None)
-
-
 def _shelf(steward: Steward) -> RecipeShelf:
     return RecipeShelf(steward.workbench, steward.governing.broker.tools, steward.staff.roster)
 
@@ -180,14 +163,3 @@ def _recipe(recipe: Recipe) -> RecipeOut:
 def _preflight(found: Preflight) -> PreflightOut:
     checks = [PreflightCheckOut.model_validate(each) for each in found.findings]
     return PreflightOut(verdict=found.verdict, checks=checks)
-
-
-def _agent(agent: Agent) -> AgentOut:
-    return AgentOut(
-        name=agent.name,
-        title=agent.title,
-        description=agent.description,
-        tools=agent.tools,
-        highest_risk=agent.highest_risk.value,
-        handoffs=agent.handoffs,
-    )

@@ -7,7 +7,6 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, Response, status
 from pydantic import Field
 
-from steward.agents.roster import builtin_roster
 from steward.api.context import steward_of
 from steward.api.documents import (
     Cursor,
@@ -192,7 +191,7 @@ def read_flow_schema(_request: Request, _access: AsViewer) -> dict[str, Any]:
 
 
 @router.get("/flows/palette")
-def read_flow_palette(request: Request, _access: AsViewer) -> FlowPalette:
+def read_flow_palette(request: Request, access: AsViewer) -> FlowPalette:
     """What flows are drawn from besides tools: the types of nodes and triggers, with their settings."""
     # Another process may have installed a plug-in.
     steward_of(request).plugins.refresh()
@@ -207,7 +206,10 @@ def read_flow_palette(request: Request, _access: AsViewer) -> FlowPalette:
         )
         for name, kind in TRIGGERS
     ]
-    agents = [ReadyAgentOut.model_validate(each) for each in builtin_roster()]
+    agents = [
+        ReadyAgentOut.model_validate(each.agent)
+        for each in steward_of(request).agents.listed(access.scope)
+    ]
     return FlowPalette(nodes=nodes, triggers=triggers, agents=agents, telling=TELLING)
 
 

@@ -23,8 +23,8 @@ class AgentNode(Node):
     type: Literal["agent"]
     agent: str | None = Field(
         None,
-        max_length=60,
-        description="A ready agent by name; unset: what the instructions say.",
+        max_length=80,
+        description="An agent by name, with its tools where none are named here; unset: what the instructions say.",
         json_schema_extra={"format": "agent"},
     )
     instructions: TextTemplate = Field(min_length=1, max_length=50_000)

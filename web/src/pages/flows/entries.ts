@@ -46,8 +46,12 @@ export function paletteEntries(palette: FlowPalette, tools: readonly Tool[]): En
     ...{ group: groupOf(tool), risk: tool.risk, kind: 'node', type: 'tool' },
     fields: { tool: tool.name, arguments: {} },
   }));
+  const agents = palette.agents.map(({ name, title, description }): Entry => ({
+    ...{ id: `agent:${name}`, title, description, group: 'Agents', risk: null },
+    ...{ kind: 'node', type: 'agent', fields: { agent: name, instructions: 'Do your part.' } },
+  }));
   const rank = ({ group }: Entry) => (ORDER.includes(group) ? ORDER.indexOf(group) : ORDER.length);
-  return [...triggers, ...nodes, ...calls].sort((a, b) => rank(a) - rank(b));
+  return [...triggers, ...nodes, ...agents, ...calls].sort((a, b) => rank(a) - rank(b));
 }
 
 function groupOf({ name, effects }: Tool): string {

@@ -1,0 +1,6 @@
+"""The agents of a project: documents that people compose, each in versions; and those to start from."""
+
+from steward.agents.composed.changes import FieldChange, changes_between
+from steward.agents.composed.store import AgentVersion, ComposedAgents, Listed
+
+__all__ = ["AgentVersion", "ComposedAgents", "FieldChange", "Listed", "changes_between"]

@@ -1,0 +1,48 @@
+"""What differs between two versions of an agent, field by field; long texts line by line."""
+
+import difflib
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steward.agents.roster import Agent
+from steward.core.documents import dump_yaml
+
+_CONTEXT: Final = 3
+MOST_LINES: Final = 2_000
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """A field before and after; unset where it was left to its default."""
+
+    field: str
+    before: Any
+    after: Any
+    lines: tuple[str, ...]
+    """As `diff -u` has them, without the names."""
+
+
+def changes_between(before: Agent | None, after: Agent | None) -> list[FieldChange]:
+    old, new = _fields(before), _fields(after)
+    names = [name for name in Agent.model_fields if name in old or name in new]
+    return [
+        FieldChange(name, old.get(name), new.get(name), _lines(old.get(name), new.get(name)))
+        for name in names
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _fields(agent: Agent | None) -> dict[str, Any]:
+    return {} if agent is None else agent.model_dump(mode="json", exclude_defaults=True)
+
+
+def _lines(before: Any, after: Any) -> tuple[str, ...]:
+    compared = difflib.unified_diff(_text(before), _text(after), lineterm="", n=_CONTEXT)
+    return tuple(list(compared)[2 : 2 + MOST_LINES])
+
+
+def _text(value: Any) -> list[str]:
+    if value is None:
+        return []
+    text = value if isinstance(value, str) else dump_yaml(value)
+    return text.splitlines()

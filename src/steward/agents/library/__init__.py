@@ -1,0 +1,1 @@
+"""Agents to start from, one YAML file each; flows use them by name."""

@@ -1,0 +1,142 @@
+"""`steward agents`: the agents of a project; list, show, apply, export, try."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from steward.agents.roster import agent_from_yaml, agent_to_yaml
+from steward.cli.direct import call
+from steward.cli.output import table
+from steward.cli.projects import Here, in_project
+from steward.core.documents import read_yaml
+from steward.core.errors import Conflict, Invalid, error_from_json
+from steward.flows.direct_calls import DirectCall
+from steward.flows.trial import agent_trial
+from steward.runs import Status
+
+app = typer.Typer(no_args_is_help=True)
+Name = Annotated[str, typer.Argument(help="Name of an agent; NAME@3 is its third version.")]
+
+
+@app.command("list")
+@in_project
+def list_agents(here: Here) -> None:
+    """List the agents that flows can name."""
+    found = here.steward.agents.listed(here.scope)
+    here.show(
+        [
+            {
+                "name": each.agent.name,
+                "title": each.agent.title,
+                "description": each.agent.description,
+                "origin": each.origin,
+                "version": each.version,
+            }
+            for each in found
+        ],
+        lambda: table(
+            ["Name", "From", "Version", "When to choose it"],
+            [
+                (each.agent.name, each.origin, each.version or None, each.agent.description)
+                for each in found
+            ],
+            empty="There are no agents.",
+        ),
+    )
+
+
+@app.command("show")
+@in_project
+def show_agent(here: Here, name: Name) -> None:
+    """Print an agent as YAML."""
+    agent = here.steward.agents.find(here.scope, name)
+    here.show(agent.model_dump(mode="json"), lambda: agent_to_yaml(agent).rstrip())
+
+
+@app.command("apply")
+@in_project
+def apply_agents(
+    here: Here,
+    files: Annotated[list[Path], typer.Argument(help="Agents as YAML files.", exists=True)],
+    *,
+    message: Annotated[str, typer.Option(help="Why they change.")] = "",
+) -> None:
+    """Save agents from files; a file that changes nothing makes no version."""
+    said = []
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        agent = agent_from_yaml(text, file.name)
+        current = here.steward.agents.current(here.scope, agent.name)
+        if current is not None and current.agent == agent:
+            said.append({"name": agent.name, "version": current.version, "changed": False})
+            continue
+        arguments: dict[str, Any] = {
+            "name": agent.name,
+            "document": read_yaml(text),
+            "message": message or f"Applied from {file.name}",
+            "version": current.version if current is not None else 0,
+        }
+        done = call(here, DirectCall("change_agent", arguments, title=f"Save {agent.name}"))
+        made = {"name": agent.name, "version": done.value["version"], "changed": True}
+        said.append({**made, "run": done.run.id})
+    here.show(
+        said,
+        lambda: "\n".join(
+            f"{each['name']}: version {each['version']}"
+            + ("" if each["changed"] else ", nothing to change")
+            for each in said
+        ),
+    )
+
+
+@app.command("export")
+@in_project
+def export_agent(
+    here: Here,
+    name: Name,
+    file: Annotated[Path, typer.Argument(help="Where to write it, as YAML.")],
+) -> None:
+    """Write an agent to a file that `steward agents apply` reads."""
+    agent = here.steward.agents.find(here.scope, name)
+    file.write_text(agent_to_yaml(agent), encoding="utf-8")
+    here.show({"name": agent.name, "file": str(file)}, lambda: f"Wrote {file}.")
+
+
+@app.command("try")
+@in_project
+def try_agent(
+    here: Here,
+    name: Name,
+    task: Annotated[str, typer.Argument(help="What it should do.")],
+    *,
+    context: Annotated[
+        str, typer.Option("--context", help="Data it works on, as JSON or YAML.")
+    ] = "",
+) -> None:
+    """Run an agent alone with a test input, here and now, and print its answer."""
+    steward = here.steward
+    agent = steward.agents.find(here.scope, name)
+    start = agent_trial(agent, name, task, read_yaml(context) if context else None)
+    run = steward.governing.launcher.start(here.access, start)
+    steward.runs.drive_until_idle()
+    run = steward.runs.get(here.scope, run.id)
+    ended = steward.runs.outcome(here.scope, run.id)
+    if run.status is Status.failed:
+        raise error_from_json(ended["error"])
+    if run.status is not Status.done:
+        waits = f": {run.reason}" if run.reason else ""
+        raise Conflict(f"The run {run.id} is not over{waits}. See 'steward inbox'.", code="waits")
+    answer = ended["output"]
+    here.show(
+        {"run": run.id, "answer": answer},
+        lambda: answer if isinstance(answer, str) else _shown(answer),
+    )
+
+
+def _shown(answer: Any) -> str:
+    from steward.core.documents import dump_yaml
+
+    if answer is None:
+        raise Invalid("The agent gave no answer.")
+    return dump_yaml(answer).rstrip()

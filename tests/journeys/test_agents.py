@@ -1,0 +1,138 @@
+"""Agents in a real browser: started from the library, changed, compared, restored, tried with a model and without one."""
+
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.journeys.conftest import Desk, Site, accessibility_problems, running
+from tests.journeys.test_first_steps import go
+
+WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+class _Model(BaseHTTPRequestHandler):
+    """A model server that always says the same."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        message = {"role": "assistant", "content": "Two customers complained."}
+        body = json.dumps(
+            {
+                "id": "one",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "stub",
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 40, "completion_tokens": 4, "total_tokens": 44},
+            }
+        ).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def model() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Model) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield json.dumps(
+            {
+                "provider": "compatible",
+                "name": "stub",
+                "base_url": f"http://127.0.0.1:{server.server_port}/v1",
+                "api_key": "none",
+                "stream": False,
+            }
+        )
+        server.shutdown()
+        thread.join()
+
+
+def start_from(page: Page, title: str, name: str) -> None:
+    go(page, "Agents")
+    page.get_by_role("button", name=f"Start from {title}").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill(name)
+    dialog.get_by_label("Title").fill("Complaints in short")
+    dialog.get_by_role("button", name="Begin").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Complaints in short")
+
+
+def test_an_agent_is_composed_compared_tried_and_counted(
+    first_home: Path, tmp_path: Path, open_desk: Callable[..., Desk], model: str
+) -> None:
+    home = shutil.copytree(first_home, tmp_path / "home")
+    with running(home, STEWARD_MODELS__DEFAULT=model) as started:
+        page = open_desk().page
+        page.goto(started.with_new_link().sign_in)
+        start_from(page, "Summariser", "complaints")
+        assert accessibility_problems(page) == []
+
+        page.get_by_label("Instructions").fill("Say in one sentence what people complain about.")
+        page.get_by_role("combobox", name="Tools").click()
+        page.get_by_role("option", name="Send an e-mail").click()
+        page.keyboard.press("Escape")
+        expect(page.get_by_text("This cannot be saved yet")).to_be_visible()
+        expect(page.get_by_role("list", name="Arguments of Send an e-mail")).to_contain_text(
+            "Recipient"
+        )
+        page.get_by_role("combobox", name="Tools").press("Backspace")
+        expect(page.get_by_text("This cannot be saved yet")).to_have_count(0)
+        page.get_by_label("Why").fill("Shorter")
+        page.get_by_role("button", name="Save as a new version").click()
+        expect(page.get_by_text("Saved as version 2")).to_be_visible()
+
+        page.get_by_role("tab", name="Versions").click()
+        changes = page.get_by_role("group", name="Changes of Instructions")
+        expect(changes).to_contain_text("+Say in one sentence what people complain about.")
+        assert accessibility_problems(page) == []
+        page.get_by_role("button", name="Restore version 1").click()
+        expect(page.get_by_text("3. Version 1 again (current)")).to_be_visible()
+
+        page.get_by_role("tab", name="Try it").click()
+        page.get_by_label("Task").fill("What do they complain about?")
+        page.get_by_label("Data it works on").fill('{"mails": ["Too late", "Too dear"]}')
+        page.get_by_role("button", name="Try it").click()
+        answer = page.get_by_role("region", name="Answer")
+        expect(answer).to_contain_text("Two customers complained.")
+        expect(answer).to_contain_text("Done")
+
+        page.get_by_role("tab", name="Figures").click()
+        expect(page.get_by_text("Requests to models")).to_be_visible()
+        assert accessibility_problems(page) == []
+
+
+def test_agents_fit_a_narrow_dark_screen_and_say_that_no_model_is_set_up(
+    site: Site, open_desk: Callable[..., Desk]
+) -> None:
+    page = open_desk(width=390, height=844, dark=True).page
+    page.goto(site.sign_in)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Demo: customer data")
+    base = page.url.partition("?")[0].rstrip("/")
+    page.goto(f"{base}/agents")
+    expect(page.get_by_role("link", name="E-mail drafter")).to_be_visible()
+    assert accessibility_problems(page) == []
+    assert not page.evaluate(WIDE)
+
+    page.goto(f"{base}/agents/sql-analyst?tab=try")
+    expect(page.get_by_text("No language model is set up")).to_be_visible()
+    expect(page.get_by_role("button", name="Try it")).to_be_disabled()
+    assert not page.evaluate(WIDE)
+    page.get_by_role("link", name="Open Models").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Models")
+    page.goto(f"{base}/agents/sql-analyst")
+    expect(page.get_by_role("list", name="What the tools take")).to_be_visible()
+    assert accessibility_problems(page) == []
+    assert not page.evaluate(WIDE)

@@ -1,0 +1,166 @@
+/** Composes an agent: what is wrong is said while one writes, and saving makes a new version. */
+import { Alert, Button, Group, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import {
+  agentCheckQuery,
+  type AgentDetail,
+  type AgentDocument,
+  type AgentProblem,
+  useRestoreAgent,
+  useSaveAgent,
+} from '@/api/agents';
+import { useMay, useProject } from '@/app/project';
+import { CodeBlock } from '@/components/CodeBlock';
+import { FormError } from '@/components/FormError';
+import { Section } from '@/components/Section';
+import { offerUndo, whenDone } from '@/components/undo';
+import { FIELDS } from './fields';
+import { About, Bounds, HandingOver, Schemas } from './ComposerParts';
+import { Guardrails } from './Guardrails';
+import { Tools } from './Tools';
+import classes from './agents.module.css';
+
+export interface PartProps {
+  draft: AgentDocument;
+  readOnly: boolean;
+  /** Takes some fields over; undefined leaves one to its default. */
+  set: (changes: Partial<AgentDocument>) => void;
+  problemAt: (pointer: string) => string | undefined;
+}
+
+export function Composer({ agent }: { agent: AgentDetail }) {
+  const mayEdit = useMay('editor') && agent.origin === 'project' && !agent.archived;
+  const saved = agent.document as unknown as AgentDocument;
+  const [draft, setDraft] = useState(saved);
+  // Text that is no JSON yet is nothing that could be saved.
+  const [unreadable, setUnreadable] = useState<Record<string, string>>({});
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
+  const { problems, isChecking } = useProblems(draft, mayEdit && isChanged);
+  const problemAt = (pointer: string) =>
+    unreadable[pointer] ??
+    problems.find(({ pointer: at }) => at === pointer || at.startsWith(`${pointer}/`))?.message;
+  const set = (changes: Partial<AgentDocument>) => setDraft(merged(draft, changes));
+  const parts: PartProps = { draft, readOnly: !mayEdit, set, problemAt };
+  return (
+    <div className={classes.composer}>
+      {agent.origin !== 'project' && (
+        <Alert variant="light" color="gray">
+          This agent comes with Steward. To change it, start from it: that makes a copy of your own.
+        </Alert>
+      )}
+      <About {...parts} />
+      <Tools {...parts} />
+      <Guardrails {...parts} />
+      <Schemas
+        {...parts}
+        onUnreadable={(pointer, why) => setUnreadable(told(unreadable, pointer, why))}
+      />
+      <HandingOver {...parts} />
+      <Bounds {...parts} />
+      <Section title="As a file" description="YAML for Git; `steward agents apply` reads it.">
+        <CodeBlock label={`${agent.name}.yaml`} code={agent.yaml} maxHeight="18rem" />
+      </Section>
+      {mayEdit && (
+        <Save
+          agent={agent}
+          draft={draft}
+          problems={problems}
+          isChecking={isChecking}
+          isBlocked={!isChanged || Object.keys(unreadable).length > 0}
+          onDiscard={isChanged ? () => setDraft(saved) : null}
+        />
+      )}
+    </div>
+  );
+}
+
+interface SaveProps {
+  agent: AgentDetail;
+  draft: AgentDocument;
+  problems: AgentProblem[];
+  isChecking: boolean;
+  isBlocked: boolean;
+  onDiscard: (() => void) | null;
+}
+
+function Save({ agent, draft, problems, isChecking, isBlocked, onDiscard }: SaveProps) {
+  const project = useProject();
+  const save = useSaveAgent(project.id);
+  const restore = useRestoreAgent(project.id);
+  const [message, setMessage] = useState('');
+  const { name, version } = agent;
+  const store = () =>
+    whenDone(save.mutateAsync({ document: draft, message, version }), ({ version: made }) =>
+      offerUndo({
+        message: `Saved as version ${made}`,
+        undo: () => restore.mutateAsync({ name, version: made, wanted: version }),
+        undone: `Version ${version} is current again`,
+      }),
+    );
+  return (
+    <div className={classes.save}>
+      {problems.length > 0 && (
+        <Alert variant="light" color="red" title="This cannot be saved yet">
+          <ul className={classes.problems}>
+            {problems.map(({ pointer, message: why }, index) => (
+              <li key={index}>
+                {FIELDS[pointer.split('/')[1] ?? ''] ?? 'Agent'}: {why}
+              </li>
+            ))}
+          </ul>
+        </Alert>
+      )}
+      <FormError error={save.error} />
+      <Group gap="xs" align="flex-end">
+        <TextInput
+          label="Why"
+          placeholder="Kept with the version"
+          value={message}
+          maxLength={400}
+          flex={1}
+          miw="12rem"
+          onChange={({ currentTarget }) => setMessage(currentTarget.value)}
+        />
+        {onDiscard && (
+          <Button variant="subtle" color="gray" onClick={onDiscard}>
+            Discard changes
+          </Button>
+        )}
+        <Button
+          loading={save.isPending}
+          disabled={isBlocked || isChecking || problems.length > 0}
+          onClick={store}
+        >
+          Save as a new version
+        </Button>
+      </Group>
+      <Text size="xs" c="dimmed">
+        Runs under way keep their version. Deployed flows keep the version they were deployed with.
+      </Text>
+    </div>
+  );
+}
+
+function useProblems(draft: AgentDocument, enabled: boolean) {
+  const project = useProject();
+  const [settled] = useDebouncedValue(draft, 350);
+  const query = useQuery({ ...agentCheckQuery(project.id, settled), enabled });
+  return {
+    problems: enabled ? (query.data?.problems ?? []) : [],
+    isChecking: enabled && (query.isFetching || settled !== draft),
+  };
+}
+
+function merged(draft: AgentDocument, changes: Partial<AgentDocument>): AgentDocument {
+  const all = Object.entries({ ...draft, ...changes });
+  return Object.fromEntries(
+    all.filter(([, value]) => value !== undefined),
+  ) as unknown as AgentDocument;
+}
+
+function told(before: Record<string, string>, pointer: string, why: string | null) {
+  const { [pointer]: _gone, ...others } = before;
+  return why === null ? others : { ...others, [pointer]: why };
+}
