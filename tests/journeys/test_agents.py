@@ -62,7 +62,7 @@ def model() -> Iterator[str]:
 
 def start_from(page: Page, title: str, name: str) -> None:
     go(page, "Agents")
-    page.get_by_role("button", name=f"Start from {title}").click()
+    page.get_by_role("button", name=f"Start from this: {title}").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name", exact=True).fill(name)
     dialog.get_by_label("Title").fill("Complaints in short")
@@ -82,12 +82,10 @@ def test_an_agent_is_composed_compared_tried_and_counted(
 
         page.get_by_label("Instructions").fill("Say in one sentence what people complain about.")
         page.get_by_role("combobox", name="Tools").click()
-        page.get_by_role("option", name="Send an e-mail").click()
+        page.get_by_role("option", name="Send mail").click()
         page.keyboard.press("Escape")
         expect(page.get_by_text("This cannot be saved yet")).to_be_visible()
-        expect(page.get_by_role("list", name="Arguments of Send an e-mail")).to_contain_text(
-            "Recipient"
-        )
+        expect(page.get_by_role("list", name="Arguments of Send mail")).to_contain_text("Recipient")
         page.get_by_role("combobox", name="Tools").press("Backspace")
         expect(page.get_by_text("This cannot be saved yet")).to_have_count(0)
         page.get_by_label("Why").fill("Shorter")

@@ -69,7 +69,7 @@ function OneVersion({ name, version, newest }: Props) {
               size="compact-sm"
               variant="subtle"
               aria-expanded={opened}
-              aria-label={`Changes of version ${version.version}`}
+              aria-label={`${opened ? 'Hide' : 'Show'} changes of version ${version.version}`}
               onClick={() => setOpened(!opened)}
             >
               {opened ? 'Hide changes' : 'Show changes'}

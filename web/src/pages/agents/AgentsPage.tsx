@@ -109,7 +109,7 @@ function Cards({ agents, begin }: CardsProps) {
               <Button
                 size="compact-sm"
                 variant="default"
-                aria-label={`Start from ${agent.title}`}
+                aria-label={`Start from this: ${agent.title}`}
                 onClick={() => begin(agent.name)}
               >
                 Start from this
