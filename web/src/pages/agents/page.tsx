@@ -8,7 +8,7 @@ export const page = definePage({
   title: 'Agents',
   icon: Bot,
   section: 'manage',
-  order: 124,
+  order: 126,
   minimumRole: 'viewer',
   keywords: ['assistants', 'prompts', 'instructions', 'guardrails', 'handoffs', 'library'],
   component: () => import('./AgentsPage'),
