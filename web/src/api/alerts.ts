@@ -1,5 +1,11 @@
 /** Alerts of a project, and the rules that raise them. */
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  queryOptions,
+  skipToken,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { api, bodyOf } from './client';
 import { projectKey } from './keys';
 import { listQuery } from './lists';
@@ -42,15 +48,17 @@ export function alertRulesQuery(projectId: string) {
 export function alertPreviewQuery(projectId: string, rule: AlertRule | null) {
   return queryOptions({
     queryKey: projectKey(projectId, 'alert', 'preview', rule),
-    queryFn: ({ signal }) =>
-      bodyOf(
-        api.POST(`${RULES}/preview`, {
-          params: { path: { project_id: projectId } },
-          body: rule as AlertRule,
-          signal,
-        }),
-      ),
-    enabled: rule !== null,
+    queryFn:
+      rule === null
+        ? skipToken
+        : ({ signal }) =>
+            bodyOf(
+              api.POST(`${RULES}/preview`, {
+                params: { path: { project_id: projectId } },
+                body: rule,
+                signal,
+              }),
+            ),
     placeholderData: keepPreviousData,
     retry: false,
   });

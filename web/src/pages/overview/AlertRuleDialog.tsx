@@ -37,14 +37,14 @@ import { FIGURES, isAboutApprovals, isInstant, unitOf } from './alert-words';
 import classes from './alerts.module.css';
 import { PastDrawing } from './PastDrawing';
 
-type Kind = AlertRule['condition']['kind'] & string;
+type Kind = AlertRule['condition']['kind'];
 type Quiet = NonNullable<AlertRule['quiet_hours']>;
 
 const WHOLE = 'whole project';
 const EACH = 'each flow';
 const WINDOWS = [1, 6, 24, 72, 168, 720];
 const TYPED_FOR = 400;
-const CHANNELS: { value: Channel['kind'] & string; label: string; field: string }[] = [
+const CHANNELS: { value: Channel['kind']; label: string; field: string }[] = [
   { value: 'mail', label: 'Mail', field: 'Addresses, separated by commas' },
   { value: 'slack', label: 'Slack', field: 'Channel (empty for a webhook)' },
   { value: 'webhook', label: 'Webhook', field: 'Name of the endpoint' },
@@ -285,7 +285,6 @@ function Ways({ draft, refused, onChange }: FieldsProps) {
         const known = CHANNELS.find(({ value }) => value === channel.kind);
         return (
           // Channels have no identity of their own while they are typed.
-          // eslint-disable-next-line react/no-array-index-key
           <div key={at} className={classes.channel}>
             <Select
               label="Also send by"
@@ -410,7 +409,7 @@ function draftOf(rule: AlertRule | null): Draft {
     figure: rule.figure,
     about: rule.each_flow ? EACH : (rule.flow ?? WHOLE),
     hours: rule.window_hours ?? 24,
-    kind: condition.kind ?? 'above',
+    kind: condition.kind,
     amount: 'floor' in condition ? condition.floor : condition.threshold,
     people: rule.people ?? [],
     channels: (rule.channels ?? []).map(channelDraft),
@@ -420,7 +419,7 @@ function draftOf(rule: AlertRule | null): Draft {
 }
 
 function channelDraft(channel: Channel): Draft['channels'][number] {
-  const kind = channel.kind ?? 'mail';
+  const kind = channel.kind;
   if ('to' in channel)
     return { kind, to: channel.to.join(', '), connection: channel.connection ?? null };
   if ('endpoint' in channel) return { kind, to: channel.endpoint, connection: null };

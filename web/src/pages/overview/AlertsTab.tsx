@@ -260,7 +260,7 @@ function RuleLine({ kept, onEdit }: { kept: KeptRule; onEdit: () => void }) {
   const { rule } = kept;
   const enabled = rule.enabled ?? true;
   const about = rule.each_flow ? 'Each flow' : (kept.flow_title ?? 'Whole project');
-  const ways = ['in Steward', ...(rule.channels ?? []).map(({ kind }) => kind ?? '')];
+  const ways = ['in Steward', ...(rule.channels ?? []).map(({ kind }) => kind)];
   return (
     <li className={classes.item}>
       <div className={classes.about}>
