@@ -355,9 +355,9 @@ def test_alerts_about_hidden_playbooks_are_hidden(installation: Installation) ->
     assert flow not in {each["flow"] for each in rules["flows"]}
     refused = editor.client.post(f"{base}/alert-rules", json=_rule(flow=flow))
     assert refused.status_code == 422
-    previewed = editor.client.post(f"{base}/alert-rules/preview", json=_rule())
+    previewed = editor.client.post(f"{base}/alert-rule-preview", json=_rule())
     assert previewed.json()["times"] == 0
-    assert owner.client.post(f"{base}/alert-rules/preview", json=_rule()).json()["times"] == 1
+    assert owner.client.post(f"{base}/alert-rule-preview", json=_rule()).json()["times"] == 1
 
 
 def test_another_project_sees_nothing(installation: Installation) -> None:
@@ -397,7 +397,7 @@ def test_a_preview_tells_what_rounds_then_find(installation: Installation) -> No
     lived = [*_alerts(installation), *_alerts(installation, "resolved")]
     for each in rules:
         answer = installation.owner.client.post(
-            f"{_project(installation)}/alert-rules/preview", json=each
+            f"{_project(installation)}/alert-rule-preview", json=each
         )
         assert answer.status_code == 200, answer.text
         since = f"{installation.clock.now() - 9 * HOUR:%Y-%m-%dT%H}"

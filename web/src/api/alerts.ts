@@ -24,6 +24,7 @@ export type Past = Answer<Schemas['PastOut']>;
 const ALERTS = '/api/v1/projects/{project_id}/alerts';
 const ONE = '/api/v1/projects/{project_id}/alerts/{alert_id}';
 const RULES = '/api/v1/projects/{project_id}/alert-rules';
+const PREVIEW = '/api/v1/projects/{project_id}/alert-rule-preview';
 
 export function alertsQuery(projectId: string, state: 'open' | 'resolved') {
   return listQuery<AlertItem>(projectKey(projectId, 'alert', state), (paging, signal) =>
@@ -53,7 +54,7 @@ export function alertPreviewQuery(projectId: string, rule: AlertRule | null) {
         ? skipToken
         : ({ signal }) =>
             bodyOf(
-              api.POST(`${RULES}/preview`, {
+              api.POST(PREVIEW, {
                 params: { path: { project_id: projectId } },
                 body: rule,
                 signal,

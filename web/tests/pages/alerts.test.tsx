@@ -53,7 +53,7 @@ function routes(role: 'viewer' | 'owner', rules: unknown[]) {
     [`GET ${PATH}/alerts`]: none,
     [`GET ${PATH}/alert-rules`]: { items: rules, flows: [{ flow: 'chat', title: 'Chat' }] },
     [`GET ${PATH}/members`]: none,
-    [`POST ${PATH}/alert-rules/preview`]: past(),
+    [`POST ${PATH}/alert-rule-preview`]: past(),
     [`PUT ${PATH}/alert-rules/rul_1`]: rule,
   };
 }

@@ -279,7 +279,7 @@ async def create_alert_rule(
     )
 
 
-@router.post("/alert-rules/preview")
+@router.post("/alert-rule-preview")
 async def preview_alert_rule(request: Request, access: AsViewer, body: RuleIn) -> PastOut:
     """How often a rule would have fired in the last 28 days, and when. Nothing is saved."""
     context = context_of(request)

@@ -59,7 +59,10 @@ export function Composer({ agent }: { agent: AgentDetail }) {
       />
       <HandingOver {...parts} />
       <Bounds {...parts} />
-      <Section title="As a file" description="YAML for Git; `steward agents apply` reads it.">
+      <Section
+        title="As a file"
+        description="YAML for Git. The command “steward agents apply” reads it."
+      >
         <CodeBlock label={`${agent.name}.yaml`} code={agent.yaml} maxHeight="18rem" />
       </Section>
       {mayEdit && (

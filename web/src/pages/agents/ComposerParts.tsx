@@ -220,7 +220,7 @@ export function Bounds({ draft, readOnly, set, problemAt }: PartProps) {
   const budget = draft.budget ?? {};
   const change = (changes: NonNullable<typeof draft.budget>) => {
     const all = Object.entries({ ...budget, ...changes });
-    const left = all.filter(([, value]) => value !== null && value !== undefined);
+    const left = all.filter(([, value]) => value !== null);
     set({ budget: left.length === 0 ? undefined : Object.fromEntries(left) });
   };
   const numberOf = (value: string | number) => (value === '' ? null : Number(value));

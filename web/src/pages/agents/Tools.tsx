@@ -20,6 +20,7 @@ export function Tools({ draft, readOnly, set, problemAt }: PartProps) {
   const tools = useQuery(toolsQuery(project.id)).data ?? [];
   const skills = itemsOf(useInfiniteQuery(skillsQuery(project.id)).data);
   const chosen = draft.tools ?? [];
+  const shown = tools.filter(({ name }) => chosen.includes(name));
   const risk = draft.highest_risk ?? 'compute';
   const missing = chosen.filter((name) => !tools.some((tool) => tool.name === name));
   const choices = [
@@ -40,13 +41,11 @@ export function Tools({ draft, readOnly, set, problemAt }: PartProps) {
         error={problemAt('/tools')}
         onChange={(names) => set({ tools: names.length === 0 ? undefined : names })}
       />
-      {chosen.length > 0 && (
+      {shown.length > 0 && (
         <ul className={classes.tools} aria-label="What the tools take">
-          {tools
-            .filter(({ name }) => chosen.includes(name))
-            .map((tool) => (
-              <ToolLine key={tool.name} tool={tool} />
-            ))}
+          {shown.map((tool) => (
+            <ToolLine key={tool.name} tool={tool} />
+          ))}
         </ul>
       )}
       <div className={classes.pair}>
