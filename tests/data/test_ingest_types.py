@@ -174,3 +174,22 @@ def test_odd_column_names_survive_a_correction(
     change = retype(connection, table, name, "BIGINT", misfits="null")
     assert connection.execute(change.sql).fetchall() == [(1, None), (2, None)]
     assert len(changes.changed_cells(connection, change)) == 2
+
+
+def test_nested_records_may_lack_names(tmp_path: Path) -> None:
+    file = tmp_path / "places.json"
+    file.write_text(
+        '[{"place": {"city": "Bath", "zip": "BA1", "spots": [{"x": 1}, {"y": 2}]}},'
+        ' {"place": {"city": "Ulm"}}, {"place": null}]'
+    )
+    loaded = ingest.load(file, Options(), tmp_path / "out")
+    with duckdb.connect() as connection:
+        rows = connection.execute(
+            f"SELECT place FROM '{tmp_path / 'out' / loaded.data}'"
+        ).fetchall()
+    first = {"city": "Bath", "zip": "BA1", "spots": [{"x": 1, "y": None}, {"x": None, "y": 2}]}
+    assert [row[0] for row in rows] == [
+        first,
+        {"city": "Ulm", "zip": None, "spots": None},
+        None,
+    ]

@@ -60,7 +60,10 @@ def test_a_table_is_looked_at_and_loaded(installation: Installation, server: str
     seen = _ask(admin, "inspect", url=server)
     assert seen.status_code == 200, seen.text
     assert [table["name"] for table in seen.json()["inspection"]["tables"]] == ["orders"]
-    started = _ask(admin, "ingest", url=server, dataset="orders", options={"table": "orders"})
+    refused = _ask(admin, "ingest", url=server, dataset="orders", options={"table": "orders"})
+    assert _outcome(installation, refused)["error"]["code"] == "many-rejects"
+    options = {"table": "orders", "rejects_allowed": 1}
+    started = _ask(admin, "ingest", url=server, dataset="orders", options=options)
     assert started.status_code == 202, started.text
     workbench = installation.steward.workbench
     found = _outcome(installation, started)["output"]["value"]
@@ -111,12 +114,18 @@ def test_a_server_that_does_not_answer(installation: Installation) -> None:
 
 def test_the_terminal_loads_tables(filled: Terminal, server: str) -> None:
     bare = server.replace(f":{PASSWORD}@", "@")
-    done = filled.run("data", "add", bare, "--password-stdin", "--json", stdin=f"{PASSWORD}\n")
+    given = ("data", "add", bare, "--password-stdin", "--json")
+    refused = filled.run(*given, stdin=f"{PASSWORD}\n", code=1)
+    assert "1 of 3 records" in refused.out + refused.err
+    done = filled.run(*given, "--read", "rejects_allowed=1", stdin=f"{PASSWORD}\n")
     assert done.json()["dataset"] == "orders"
     assert (done.json()["rows"], done.json()["rejected"]) == (2, 1)
     shown = filled.run("data", "show", "orders").out
     assert "2.50" in shown
-    named = filled.run("data", "add", server, "--table", "orders", "--name", "again")
+    named = filled.run(
+        *("data", "add", server, "--table", "orders", "--name", "again"),
+        *("--read", "rejects_allowed=1"),
+    )
     assert "Loaded 2 of 3 records as 'again'" in named.out
     missing = filled.run("data", "add", server, "--table", "absent", code=1)
     assert "orders" in missing.err

@@ -5,6 +5,7 @@ are typed from how they are written, so that long ones are not rounded. Nested v
 structures where all records agree, JSON otherwise.
 """
 
+import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +29,7 @@ from steward.data.ingest.writing import (
     typed_columns,
     write_table,
 )
-from steward.data.tables import quote
+from steward.data.tables import literal, quote
 
 _SHOWN_ROWS = 50
 _PREFIX = {"text": "s", "number": "n", "boolean": "b", "object": "j", "array": "j"}
@@ -240,7 +241,9 @@ def _typed(
             findings.append(finding)
             typed.append(column)
             continue
-        reason, value = "Its nested values are all alike.", f"CAST({column.text}::JSON AS {kind})"
+        reason = "Its nested values are all alike."
+        structure = literal(json.dumps(staged.keys.shapes[position].structure()))
+        value = f"CAST(json_transform({column.text}::JSON, {structure}) AS {kind})"
         if kind == "JSON":
             kinds = sorted(staged.keys.kinds[position])
             reason = f"Kept as JSON: it holds {', '.join(_SEEN_AS[kind] for kind in kinds)}."

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 from json.encoder import encode_basestring as _quoted
+from typing import Any
 
 from steward.data.tables import quote
 
@@ -56,6 +57,14 @@ class Shape:
             inner = self._items.type() if self._items is not None else None
             return f"{inner}[]" if inner and self._items and self._items._kinds else None
         return {"text": "VARCHAR", "boolean": "BOOLEAN"}.get(kind)
+
+    def structure(self) -> Any:
+        """The same as DuckDB's `json_transform` wants it; what a value lacks is then empty."""
+        if self._kinds == {"object"}:
+            return {name: shape.structure() for name, shape in self._fields.items()}
+        if self._kinds == {"array"} and self._items is not None:
+            return [self._items.structure()]
+        return self.type()
 
     def _struct(self) -> str | None:
         names = {name.lower() for name in self._fields}
