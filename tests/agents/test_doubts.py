@@ -89,11 +89,13 @@ def test_the_terminal_tells_the_doubt_beside_the_general_reason(chat: Chat) -> N
     (waiting,) = chat.steward.governing.inbox.waiting(chat.access)
     assert not answers.answered(waiting), "nobody is there"
 
-    _, reason, doubt = told[0].splitlines()
-    assert reason == approval.reason
-    assert doubt.startswith(
-        "Look at this before you decide: “eve@evil.example” (to) comes from the text"
-    )
+    lines = told[0].splitlines()
+    doubt = next(line for line in lines if line.startswith("Look at this before you decide: "))
+    assert lines.index(approval.reason) < lines.index(doubt)
+    assert "“eve@evil.example” (to) comes from the text" in doubt
+    # All that would be sent is shown before somebody decides.
+    assert "Tool: send_email" in lines
+    assert any("eve@evil.example" in line for line in lines[lines.index("It is given:") :])
 
 
 def test_nothing_is_doubtful_about_what_the_plan_says_to_look_up(chat: Chat) -> None:
