@@ -36,7 +36,12 @@ from steward.data.ingest import Options
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from files_truth import Mismatch, compare, read_loaded, read_truth
+from files_truth import (  # type: ignore[import-not-found]
+    Mismatch,
+    compare,
+    read_loaded,
+    read_truth,
+)
 
 LIST = Path(__file__).with_name("file_sets.jsonl")
 
@@ -83,7 +88,8 @@ def main() -> None:
 
 def judge(chosen: list[Case], folder: Path) -> None:
     counts: Counter[str] = Counter()
-    asked, wrong = [], []
+    asked: list[str] = []
+    wrong: list[str] = []
     for case in chosen:
         path = folder / case.stored
         if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != case.sha256:

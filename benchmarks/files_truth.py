@@ -258,7 +258,7 @@ def _equal(own: Any, cell: Any, numbers: bool) -> bool:
     ):
         return _moment(own) == _moment(cell)
     if isinstance(own, (dict, list)) or isinstance(cell, (dict, list, tuple)):
-        return _nested(own) == _nested(cell)
+        return bool(_nested(own) == _nested(cell))
     if isinstance(own, str) and isinstance(cell, str):
         if own.replace('""', '"') == cell.replace('""', '"'):
             return True

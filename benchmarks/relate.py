@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 
 import duckdb
-from relate_sets import DATABASES, set_aside
+from relate_sets import DATABASES, set_aside  # type: ignore[import-not-found]
 
 from steward.data.engine import session
 from steward.data.relate import Relations, relate
@@ -545,7 +545,7 @@ def main() -> None:
     ]
     if arguments.only_data:
         jobs = []
-    strangers = []
+    strangers: list[Callable[[], Score]] = []
     for name in DATABASES:
         if arguments.data is not None and (arguments.data / name).exists():
             strangers.append(partial(stranger, name, arguments.data))
@@ -554,8 +554,8 @@ def main() -> None:
     print(
         f"{'data':58} {'tables':>6} {'rows':>9} {'found':>6} {'missed':>6} {'invented':>8} {'CPU s':>6}"
     )
-    scores = []
-    foreign = []
+    scores: list[Score] = []
+    foreign: list[Score] = []
     for job in (*jobs, *strangers):
         score = job()
         (foreign if job in strangers else scores).append(score)

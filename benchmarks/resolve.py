@@ -21,8 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa  # type: ignore[import-untyped]
-from resolve_sets import SETS, File, MatchSet, set_aside
+import pyarrow as pa
+from resolve_sets import (  # type: ignore[import-not-found]
+    SETS,
+    File,
+    MatchSet,
+    set_aside,
+)
 
 from steward.data.engine import session
 from steward.data.resolve import (

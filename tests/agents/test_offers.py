@@ -1,5 +1,7 @@
 """Words without a definition: what the data suggests is offered, and once confirmed it answers."""
 
+from typing import Any
+
 import pytest
 
 from steward.agents.asking.answering import answer_text
@@ -27,7 +29,7 @@ BILLS = table(
 )
 BUYERS = table("customers", 40, {"customer_id": "VARCHAR", "company": "VARCHAR"})
 MONEY = {"role": "measure", "unit_column": "currency"}
-ENTRIES = {
+ENTRIES: dict[str, Any] = {
     "/tables/billing_invoices": {
         "row": "invoice",
         "key": ["invoice_no"],
@@ -49,7 +51,7 @@ ENTRIES = {
 }
 
 
-def known(**more: dict[str, object]) -> World:
+def known(**more: dict[str, Any]) -> World:
     known_tables = {each.name: each for each in (BILLS, BUYERS)}
     return World(known_tables, from_entries({**ENTRIES, **more}))
 

@@ -30,8 +30,9 @@ from steward.data.resolve import (
     resolve,
     score,
 )
-from steward.data.resolve.model import PARTIES_TABLE, compare, linker, quiet
+from steward.data.resolve.model import compare, linker, quiet
 from steward.data.resolve.scoring import weighted_sql
+from steward.data.resolve.words import PARTIES_TABLE
 from steward.data.tables import Table, describe, literal, parquet_source, quote
 
 GIVEN = [

@@ -8,6 +8,7 @@ import pytest
 from steward.identity import Access, Role
 from steward.identity.principals import TokenLimits
 from steward.playbooks.rehearsals import Wish
+from steward.playbooks.retries import Which
 from steward.runs import Run
 from tests.playbooks.conftest import Room
 
@@ -29,7 +30,7 @@ def token_of(access: Access, role: Role) -> Access:
     return Access(replace(access.principal, limits=limits), access.scope, role)
 
 
-def retried(room: Room, token: Access, before: Run, version: str = "same") -> Run:
+def retried(room: Room, token: Access, before: Run, version: Which = "same") -> Run:
     [found] = room.playbooks.retries.retry(token, "look", [before.id], version=version)
     assert found.run is not None, found.problem
     return found.run

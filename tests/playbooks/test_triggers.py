@@ -13,6 +13,7 @@ import pytest
 from steward.connections.webhooks import sign, signing_key
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
 from steward.playbooks import Arrival, EventState, Shown, Stored, TriggerEvent
+from steward.playbooks.retries import Which
 from steward.playbooks.watch import learned_gap
 from steward.runs import Missed
 from tests.playbooks.conftest import Room
@@ -479,9 +480,11 @@ def test_what_came_from_outside_stays_foreign_when_it_runs_again(room: Room) -> 
     room.go_round()
     [event] = events(room, shown)
     room.drive()
+    assert event.run_id is not None
     room.runs.records.control(access.scope, event.run_id, "cancel", access.user_id)
     room.drive()
-    for version in ("same", "deployed", 1):
+    versions: tuple[Which | int, ...] = ("same", "deployed", 1)
+    for version in versions:
         [again] = room.playbooks.retries.retry(access, "orders", [event.run_id], version=version)
         assert again.run is not None, again.problem
         request = room.runs.request(access.scope, again.run.id)

@@ -160,7 +160,7 @@ def test_colliding_names_never_stand_for_two_operations() -> None:
 
 
 def test_too_much_is_refused_with_a_reason() -> None:
-    paths = {f"/{n}": {"get": {}} for n in range(10_001)}
+    paths: dict[str, Any] = {f"/{n}": {"get": {}} for n in range(10_001)}
     with pytest.raises(TooLarge, match="10,000 operations"):
         _described({**_with("/x", "get", {}), "paths": paths})
     with pytest.raises(TooLarge, match="50 MB"):

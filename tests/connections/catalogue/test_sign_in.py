@@ -49,7 +49,12 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def office() -> Iterator[str]:
-    program = [NODE, ROOT / "tests" / "connections" / "oidc_server.mjs", LIBRARY, CALLBACK]
+    program: list[Path | str] = [
+        NODE,
+        ROOT / "tests" / "connections" / "oidc_server.mjs",
+        LIBRARY,
+        CALLBACK,
+    ]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         yield process.stdout.readline().decode().strip()
