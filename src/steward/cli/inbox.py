@@ -121,9 +121,9 @@ def _decide(here: Here, what: str, agreed: bool, reason: str, edits: Any) -> Wai
 
 def _found(here: Here, what: str) -> Waiting:
     waiting = here.steward.governing.inbox.waiting(here.access)
-    for item in waiting:
-        if code_of(item) == what:
-            return item
+    of_code = [item for item in waiting if code_of(item) == what]
+    if len(of_code) == 1:
+        return of_code[0]
     of_run = [item for item in waiting if item.run_id == what]
     if len(of_run) == 1:
         return of_run[0]

@@ -8,7 +8,8 @@ from steward.cli.output import plain
 from steward.core.documents import dump_yaml
 
 _LONGEST: Final = 4_000
-_CODE: Final = 8
+_CODE: Final = 12
+"""Digits: enough that nobody can make a request with the code of another."""
 
 
 def code_of(item: Waiting) -> str:

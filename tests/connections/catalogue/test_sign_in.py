@@ -231,12 +231,23 @@ def test_only_the_answer_that_is_waited_for_is_taken(room: Room, office: str) ->
     assert zoo.state() == "signed_out"
 
 
-def test_tokens_go_nowhere_else_when_the_addresses_change(room: Room, office: str) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"grant_url": "https://elsewhere.example/token"},
+        {"base_url": "https://elsewhere.example/api"},
+        {"client_id": "another"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_tokens_go_nowhere_else_when_the_connection_changes(
+    room: Room, office: str, change: dict[str, str]
+) -> None:
     zoo = Zoo(room, office)
 
     async def main() -> None:
         await zoo.finish(await agrees(await zoo.start()))
-        other = {**zoo.connection.settings, "grant_url": "https://elsewhere.example/token"}
+        other = {**zoo.connection.settings, **change}
         zoo.connection = zoo.desk.documents.change(
             zoo.access,
             zoo.connection.id,

@@ -50,10 +50,10 @@ class Endpoints:
     device: str
     between_scopes: str = " "
 
-    @property
-    def name(self) -> str:
-        """Tokens are good for exactly these addresses."""
-        return f"{self.authorize} {self.token}"
+    def resource(self, settings: ServiceSettings) -> str:
+        """What tokens are good for: these addresses, this client, and this service where it is now."""
+        place = settings.base_url or settings.service
+        return " ".join((self.authorize, self.token, settings.client_id, place))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ class ServiceSignIns:
         if not _signs_in(connection):
             return None
         try:
-            resource = self._endpoints(scope, _settings(connection)).name
+            settings = _settings(connection)
+            resource = self._endpoints(scope, settings).resource(settings)
         except (Misconfigured, Invalid, NotFound):
             resource = ""
         return self.store(scope, connection.id).status("person", resource)
@@ -145,7 +146,7 @@ class ServiceSignIns:
                 state=state,
                 verifier=verifier,
                 user_id=access.user_id,
-                resource=endpoints.name,
+                resource=endpoints.resource(settings),
                 redirect_uri=redirect_uri,
                 scope=scope,
                 metadata={"token_endpoint": endpoints.token},
@@ -176,7 +177,7 @@ class ServiceSignIns:
         # A code is good once; so is what waits for it.
         await asyncio.to_thread(store.drop_pending)
         endpoints = await asyncio.to_thread(self._endpoints, access.scope, settings)
-        if pending.resource != endpoints.name:
+        if pending.resource != endpoints.resource(settings):
             raise Denied("The connection leads to another address than when the sign-in began.")
         if answer.get("error") or not answer.get("code"):
             said = disarmed(
@@ -250,7 +251,8 @@ class ServiceSignIns:
         key = (id(asyncio.get_running_loop()), connection.id)
         async with self._turns.setdefault(key, asyncio.Lock()):
             session = await asyncio.to_thread(store.session)
-            if session is None or session.resource != endpoints.name or not session.signed_in_at:
+            resource = endpoints.resource(settings)
+            if session is None or session.resource != resource or not session.signed_in_at:
                 raise _needed("Nobody has signed in to this service")
             access_token, refresh = await asyncio.to_thread(store.tokens)
             if access_token and store.is_fresh(session):
@@ -289,10 +291,11 @@ class ServiceSignIns:
         scope: str | None,
         told: Mapping[str, Any],
     ) -> None:
+        settings = _settings(connection)
         session = Session(
-            endpoints.name,
+            endpoints.resource(settings),
             issuer=endpoints.token,
-            client={"client_id": _settings(connection).client_id},
+            client={"client_id": settings.client_id},
             scope=disarmed(str(told.get("scope") or scope or ""), 2_000),
             signed_in_by=access.user_id,
             signed_in_at=self._clock.now().isoformat(),
