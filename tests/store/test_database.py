@@ -217,3 +217,21 @@ def test_threads_share_a_database(installation: Installation) -> None:
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(work, range(6)))
     assert len(_names(database)) == 6
+
+
+def test_a_connection_in_use_while_the_database_closes_is_closed_when_given_back(
+    postgres: PostgresServer,
+) -> None:
+    with postgres.database(None) as url:
+        database = Database(url)
+        with database.raw_writer() as connection:
+            driver = connection.connection.driver_connection
+            database.close()
+            assert connection.scalar(sa.text("SELECT 1")) == 1
+        assert driver is not None
+        assert driver.closed
+        # Somebody who comes later gets an answer, and leaves nothing open either.
+        with database.raw_writer() as late:
+            after = late.connection.driver_connection
+        assert after is not None
+        assert after.closed

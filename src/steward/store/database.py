@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, CursorResult, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.sql.base import Executable
 
 from steward.core.errors import Bug, Misconfigured, Unavailable
@@ -111,6 +111,7 @@ class Database:
     def __init__(self, url: str, *, pool_size: int = 10) -> None:
         self.url: URL = _address(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._closed = False
         try:
             self._writer, self._reader = self._engines(pool_size)
         except ModuleNotFoundError as error:
@@ -118,6 +119,8 @@ class Database:
                 f"The database driver is not installed ({error}). For PostgreSQL install Steward "
                 "with its 'postgres' extra."
             ) from None
+        for engine in {self._writer, self._reader}:
+            event.listen(engine, "checkin", self._given_back)
 
     def read(self, scope: AnyScope) -> AbstractContextManager[Transaction]:
         return self._transaction(self._reader, scope)
@@ -140,8 +143,14 @@ class Database:
             yield connection
 
     def close(self) -> None:
+        """Closes all connections; one that is in use meanwhile closes as soon as it is given back."""
+        self._closed = True
         self._writer.dispose()
         self._reader.dispose()
+
+    def _given_back(self, _connection: Any, record: ConnectionPoolEntry) -> None:
+        if self._closed:
+            record.close()
 
     def _engines(self, pool_size: int) -> tuple[Engine, Engine]:
         if not self.is_sqlite:
