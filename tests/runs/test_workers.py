@@ -5,21 +5,23 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import nats
 import pytest
+import sqlalchemy as sa
 
 from steward.core.errors import Unavailable
 from steward.runs import Execution, RunRequest, Runs
+from steward.runs._turns import next_runs
 from steward.runs.doorbell import Call
 from steward.runs.driver import Drive
 from steward.runs.nats import NatsDoorbell, NatsLine
 from steward.runs.worker import Worker
-from steward.store import EVERYWHERE, Scope
+from steward.store import EVERYWHERE, Database, Scope, migrate
 from steward.testing import Installation, NatsServer
 from tests.runs.conftest import Room, World, programs
 
@@ -230,6 +232,28 @@ def test_only_people_without_a_driven_run_may_use_the_reserve(
     assert claimed(newcomers=False) == ["ann"]
     assert claimed(newcomers=True) == ["bob"]
     assert claimed(newcomers=True) == []
+
+
+@pytest.mark.parametrize("called", [True, False])
+@pytest.mark.parametrize("innocent", [True, False])
+@pytest.mark.parametrize("newcomers", [True, False])
+def test_a_claim_looks_at_no_run_that_is_over(
+    tmp_path: Path, *, called: bool, innocent: bool, newcomers: bool
+) -> None:
+    """A claim that reads all runs there ever were gets slower with each of them."""
+    database = Database(f"sqlite:///{tmp_path / 'plan.db'}")
+    migrate(database)
+    statement = next_runs(called=called, innocent=innocent, newcomers=newcomers)
+    wanted = {"queues": ["cpu", "model"], "ids": ["run_1"], "most": 9}
+    moments = dict.fromkeys(("now", "due"), datetime.now(UTC))
+    with database.raw_writer() as connection:
+        asked = statement.params(**{**wanted, **moments}).compile(
+            connection, compile_kwargs={"literal_binds": True}
+        )
+        plan = [row.detail for row in connection.execute(sa.text(f"EXPLAIN QUERY PLAN {asked}"))]
+    database.close()
+    assert any("SEARCH runs" in line for line in plan)
+    assert [line for line in plan if line.startswith("SCAN runs")] == []
 
 
 def test_a_run_is_driven_though_somebody_else_fills_the_worker(room: Room) -> None:

@@ -14,6 +14,8 @@ _RANDOM_BITS = 80
 _PATTERN = re.compile(rf"[a-z][a-z0-9]*_[{_ALPHABET}]{{{_ENCODED_LENGTH}}}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_SHIFTS = range(5 * (_ENCODED_LENGTH - 2), -1, -10)
 
 
 class Ids:
@@ -49,8 +51,4 @@ def created_at(identifier: str) -> datetime:
 
 
 def _encode(value: int) -> str:
-    characters = []
-    for _ in range(_ENCODED_LENGTH):
-        value, digit = divmod(value, 32)
-        characters.append(_ALPHABET[digit])
-    return "".join(reversed(characters))
+    return "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])

@@ -246,12 +246,23 @@ async def loaded(blobs: BlobStore, value: Json) -> Json:
 class Drive:
     """One claimed run on its way; `control` may be changed from outside while it goes."""
 
-    def __init__(self, parts: Parts, run: Run, program: Program, start: New | None = None) -> None:
-        """`start` is given by whoever drives the run from its very beginning: nothing is written of it yet."""
+    def __init__(
+        self,
+        parts: Parts,
+        run: Run,
+        program: Program,
+        start: New | None = None,
+        first: Entry | None = None,
+    ) -> None:
+        """`start` is given by whoever drives the run from its very beginning: nothing is written of it yet.
+
+        `first` is the one entry of a run that nobody has driven yet, where whoever claimed it has read it.
+        """
         self._parts = parts
         self.run = run
         self._program = program
         self._start = start
+        self._first = first
         self.execution: Execution | None = None
         self.ended: tuple[Status, dict[str, Any]] | None = None
         """How the run ended, and with what, if it ended here; durable by then."""
@@ -283,6 +294,8 @@ class Drive:
         signals: dict[str, Json] = {}
         if self._start is not None:
             entries = [self._start.entry]
+        elif self._first is not None:
+            entries = [self._first]
         else:
             entries, signals = await asyncio.to_thread(parts.journal.loaded, run.scope, run.id)
         scribe = JournalScribe(parts, run, Link(entries[-1].seq, entries[-1].hash), self._start)

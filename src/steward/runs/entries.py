@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeGuard
 
-from steward.runs.canonical import GENESIS, Json, canonical, chained
+from steward.runs.canonical import GENESIS, Json, canonical, chained, quoted
 from steward.runs.entry_types import ENTRY, Kind, Mark, TypedEntry, lifted, plain_mark
 
 SCHEMA_VERSION = 2
@@ -41,23 +41,17 @@ def made(
     mark = mark or plain_mark(kind, key)
     seq = previous.seq + 1
     moment = at.isoformat()
-    body = canonical(
-        {
-            "at": moment,
-            "data": data,
-            "key": key,
-            "kind": kind.value,
-            "of": mark.of,
-            "run": run_id,
-            "seq": seq,
-            "type": mark.type,
-            "v": SCHEMA_VERSION,
-        }
+    spelt = canonical(data)
+    type_, of = str(mark.type), mark.of
+    # Spelt out: as canonical JSON of all of it would be, with the keys in their order.
+    body = (
+        f'{{"at":"{moment}","data":{spelt},"key":{quoted(key)},"kind":"{kind}","of":{quoted(of)},'
+        f'"run":{quoted(run_id)},"seq":{seq},"type":{quoted(type_)},"v":{SCHEMA_VERSION}}}'
     )
     # Read back from its own bytes: what runs and what replays must see the same.
-    plain = json.loads(body)["data"]
+    plain = json.loads(spelt)
     hash_ = chained(previous.hash, body)
-    return Entry(seq, kind.value, key, moment, plain, hash_, body, mark.type, mark.of)
+    return Entry(seq, str(kind), key, moment, plain, hash_, body, type_, of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import gc
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import sqlalchemy as sa
@@ -11,7 +11,8 @@ from steward.runs import _tables as tables
 from steward.runs.canonical import Json
 from steward.runs.entries import Entry, Link, Stored, read, read_all
 from steward.runs.entry_types import Kind
-from steward.store import Database, Scope
+from steward.runs.model import Run
+from steward.store import Database, Scope, Transaction
 
 _PAGE = 5_000
 _ENDS = [kind.value for kind in (Kind.done, Kind.failed, Kind.cancelled)]
@@ -24,6 +25,25 @@ _READ = (
 _SIGNALS = (
     "SELECT key, CAST(data AS TEXT) AS data FROM run_signals WHERE run_id = ? AND project_id = ?"
 )
+
+
+_FIRST = (
+    "SELECT run_id, body, hash FROM journal WHERE run_id IN (SELECT value FROM json_each(?)) AND seq = 1"
+    " AND NOT EXISTS (SELECT 1 FROM run_signals WHERE run_signals.run_id = journal.run_id)"
+)
+_FIRST_ARRAYS = _FIRST.replace("IN (SELECT value FROM json_each(?))", "= ANY(?)")
+
+
+def beginnings(tx: Transaction, runs: Sequence[Run]) -> dict[str, Entry]:
+    """The one entry of those runs that were just claimed for the first time and have got no answer yet."""
+    new = [run.id for run in runs if run.epoch == 1 and run.head_seq == 1]
+    if not new:
+        return {}
+    if tx.dialect == "postgresql":
+        found = tx.execute_raw(_FIRST_ARRAYS, (new,)).all()
+    else:
+        found = tx.execute_raw(_FIRST, (json.dumps(new),)).all()
+    return {row.run_id: read(row.body, row.hash) for row in found}
 
 
 class Journal:

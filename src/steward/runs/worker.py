@@ -22,7 +22,9 @@ from steward.core.shares import Share, sharing
 from steward.runs.canonical import Json
 from steward.runs.doorbell import Delivery, Doorbell, Line
 from steward.runs.driver import Drive, Parts, Program
+from steward.runs.entries import Entry
 from steward.runs.execution import Execution
+from steward.runs.journal import beginnings
 from steward.runs.model import Run
 from steward.runs.schedules import Schedules
 from steward.runs.topics import asked_topic, queue_topic
@@ -152,13 +154,16 @@ class Worker:
 
     async def _claim(self, limit: int, overdue: timedelta, *, newcomers: bool = False) -> None:
         records = self._parts.records
-        runs = await self._parts.commit.share(
-            lambda tx: records.claim_within(
+
+        def claim(tx: Transaction) -> tuple[list[Run], dict[str, Entry]]:
+            runs = records.claim_within(
                 tx, self.holder, self._queues, limit, self._lease, overdue, newcomers=newcomers
             )
-        )
+            return runs, beginnings(tx, runs)
+
+        runs, first = await self._parts.commit.share(claim)
         for run in runs:
-            self._begin(run, None)
+            self._begin(run, None, first.get(run.id))
 
     async def _answer(self) -> None:
         """Takes calls from the doorbell while there is room; SQL says which of them still stand."""
@@ -169,7 +174,7 @@ class Worker:
             if not calls:
                 return
             try:
-                runs, later = await self._parts.commit.share(
+                runs, later, first = await self._parts.commit.share(
                     partial(self._claim_called, [call.run_id for call in calls])
                 )
             except Unavailable:
@@ -179,7 +184,7 @@ class Worker:
             for call in calls:
                 run = claimed.pop(call.run_id, None)
                 if run is not None:
-                    self._begin(run, call)
+                    self._begin(run, call, first.get(run.id))
                 elif call.run_id in later:
                     await call.again(_SWEEP_SECONDS)
                 else:
@@ -187,8 +192,11 @@ class Worker:
 
     def _claim_called(
         self, run_ids: list[str], tx: Transaction
-    ) -> tuple[list[Run], frozenset[str]]:
-        return self._parts.records.claim_called(tx, self.holder, self._queues, run_ids, self._lease)
+    ) -> tuple[list[Run], frozenset[str], dict[str, Entry]]:
+        runs, later = self._parts.records.claim_called(
+            tx, self.holder, self._queues, run_ids, self._lease
+        )
+        return runs, later, beginnings(tx, runs)
 
     async def _rest(self) -> None:
         """Until the bell rings, something is due, or at most a second, in case a ring was lost."""
@@ -200,9 +208,9 @@ class Worker:
         except TimeoutError:
             pass
 
-    def _begin(self, run: Run, call: Delivery | None) -> None:
+    def _begin(self, run: Run, call: Delivery | None, first: Entry | None) -> None:
         program = self._programs.get(run.program)
-        drive = Drive(self._parts, run, program or _unknown)
+        drive = Drive(self._parts, run, program or _unknown, first=first)
         with sharing(share_of(run)):
             task = asyncio.create_task(self._drive(drive, call), name=f"drive {run.id}")
         self._drives[run.id] = _Underway(drive, task, call)

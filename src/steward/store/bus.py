@@ -32,11 +32,14 @@ class Bus:
 
     def ring(self, transaction: Transaction, topic: str) -> None:
         """Wakes the topic's listeners once the transaction is durable."""
-        transaction.after_commit(lambda: self.wake(topic))
+        self.ring_all(transaction, [topic])
 
     def ring_all(self, transaction: Transaction, topics: Sequence[str]) -> None:
-        for topic in topics:
-            self.ring(transaction, topic)
+        def wake_each() -> None:
+            for topic in topics:
+                self.wake(topic)
+
+        transaction.after_commit(wake_each)
 
     def wanted(self, topics: Sequence[str]) -> list[str]:
         """Those of the topics that somebody is known to listen to: the rest need not be rung."""
@@ -46,6 +49,8 @@ class Bus:
         """Says to all processes that somebody here listens, for some seconds; say it again before they are over."""
 
     def wake(self, topic: str) -> None:
+        if topic not in self._listeners:
+            return
         with self._lock:
             listeners = list(self._listeners.get(topic, ()))
         for listener in listeners:
