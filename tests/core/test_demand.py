@@ -1,6 +1,7 @@
 """Demand: who has much under way goes slower while somebody with little is active, and never stops."""
 
 import asyncio
+import contextvars
 import threading
 
 import pytest
@@ -166,3 +167,68 @@ def test_tasks_step_at_a_pace_while_somebody_with_little_is_active(
 
     asyncio.run(main())
     assert steps.count("ann") == steps.count("bob") == 5
+
+
+class _Ticking(Clock):
+    """Each look at it is some seconds later: whoever asks again may go."""
+
+    def __call__(self) -> float:
+        self.time += 0.3
+        return self.time
+
+
+def _kept_active() -> Demand:
+    demand = Demand(_Ticking())
+    for _ in range(MUCH):
+        demand.begin(ANN)
+    demand.begin(BOB)
+    # For so long that Ann goes slower until all is over.
+    demand._active(BOB, 1e6)
+    return demand
+
+
+def test_of_the_tasks_of_who_goes_slower_the_first_ends_first() -> None:
+    ended: list[int] = []
+
+    async def part() -> None:
+        await asyncio.sleep(0)
+
+    async def stepping(number: int) -> None:
+        for _ in range(5):
+            # What a task starts has the task's own place.
+            await asyncio.create_task(part())
+        ended.append(number)
+
+    async def main() -> None:
+        FairTurns(asyncio.get_running_loop(), _kept_active())
+        tasks = []
+        for number in range(8):
+            with sharing(ANN):
+                tasks.append(asyncio.create_task(stepping(number)))
+        await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+    assert ended == sorted(ended)
+
+
+def test_of_the_calls_of_who_goes_slower_those_of_the_first_task_start_first(
+    demand: Demand, clock: Clock
+) -> None:
+    demand._active(BOB, 1e6)
+    threads = FairThreads(8, 2, demand=demand)
+    order: list[int] = []
+    contexts = []
+    for _ in range(6):
+        with sharing(ANN):
+            contexts.append(contextvars.copy_context())
+    contexts[0].run(threads.submit, int).result(10)
+    backwards = list(reversed(range(6)))
+    calls = [contexts[n].run(threads.submit, order.append, n) for n in backwards]
+    while len(threads._slowed[ANN]) < len(calls):
+        threading.Event().wait(0.001)
+    for done in range(len(calls)):
+        clock.time += 60
+        while sum(call.done() for call in calls) <= done:
+            threading.Event().wait(0.001)
+    threads.shutdown()
+    assert order == sorted(order)

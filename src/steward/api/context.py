@@ -14,7 +14,7 @@ from steward.api.limits import RateLimiter
 from steward.api.streams import StreamPlaces
 from steward.app import Steward
 from steward.core.fair_threads import FairThreads
-from steward.core.shares import Share, sharing
+from steward.core.shares import Share, keep_place, sharing
 from steward.identity import Access
 
 P = ParamSpec("P")
@@ -37,6 +37,7 @@ class ApiContext:
         self, access: Access, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Does in a thread what blocks; hundreds of calls of one person do not hold up the one of another."""
+        keep_place()
         with sharing(Share(access.scope.project_id, access.user_id)):
             call = partial(copy_context().run, partial(work, *args, **kwargs))
             return await asyncio.get_running_loop().run_in_executor(self.threads, call)

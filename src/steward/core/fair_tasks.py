@@ -1,18 +1,20 @@
 """Turns within one event loop: the tasks of one person, however many, do not hold up those of another.
 
 A loop runs what is ready in the order in which it became so: a task behind sixty others waits for all of them at each of
-its awaits. Here tasks of several people run one step at a time by turns, and who has much under way goes slower. While only one person has tasks, they run as
-they always do.
+its awaits. Here tasks of several people run one step at a time by turns, and who has much under way goes slower. Of the
+tasks of a person who goes slower, those that began first go first: then one after the other ends, instead of all at the
+very last. While only one person has tasks, they run as they always do.
 """
 
 import asyncio
 import contextvars
+import heapq
 from collections import Counter
 from collections.abc import Coroutine, Generator
 from typing import Any, TypeVar
 
 from steward.core.demand import DEMAND, LOOK_AGAIN, Demand, Pace
-from steward.core.shares import SYSTEM, FairQueue, Share, current_share
+from steward.core.shares import SYSTEM, FairQueue, Share, current_place, current_share
 
 T = TypeVar("T")
 
@@ -25,7 +27,8 @@ class FairTurns:
     ) -> None:
         self._loop = loop
         self._tasks: Counter[Share] = Counter()
-        self._waiting: FairQueue[asyncio.Future[None]] = FairQueue(slots=1)
+        self._waiting: FairQueue[_Turn] = FairQueue(slots=1)
+        self._slowed: dict[Share, list[_Turn]] = {}
         self._pumping = False
         self._demand = demand
         self.pace = pace or Pace()
@@ -40,7 +43,7 @@ class FairTurns:
     ) -> "asyncio.Future[T]":
         share = current_share()
         if share != SYSTEM and isinstance(coro, Coroutine):
-            coro = _Steps(self, share, coro)
+            coro = _Steps(self, share, current_place(), coro)
         return asyncio.Task(coro, loop=loop, context=context)
 
     def begin(self, share: Share) -> None:
@@ -53,20 +56,21 @@ class FairTurns:
             del self._tasks[share]
         self._demand.end(share)
 
-    def turn(self, share: Share) -> "asyncio.Future[None] | None":
-        """Done when the share may run one step; None when it may at once."""
+    def turn(self, share: Share, place: int) -> "_Turn | None":
+        """Done when the task may run one step; None when it may at once."""
         alone = len(self._tasks) == 1 and not self._pumping
         if alone and self._demand.may_go(share, self.pace):
             return None
-        turn = self._loop.create_future()
-        self._waiting.put(share, turn)
+        turn = _Turn(place, self._loop.create_future())
+        self._waiting.put(share, turn, place)
         if not self._pumping:
             self._pumping = True
             self._loop.call_soon(self._pump)
         return turn
 
-    def give_up(self, share: Share, turn: "asyncio.Future[None]") -> None:
+    def give_up(self, share: Share, turn: "_Turn") -> None:
         self._waiting.discard(share, turn)
+        turn.may_go.cancel()
 
     def _pump(self) -> None:
         """Lets one step run. The loop calls in order, so that it is called again after that step."""
@@ -76,34 +80,59 @@ class FairTurns:
             return
         share, turn = taken
         self._waiting.done(share)
-        self._let_go(share, turn)
+        slowed = self._slowed.get(share)
+        if slowed is not None:
+            heapq.heappush(slowed, turn)
+        else:
+            self._slowed[share] = [turn]
+            self._let_go(share)
         self._loop.call_soon(self._pump)
 
-    def _let_go(self, share: Share, turn: "asyncio.Future[None]") -> None:
-        if turn.done():
-            return
-        if self._demand.may_go(share, self.pace):
-            turn.set_result(None)
+    def _let_go(self, share: Share) -> None:
+        """Lets those go that may, and looks again a little later for the rest."""
+        slowed = self._slowed[share]
+        while slowed and (slowed[0].may_go.done() or self._demand.may_go(share, self.pace)):
+            turn = heapq.heappop(slowed)
+            if not turn.may_go.done():
+                turn.may_go.set_result(None)
+        if slowed:
+            self._loop.call_later(LOOK_AGAIN, self._let_go, share)
         else:
-            self._loop.call_later(LOOK_AGAIN, self._let_go, share, turn)
+            del self._slowed[share]
+
+
+class _Turn:
+    """A step that waits; those of tasks that began earlier come first."""
+
+    __slots__ = ("may_go", "place")
+
+    def __init__(self, place: int, may_go: "asyncio.Future[None]") -> None:
+        self.place = place
+        self.may_go = may_go
+
+    def __lt__(self, other: "_Turn") -> bool:
+        return self.place < other.place
 
 
 class _Steps(Coroutine[Any, Any, T]):
     """A coroutine whose every step waits for its turn. What is thrown into it, such as a cancellation, does not wait."""
 
-    def __init__(self, turns: FairTurns, share: Share, coro: Coroutine[Any, Any, T]) -> None:
+    def __init__(
+        self, turns: FairTurns, share: Share, place: int, coro: Coroutine[Any, Any, T]
+    ) -> None:
         self._turns = turns
         self._share = share
+        self._place = place
         self._coro = coro
-        self._turn: asyncio.Future[None] | None = None
+        self._turn: _Turn | None = None
         self._over = False
         turns.begin(share)
 
     def send(self, value: Any, /) -> Any:
         if self._turn is None:
-            self._turn = self._turns.turn(self._share)
+            self._turn = self._turns.turn(self._share, self._place)
             if self._turn is not None:
-                return next(self._turn.__await__())
+                return next(self._turn.may_go.__await__())
         self._turn = None
         pace = self._turns.pace
         began = pace.cost_clock() if pace.slows(self._share) else None

@@ -1,15 +1,17 @@
 """A pool of threads that people share fairly: a hundred calls of one person do not hold up the one of another."""
 
+import heapq
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
 from steward.core.demand import DEMAND, LOOK_AGAIN, Demand, Pace
-from steward.core.shares import FairQueue, Share, current_share, running_alone
+from steward.core.shares import FairQueue, Share, current_place, current_share, running_alone
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,14 +45,15 @@ class FairThreads(ThreadPoolExecutor):
         self._demand = demand
         self._queue: FairQueue[_Call] = FairQueue(slots, reserve)
         self._queueing = threading.Lock()
+        self._slowed: defaultdict[Share, list[_Call]] = defaultdict(list)
         self._closed = False
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        call = _Call(current_share(), partial(fn, *args, **kwargs))
+        call = _Call(current_share(), current_place(), partial(fn, *args, **kwargs))
         with self._queueing:
             if self._closed:
                 raise RuntimeError("This pool of threads was closed; nothing new can start in it.")
-            self._queue.put(call.share, call)
+            self._queue.put(call.share, call, call.place)
             self._demand.begin(call.share)
         self._start()
         return call.future
@@ -76,8 +79,8 @@ class FairThreads(ThreadPoolExecutor):
 
     def _run(self, share: Share, call: "_Call", *, alone: bool) -> None:
         try:
-            while not self._demand.may_go(share, self._pace) and not self._closed:
-                time.sleep(LOOK_AGAIN)
+            if not self._demand.may_go(share, self._pace):
+                self._wait(share, call)
             began = self._pace.cost_clock()
             with running_alone(alone):
                 call.run()
@@ -88,12 +91,30 @@ class FairThreads(ThreadPoolExecutor):
             self._demand.end(share)
             self._start()
 
+    def _wait(self, share: Share, call: "_Call") -> None:
+        """Until it may go: of those of one person who goes slower, the ones of tasks that began first."""
+        with self._queueing:
+            heapq.heappush(self._slowed[share], call)
+        while not self._closed:
+            with self._queueing:
+                slowed = self._slowed[share]
+                if slowed[0] is call and self._demand.may_go(share, self._pace):
+                    heapq.heappop(slowed)
+                    if not slowed:
+                        del self._slowed[share]
+                    return
+            time.sleep(LOOK_AGAIN)
+
 
 class _Call:
-    def __init__(self, share: Share, work: Callable[[], Any]) -> None:
+    def __init__(self, share: Share, place: int, work: Callable[[], Any]) -> None:
         self.share = share
+        self.place = place
         self._work = work
         self.future: Future[Any] = Future()
+
+    def __lt__(self, other: "_Call") -> bool:
+        return self.place < other.place
 
     def run(self) -> None:
         if not self.future.set_running_or_notify_cancel():

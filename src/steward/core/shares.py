@@ -1,6 +1,7 @@
 """Fair shares: whose work something is, and a queue that serves projects alike, and the people within each alike."""
 
-from collections import deque
+import heapq
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -8,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
+_places = itertools.count(1)
+_BEFORE_ALL: Final = 1 << 60
 
 
 class Share(NamedTuple):
@@ -21,6 +24,30 @@ SYSTEM: Final = Share("", "")
 """Work of Steward itself, which is one of those that share."""
 
 _current: ContextVar[Share] = ContextVar("share", default=SYSTEM)
+
+
+_place: ContextVar[int | None] = ContextVar("place", default=None)
+
+
+def current_place() -> int:
+    """When the request or run began for which this is done: of those of one person, the first come first."""
+    place = _place.get()
+    return next(_places) if place is None else place
+
+
+def keep_place() -> None:
+    """Gives the task that calls this a place for good: what it does later comes before what others begin later."""
+    _place.set(current_place())
+
+
+@contextmanager
+def before_requests() -> Iterator[None]:
+    """Gives what is started inside a place before every request: what was taken up ends before more is taken up."""
+    before = _place.set(next(_places) - _BEFORE_ALL)
+    try:
+        yield
+    finally:
+        _place.reset(before)
 
 
 _alone: ContextVar[bool] = ContextVar("alone", default=True)
@@ -47,17 +74,20 @@ def current_share() -> Share:
 
 @contextmanager
 def sharing(share: Share) -> Iterator[None]:
-    """Counts everything inside against one person in one project."""
+    """Counts everything inside against one person in one project, and gives it all one place."""
     before = _current.set(share)
+    place = _place.set(current_place())
     try:
         yield
     finally:
+        _place.reset(place)
         _current.reset(before)
 
 
 @dataclass
 class _Person(Generic[T]):
-    waiting: deque[T] = field(default_factory=deque)
+    waiting: list[tuple[int, int, T]] = field(default_factory=list)
+    """By place, then in the order in which they came: a heap."""
     running: int = 0
     served: int = 0
     """The turn at which it was last theirs."""
@@ -88,6 +118,7 @@ class FairQueue(Generic[T]):
         self._reserve = reserve
         self._projects: dict[str, _Project[T]] = {}
         self._turn = 0
+        self._came = 0
         self._running = 0
 
     def __len__(self) -> int:
@@ -98,12 +129,14 @@ class FairQueue(Generic[T]):
             for person in project.people.values()
         )
 
-    def put(self, share: Share, item: T) -> None:
+    def put(self, share: Share, item: T, place: int = 0) -> None:
+        """Of the items of one person, those with the lowest place come first, and among them who came first."""
         project = self._projects.setdefault(share.project, _Project())
         person = project.people.setdefault(share.person, _Person())
         if not person.waiting:
             person.since = self._turn
-        person.waiting.append(item)
+        self._came += 1
+        heapq.heappush(person.waiting, (place, self._came, item))
 
     def take(self) -> tuple[Share, T] | None:
         """The item whose turn it is, which counts as running until `done`; None when nothing may start."""
@@ -118,7 +151,7 @@ class FairQueue(Generic[T]):
         person = project.people[share.person]
         person.running += 1
         person.served = project.served = self._turn
-        return share, person.waiting.popleft()
+        return share, heapq.heappop(person.waiting)[2]
 
     def running(self, share: Share) -> int:
         """How many of a person run."""
@@ -138,9 +171,11 @@ class FairQueue(Generic[T]):
         """Takes an item out that still waits; whether it did."""
         project = self._projects.get(share.project)
         person = project.people.get(share.person) if project is not None else None
-        if person is None or item not in person.waiting:
+        left = [] if person is None else [each for each in person.waiting if each[2] is not item]
+        if person is None or len(left) == len(person.waiting):
             return False
-        person.waiting.remove(item)
+        # What is left of a sorted list is a heap.
+        person.waiting = sorted(left, key=lambda each: each[:2])
         self._forget_idle(share)
         return True
 
@@ -151,7 +186,11 @@ class FairQueue(Generic[T]):
             for name, project in self._projects.items()
             for who, person in project.people.items()
         ]
-        left = [item for _, person in people for item in person.waiting]
+        left = [
+            item
+            for _, person in people
+            for _, _, item in sorted(person.waiting, key=lambda each: each[:2])
+        ]
         for share, person in people:
             person.waiting.clear()
             self._forget_idle(share)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
-from json.encoder import c_make_encoder, encode_basestring
+from json import encoder
 from typing import Any, Final, TypeAlias
 
 from steward.core.errors import Invalid
@@ -20,21 +20,22 @@ _ENCODER: Final = json.JSONEncoder(
 )
 
 
+quoted: Final[Callable[[str], str]] = encoder.encode_basestring
+"""A text as canonical JSON spells it."""
+
+
 def _kept_encoder() -> Callable[[Json], str]:
     """The encoder of the standard library, made once: `JSONEncoder.encode` makes one for each value."""
-    if c_make_encoder is None:
+    make = getattr(encoder, "c_make_encoder", None)
+    if make is None:
         return _ENCODER.encode
     # In the order of its parameters: markers, default, encoder, indent, separators, sort_keys, skipkeys, allow_nan.
     # Without markers, a value that holds itself ends as a RecursionError.
-    pieces = c_make_encoder(
-        None, _ENCODER.default, encode_basestring, None, ":", ",", True, False, False
-    )
+    pieces = make(None, _ENCODER.default, quoted, None, ":", ",", True, False, False)
     return lambda value: "".join(pieces(value, 0))
 
 
 _encode: Final = _kept_encoder()
-quoted: Final[Callable[[str], str]] = encode_basestring
-"""A text as canonical JSON spells it."""
 
 
 def canonical(value: Json) -> str:

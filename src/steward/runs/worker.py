@@ -18,7 +18,7 @@ import structlog
 from steward.core.errors import StewardError, Unavailable
 from steward.core.fair_tasks import FairTurns
 from steward.core.fair_threads import FairThreads
-from steward.core.shares import Share, sharing
+from steward.core.shares import Share, before_requests, sharing
 from steward.runs.canonical import Json
 from steward.runs.doorbell import Delivery, Doorbell, Line
 from steward.runs.driver import Drive, Parts, Program
@@ -211,7 +211,7 @@ class Worker:
     def _begin(self, run: Run, call: Delivery | None, first: Entry | None) -> None:
         program = self._programs.get(run.program)
         drive = Drive(self._parts, run, program or _unknown, first=first)
-        with sharing(share_of(run)):
+        with before_requests(), sharing(share_of(run)):
             task = asyncio.create_task(self._drive(drive, call), name=f"drive {run.id}")
         self._drives[run.id] = _Underway(drive, task, call)
 
