@@ -29,6 +29,7 @@ from steward.api.routes import (
     health,
     history,
     invitations,
+    mcp,
     models,
     notifications,
     observe,
@@ -139,6 +140,7 @@ def _built_routes() -> tuple[BaseRoute, ...]:
     for router in _ROUTERS:
         api.include_router(router, prefix=openapi.PREFIX)
     api.include_router(health.router)
+    api.include_router(mcp.router)
     for path, route in openapi.routes_of(api):
         if path.startswith(openapi.PREFIX):
             guard_of(route)

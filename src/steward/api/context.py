@@ -6,7 +6,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
-from typing import Final, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar, cast
 
 from fastapi import Request
 
@@ -17,6 +17,9 @@ from steward.core.fair_threads import FairThreads
 from steward.core.shares import Share, keep_place, sharing
 from steward.identity import Access
 
+if TYPE_CHECKING:
+    from steward.api.routes.mcp import McpDoor
+
 P = ParamSpec("P")
 T = TypeVar("T")
 # More would only wait for one another: for the one writer of SQLite, and for the interpreter.
@@ -24,7 +27,7 @@ _THREADS: Final = 2
 _RESERVE: Final = 16
 
 
-@dataclass(frozen=True)
+@dataclass
 class ApiContext:
     steward: Steward
     limiter: RateLimiter
@@ -32,6 +35,8 @@ class ApiContext:
     stopping: Event = field(default_factory=Event)
     """Set when the server goes down, so that open streams end by themselves."""
     threads: FairThreads = field(default_factory=lambda: FairThreads(_THREADS, _RESERVE, "api"))
+    mcp: "McpDoor | None" = None
+    """Opened when the first MCP client comes."""
 
     async def in_turn(
         self, access: Access, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs

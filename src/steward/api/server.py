@@ -53,6 +53,8 @@ class _Server(uvicorn.Server):
         context = self.config.app.state.context  # type: ignore[union-attr]
         context.stopping.set()
         context.steward.bus.wake_all()
+        if context.mcp is not None:
+            context.mcp.close()
         await super().shutdown(sockets)
         # Threads that wait for one of them end now; the loop waits for these threads.
         end_children()

@@ -6,6 +6,7 @@ from functools import lru_cache
 from steward.agents.threads import PROGRAM as CHAT_PROGRAM
 from steward.broker.grants import DIRECT_PROGRAM
 from steward.core.errors import NotFound
+from steward.flows.client_sessions import SESSION as CLIENT_PROGRAM
 from steward.flows.launch import PROGRAM as FLOW_PROGRAM
 from steward.identity import Access, Identity
 from steward.observe import Dimension
@@ -16,6 +17,7 @@ from steward.playbooks.people import SUBJECT
 _PROGRAMS = {
     CHAT_PROGRAM: "Chat",
     DIRECT_PROGRAM: "Changes by hand",
+    CLIENT_PROGRAM: "Programs that call through MCP",
     FLOW_PROGRAM: "Flows without a playbook",
 }
 

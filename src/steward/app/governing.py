@@ -23,6 +23,7 @@ from steward.broker.toolbox import Toolbox
 from steward.broker.undo import Undoing
 from steward.core import Clock, Ids
 from steward.data.workbench import Workbench
+from steward.flows.client_sessions import ClientSessions
 from steward.flows.direct_calls import DirectCalls
 from steward.flows.launch import Launcher
 from steward.flows.undo_calls import UndoCalls
@@ -52,6 +53,7 @@ class Governing:
     measures: Measures
     launcher: Launcher
     direct_calls: DirectCalls
+    client_sessions: ClientSessions
 
 
 def govern(
@@ -91,6 +93,7 @@ def govern(
         forking=Forking(runs, workbench.versions, ids),
         launcher=Launcher(runs, broker, tools),
         direct_calls=direct_calls,
+        client_sessions=ClientSessions(runs, broker, tools, ids),
     )
 
 

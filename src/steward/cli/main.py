@@ -37,6 +37,10 @@ COMMANDS: Final[Listed] = {
         "worker:worker",
         "Drive runs until stopped; what is under way then goes on with another worker.",
     ),
+    "mcp": (
+        "mcp:mcp",
+        "Serve MCP on standard input and output, for a desktop agent that starts this command.",
+    ),
     "doctor": ("doctor:doctor", "Check machine, disk, database, keys, sandbox and model."),
     "eval": ("eval:run_suites", "Play suites of cases; ends with 1 when a case failed."),
     "user": ("users:app", "People of this installation."),

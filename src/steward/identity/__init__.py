@@ -7,7 +7,7 @@ from steward.identity.credentials import Passwords
 from steward.identity.invitations import Invitation, InvitationPreview, Invitations
 from steward.identity.members import Member, Members
 from steward.identity.notifications import Level, Notification, Notifications
-from steward.identity.principals import Access, Principal, Via
+from steward.identity.principals import Access, Principal, TokenLimits, Via
 from steward.identity.projects import Organisation, Project, Projects
 from steward.identity.roles import Role, parse_role
 from steward.identity.sessions import NewSession, Sessions
@@ -30,6 +30,7 @@ __all__ = [
     "Project",
     "Role",
     "Token",
+    "TokenLimits",
     "User",
     "Via",
     "parse_role",

@@ -146,12 +146,12 @@ class Projector:
 def flow_of(run: Run) -> str:
     """What the figures of a root run and of all below it are kept for: a playbook, else the program.
 
-    Threads of a chat are one flow.
+    Threads of a chat are one flow, and so are the sessions of programs outside.
     """
     return flow_name(run.subject, run.program)
 
 
 def flow_name(subject: str | None, program: str) -> str:
     """The same from what a root run is about and the program that drives it."""
-    is_flow = subject is not None and not subject.startswith("thread:")
+    is_flow = subject is not None and not subject.startswith(("thread:", "client:"))
     return (subject if is_flow and subject else program)[:_LONGEST_FLOW]

@@ -75,6 +75,13 @@ class Leases(Rows):
         wanted = {"now": now, "due": now - overdue, "queues": list(queues), "most": limit}
         return self._taken(tx, holder, wanted, lease, newcomers=newcomers)
 
+    def claim_these(
+        self, holder: str, queues: Sequence[str], run_ids: Sequence[str], lease: timedelta
+    ) -> list[Run]:
+        """Takes those of these runs that are due and that nobody holds."""
+        with self._database.write(EVERYWHERE) as tx:
+            return self.claim_called(tx, holder, queues, run_ids, lease)[0]
+
     def claim_called(
         self,
         tx: Transaction,

@@ -96,15 +96,21 @@ class Runs:
         request: RunRequest,
         lease: timedelta = LEASE,
         cancel: asyncio.Event | None = None,
+        *,
+        parent: Run | None = None,
+        run_id: str | None = None,
     ) -> tuple[Run, Json]:
         """Starts a run and drives it here until it is over or parked: for what somebody waits for.
 
         Returns the run and how it ended, as `outcome` tells it. No worker is called. If this process dies, the lease
-        runs out and any worker goes on. The author cancels it by setting `cancel`.
+        runs out and any worker goes on. The author cancels it by setting `cancel`. A `parent` learns nothing of its
+        end, but its budget covers it.
         """
         program = self._program(request.program)
         holder = f"{self._process}/{secrets.token_hex(4)}"
-        new = self.records.prepared(scope, author, request, holder=holder, lease=lease)
+        new = self.records.prepared(
+            scope, author, request, run_id=run_id, parent=parent, holder=holder, lease=lease
+        )
         drive = Drive(self.parts, new.run, program, new)
         beside = [asyncio.create_task(self._keep([drive], holder, lease))]
         if cancel is not None:
@@ -316,6 +322,13 @@ class Runs:
         """Drives whatever is due, in this thread, until nothing is; how many drives that took."""
         return asyncio.run(self._drive_all(holder, lease))
 
+    async def drive_due(self, run_ids: Sequence[str], lease: timedelta = LEASE) -> int:
+        """Drives those of the runs that are due and that nobody holds, here: for somebody who waits for them."""
+        holder = f"{self._process}/{secrets.token_hex(4)}"
+        claimed = await asyncio.to_thread(self.records.claim_these, holder, QUEUES, run_ids, lease)
+        await self._drive_claimed(claimed, holder, lease)
+        return len(claimed)
+
     async def _drive_all(self, holder: str, lease: timedelta) -> int:
         count = 0
         while True:
@@ -323,12 +336,15 @@ class Runs:
             if not claimed:
                 return count
             count += len(claimed)
-            drives = [Drive(self.parts, run, self.programs[run.program]) for run in claimed]
-            keeping = asyncio.create_task(self._keep(drives, holder, lease))
-            try:
-                await asyncio.gather(*(self._drive(each) for each in drives))
-            finally:
-                keeping.cancel()
+            await self._drive_claimed(claimed, holder, lease)
+
+    async def _drive_claimed(self, claimed: Sequence[Run], holder: str, lease: timedelta) -> None:
+        drives = [Drive(self.parts, run, self._program(run.program)) for run in claimed]
+        keeping = asyncio.create_task(self._keep(drives, holder, lease))
+        try:
+            await asyncio.gather(*(self._drive(each) for each in drives))
+        finally:
+            keeping.cancel()
 
     async def _drive(self, drive: Drive) -> None:
         """Drives one run; whoever cancels it from this process is heard at once."""

@@ -1,0 +1,133 @@
+"""The address of the MCP door: the protocol over streamable HTTP, for clients with an API token."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from steward.api.context import ApiContext, context_of, steward_of
+from steward.api.guards import identify
+from steward.core.errors import Unauthenticated, Unavailable
+from steward.identity import Access, Role
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+router = APIRouter(tags=["mcp"])
+_ACCESS: Final = "steward.access"
+MCP_PATH: Final = "/mcp"
+_UNSIGNED: Final = "MCP clients use an API token: send 'Authorization: Bearer <token>'. Create one under API tokens."
+_MOST_SESSIONS: Final = 1_000
+_IDLE_SECONDS: Final = 1_800.0
+
+
+def as_client(request: Request) -> Access:
+    """Whom a client acts for: the person of its token, in the token's project, with the token's role."""
+    principal = identify(request)
+    if principal.limits is None:
+        raise Unauthenticated(_UNSIGNED)
+    access = steward_of(request).identity.projects.enter(principal, principal.limits.project_id)
+    access.require(Role.viewer)
+    return access
+
+
+AsClient = Annotated[Access, Depends(as_client)]
+
+
+@router.api_route(MCP_PATH, methods=["GET", "POST", "DELETE"], include_in_schema=False)
+async def speak_mcp(request: Request, access: AsClient) -> Response:
+    """One message of a client, or its stream of what the server has to say."""
+    door = await _door(request)
+    if request.method == "GET":
+        context_of(request).streams.require(access.user_id)
+    return _HandedOver(door, access, context_of(request))
+
+
+class McpDoor:
+    """The protocol's sessions of this process; opened with the first request, closed with the server."""
+
+    def __init__(self, manager: "StreamableHTTPSessionManager") -> None:
+        self.manager = manager
+        self._opened = asyncio.Event()
+        self._closed = asyncio.Event()
+        self._task = asyncio.create_task(self._hold())
+
+    async def _hold(self) -> None:
+        async with self.manager.run():
+            self._opened.set()
+            await self._closed.wait()
+
+    async def ready(self) -> None:
+        await self._opened.wait()
+
+    def close(self) -> None:
+        """Ends all sessions. Belongs in the server's loop."""
+        self._closed.set()
+
+
+class _HandedOver(Response):
+    """A response that the protocol's own transport gives."""
+
+    def __init__(self, door: McpDoor, access: Access, context: ApiContext) -> None:
+        super().__init__()
+        self._door = door
+        self._access = access
+        self._context = context
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[_ACCESS] = self._access
+        scope["user"] = _user(self._access)
+        if scope["method"] != "GET":
+            await self._door.manager.handle_request(scope, receive, send)
+            return
+        with self._context.streams.taken(self._access.user_id):
+            await self._door.manager.handle_request(scope, receive, send)
+
+
+async def _door(request: Request) -> McpDoor:
+    context = context_of(request)
+    if context.stopping.is_set():
+        raise Unavailable("Steward is stopping. Try again in a moment.", code="stopping")
+    if context.mcp is None:
+        # The protocol's library takes a second to load; only who speaks MCP pays.
+        build = await asyncio.to_thread(_loaded)
+        if context.mcp is None:
+            context.mcp = McpDoor(build(context))
+    await context.mcp.ready()
+    return context.mcp
+
+
+def _loaded() -> Callable[[ApiContext], "StreamableHTTPSessionManager"]:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from steward.flows.client_sessions import Client
+    from steward.mcp import Caller, build_server, client_name
+
+    async def find_caller(context: Any) -> Caller:
+        request = cast(Request, context.request)
+        access = cast(Access, request.scope[_ACCESS])
+        name = client_name(context)
+        session = request.headers.get("mcp-session-id", "")
+        return Caller(access, Client(f"http:{session}" if session else f"name:{name}", name))
+
+    def build(context: ApiContext) -> StreamableHTTPSessionManager:
+        return StreamableHTTPSessionManager(
+            build_server(context.steward, find_caller),
+            session_idle_timeout=_IDLE_SECONDS,
+            max_sessions=_MOST_SESSIONS,
+            max_request_body_size=context.steward.settings.http.max_body_bytes,
+        )
+
+    return build
+
+
+def _user(access: Access) -> Any:
+    """The token by its id, so that the transport keeps one token out of another's session."""
+    from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+    from mcp.server.auth.provider import AccessToken
+
+    known = AccessToken(token="", client_id=access.principal.id, scopes=[], subject=access.user_id)
+    return AuthenticatedUser(known)
