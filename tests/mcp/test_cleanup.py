@@ -56,7 +56,7 @@ async def clean_up(client: Client, person: Person, installation: Installation) -
     assert about(changed)["status"] == "done", text_of(changed)
     assert names(installation) != before
     assert "trim" in person.asked[-1].lower()
-    undone = await client.call_tool("undo", {"run_id": about(changed)["run_id"]})
+    undone = await client.call_tool("undo_call", {"run_id": about(changed)["run_id"]})
     assert about(undone)["status"] == "done", text_of(undone)
     assert names(installation) == before
     assert len(person.asked) == 4

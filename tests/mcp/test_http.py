@@ -3,6 +3,7 @@
 import asyncio
 import base64
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -10,8 +11,10 @@ import pytest
 from mcp import Client, MCPError
 from mcp_types import BlobResourceContents, TextResourceContents
 
+from steward.broker.tool import Risk
 from steward.flows.client_sessions import CALL, SESSION
 from steward.identity import Role
+from steward.mcp.tools import Tools
 from steward.runs import Status
 from steward.testing import Installation
 from tests.api.live import LiveServer
@@ -53,7 +56,7 @@ def test_a_client_reads_changes_and_undoes_in_one_journaled_session(
 
     async def say(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert {"clean", "preview", "undo", "check_run"} <= tools.keys()
+        assert {"clean", "preview", "undo_call", "check_run"} <= tools.keys()
         assert tools["preview"].annotations is not None
         assert tools["preview"].annotations.read_only_hint
         rows = await client.call_tool("preview", {"dataset": "people"})
@@ -64,10 +67,10 @@ def test_a_client_reads_changes_and_undoes_in_one_journaled_session(
         assert not changed.is_error
         assert about(changed)["changed"]
         assert names(installation) != before
-        undone = await client.call_tool("undo", {"run_id": about(changed)["run_id"]})
+        undone = await client.call_tool("undo_call", {"run_id": about(changed)["run_id"]})
         assert not undone.is_error, text_of(undone)
         assert names(installation) == before
-        again = await client.call_tool("redo", {"run_id": about(changed)["run_id"]})
+        again = await client.call_tool("redo_call", {"run_id": about(changed)["run_id"]})
         assert not again.is_error, text_of(again)
         assert names(installation) != before
 
@@ -124,7 +127,7 @@ def test_a_token_calls_no_more_than_its_role(installation: Installation) -> None
     async def say(client: Client) -> None:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         assert "clean" not in listed
-        assert "undo" not in listed
+        assert "undo_call" not in listed
         refused = await client.call_tool("clean", TRIM)
         assert refused.is_error
         assert "viewer" in text_of(refused)
@@ -134,6 +137,21 @@ def test_a_token_calls_no_more_than_its_role(installation: Installation) -> None
 
     talk(installation, say, Role.viewer)
     assert names(installation) == before
+
+
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.runner])
+def test_each_role_is_offered_what_it_may_call(installation: Installation, role: Role) -> None:
+    access = replace(installation.owner.access, role=role)
+    offered = Tools(installation.steward).listed(access)
+    known = {
+        tool.name: tool for tool in installation.steward.governing.broker.tools.listed(access.scope)
+    }
+    for tool in known.values():
+        harmless = tool.risk.at_most(Risk.compute)
+        closed = tool.direct_only or tool.name == "ask_human" or not (role.acts or harmless)
+        assert (tool.name in {each.name for each in offered}) is not closed, tool.name
+    turns = {each.name for each in offered} - known.keys()
+    assert turns == ({"check_run", "undo_call", "redo_call"} if role.acts else {"check_run"})
 
 
 @pytest.mark.parametrize("mode", [NEWEST, BEFORE])
@@ -179,7 +197,7 @@ def test_runs_of_others_are_closed_to_a_client(installation: Installation) -> No
     by_hand = installation.steward.runs.records.listed(installation.scope, limit=1)[0]
 
     async def say(client: Client) -> None:
-        for tool in ("undo", "redo", "check_run"):
+        for tool in ("undo_call", "redo_call", "check_run"):
             refused = await client.call_tool(tool, {"run_id": by_hand.id})
             assert refused.is_error
             assert "There is no run" in text_of(refused)

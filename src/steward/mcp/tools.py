@@ -29,7 +29,7 @@ from steward.mcp.failures import no_such, protocol_error, told
 from steward.runs import Run, Status
 
 Result = types.CallToolResult | InputRequiredResult
-CHECK, UNDO_TOOL, REDO_TOOL = "check_run", "undo", "redo"
+CHECK, UNDO_TOOL, REDO_TOOL = "check_run", "undo_call", "redo_call"
 _NONCE: Final = "mcp results"
 _PATIENCE: Final = 60.0
 """Seconds to wait for work that goes on elsewhere; after that the client looks again with `check_run`."""
