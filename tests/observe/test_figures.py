@@ -1,5 +1,6 @@
 """Figures equal what the runs themselves say, can be rebuilt, and stay within their project and what a person sees."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -7,8 +8,10 @@ import sqlalchemy as sa
 
 from steward.identity import Role
 from steward.observe._tables import facts
+from steward.observe.trace_tree import Trace, TraceFilter, TraceRow
 from steward.store import Scope
 from steward.testing import Installation
+from steward.trace.spans import Span
 
 API = "/api/v1"
 FAILING = "SELECT * FROM there_is_no_such_table"
@@ -135,6 +138,16 @@ def test_a_trace_is_a_tree_in_order(busy: Installation) -> None:
     assert found["total"] == len(spans) > 1
     assert found["is_over"]
     assert len(found["buckets"]) == 200
+    assert sum(bucket["errors"] for bucket in found["buckets"]) > 0
+    assert all(bucket["position"] < found["total"] for bucket in found["buckets"])
+    about = next(span["about"] for span in spans if span["operation"] == "execute_tool")
+    journal = f"{_project(busy)}/runs/{failed['id']}/journal"
+    entries = busy.owner.client.get(journal, params={"about": about, "limit": 1}).json()
+    assert [each["of"] for each in entries["items"]] == [about]
+    rest = {"about": about, "cursor": entries["next_cursor"]}
+    following = busy.owner.client.get(journal, params=rest).json()["items"]
+    assert following
+    assert {each["of"] for each in following} == {about}
     assert [span["position"] for span in spans] == list(range(len(spans)))
     assert (spans[0]["depth"], spans[0]["size"]) == (0, len(spans) - 1)
     assert all(span["depth"] > 0 for span in spans[1:])
@@ -160,3 +173,28 @@ def test_a_run_that_cannot_be_read_is_counted_and_holds_up_no_other(busy: Instal
     assert found["is_complete"]
     assert found["now"]["runs"] == 3
     assert found["now"]["calls"] == 2
+
+
+def test_rows_below_a_fold_are_skipped_by_its_size(busy: Installation) -> None:
+    [run, *_] = busy.owner.client.get(f"{_project(busy)}/runs").json()["items"]
+    address = f"{_project(busy)}/runs/{run['id']}/trace"
+    whole = busy.owner.client.get(address).json()["spans"]
+    folded = busy.owner.client.get(address, params={"folded": [0]}).json()
+    assert folded["total"] == 1
+    assert folded["spans"] == whole[:1]
+    # Positions that are no longer there fold nothing.
+    unknown = busy.owner.client.get(address, params={"folded": [9_999]}).json()
+    assert unknown["spans"] == whole
+
+
+@pytest.mark.parametrize("offset", range(8))
+def test_a_window_over_folds_is_what_a_reader_sees(offset: int) -> None:
+    # 0 has everything below it, 1 has 2 and 3, 4 has 5, and 6 is alone.
+    sizes = [6, 2, 0, 0, 1, 0, 0]
+    moment = datetime(2026, 3, 2, tzinfo=UTC)
+    span = Span("run_1", "run_1:run", "run", moment, moment, None, {}, None)
+    rows = [TraceRow(at, 0, size, "run_1", "", "", span) for at, size in enumerate(sizes)]
+    trace = Trace(rows, moment, moment, True, frozenset())
+    total, found = trace.window(offset, 2, TraceFilter(), [4, 1, 2])
+    assert total == 4
+    assert [row.position for row in found] == [0, 1, 4, 6][offset : offset + 2]

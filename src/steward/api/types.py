@@ -19,6 +19,7 @@ def role_name(role: Role) -> RoleName:
 _BODY = "[0-9a-hjkmnp-tv-z]{26}"
 
 
+PROJECT_ID = f"^prj_{_BODY}$"
 RUN_ID = f"^run_{_BODY}$"
 THREAD_ID = f"^thr_{_BODY}$"
 UPLOAD_ID = f"^upload_{_BODY}$"

@@ -13,6 +13,7 @@ from steward.agents.roster import builtin_roster
 from steward.agents.skills import ScriptTools, Skills
 from steward.agents.threads import Threads
 from steward.app.alerting import AlertBystanders
+from steward.app.analysing import RunAnalyses
 from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.modelling import open_models
@@ -94,6 +95,7 @@ class Steward:
     evaluations: Reports
     metrics: Metrics
     observations: Observations
+    analyses: RunAnalyses
     collector: Collector | None
 
     @property
@@ -280,6 +282,17 @@ def open_steward(
         definitions,
     )
     collector = watch_runs(runs, settings.trace)
+    observations = observe_runs(
+        database,
+        events,
+        clock,
+        ids,
+        identity,
+        runs,
+        governing.budgets,
+        AlertBystanders(identity, playbooks, governing.direct_calls, settings.http),
+        settings.observe,
+    )
     return Steward(
         settings=settings,
         clock=clock,
@@ -308,17 +321,8 @@ def open_steward(
         models=configured,
         evaluations=Reports(database, events, clock, ids),
         metrics=metrics,
-        observations=observe_runs(
-            database,
-            events,
-            clock,
-            ids,
-            identity,
-            runs,
-            governing.budgets,
-            AlertBystanders(identity, playbooks, governing.direct_calls, settings.http),
-            settings.observe,
-        ),
+        observations=observations,
+        analyses=RunAnalyses(observations.analyst, runs, playbooks, desk),
         collector=collector,
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import lru_cache
 
+from steward.agents.run_explainer import PROGRAM as ANALYSIS_PROGRAM
 from steward.agents.threads import PROGRAM as CHAT_PROGRAM
 from steward.broker.grants import DIRECT_PROGRAM
 from steward.core.errors import NotFound
@@ -12,9 +13,10 @@ from steward.identity import Access, Identity
 from steward.observe import Dimension
 from steward.observe.hourly import is_of_messages
 from steward.playbooks import Playbooks
-from steward.playbooks.people import SUBJECT
+from steward.playbooks.people import ANALYSES, SUBJECT
 
 _PROGRAMS = {
+    ANALYSIS_PROGRAM: "Analyses of runs",
     CHAT_PROGRAM: "Chat",
     DIRECT_PROGRAM: "Changes by hand",
     CLIENT_PROGRAM: "Programs that call through MCP",
@@ -36,6 +38,8 @@ def flow_titles(playbooks: Playbooks, access: Access) -> Callable[[str], str]:
     def title(flow: str) -> str:
         if is_of_messages(flow):
             return "Messages of alerts"
+        if flow.startswith(SUBJECT) and flow.endswith(f":{ANALYSES}"):
+            return _PROGRAMS[ANALYSIS_PROGRAM]
         if not flow.startswith(SUBJECT):
             return _PROGRAMS.get(flow, flow)
         try:

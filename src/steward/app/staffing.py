@@ -14,6 +14,7 @@ from steward.agents.paying import PaidDesk
 from steward.agents.planner import Planner
 from steward.agents.roster import Roster
 from steward.agents.rules.deciding import RulePlanner
+from steward.agents.run_explainer import RunExplainer
 from steward.agents.shadow import Shadow
 from steward.agents.skills import Skills
 from steward.agents.threads import Threads
@@ -77,7 +78,7 @@ def put_to_work(
     locale_of: Callable[[str], str | None],
     definitions: DefinitionStore,
 ) -> Planning:
-    """Registers the program of chat turns."""
+    """Registers the programs of chat turns and of analyses."""
     broker, rules = governing.broker, RulePlanner()
     contexts = Contexts(
         workbench,
@@ -102,4 +103,5 @@ def put_to_work(
         counting(metrics),
     )
     turns.register(runs)
+    RunExplainer(broker, staff.paid, staff.nonce_key).register(runs)
     return Planning(contexts, Shadow(runs, contexts, rules), PlannerMeasures(runs))

@@ -13,11 +13,13 @@ from steward.observe import (
     AgentExplorer,
     AlertRounds,
     Alerts,
+    Analyst,
     Bystanders,
     CostExplorer,
     Hourly,
     Overview,
     Projector,
+    SpanContents,
     Traces,
     spans_of,
 )
@@ -37,6 +39,8 @@ class Observations:
     costs: CostExplorer
     agents: AgentExplorer
     traces: Traces
+    analyst: Analyst
+    contents: SpanContents
     alerts: Alerts
     alert_rounds: AlertRounds
 
@@ -68,12 +72,16 @@ def observe_runs(
     )
     runs.parts.beside.append(rounds.serve)
     runs.parts.chores.append(rounds.tidy)
+    traces = Traces(runs)
+    analyst = Analyst(runs, traces, lambda run: budgets.status(run).to_json())
     return Observations(
         projector,
         Overview(database, projector, budgets.spent_usd),
         CostExplorer(database, projector),
         AgentExplorer(database, projector),
-        Traces(runs),
+        traces,
+        analyst,
+        SpanContents(runs),
         Alerts(database, events, clock, ids, identity.members, projector, hourly),
         rounds,
     )

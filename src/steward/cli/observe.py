@@ -1,12 +1,13 @@
 """`steward observe`: what runs did and cost, in numbers."""
 
+import asyncio
 from typing import Annotated
 
 import typer
 
 from steward.app.figure_names import figure_names
 from steward.cli.observe_alerts import app as alerts
-from steward.cli.output import table
+from steward.cli.output import plain, table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
 from steward.observe.facts import NANO
@@ -58,6 +59,39 @@ def costs(
             empty=f"No requests to models and no calls of tools in the last {days} days.",
         ),
     )
+
+
+@app.command("analyse")
+@in_project
+def analyse(
+    here: Here,
+    run: Annotated[str, typer.Argument(help="The id of a run.")],
+    *,
+    words: Annotated[
+        bool, typer.Option(help="Let a model say it in words; a run of its own, on its own budget.")
+    ] = False,
+) -> None:
+    """Say why a run failed, was slow or cost much, with the spans that show it."""
+    analyses = here.steward.analyses
+    found = analyses.find(here.access, run)
+    told = asyncio.run(analyses.explain(here.access, run)) if words else {"text": found.summary}
+    document = {
+        "run": found.run_id,
+        "verdict": found.verdict,
+        "summary": found.summary,
+        "compared_with": found.compared_with,
+        "findings": [each.to_json() for each in found.findings],
+        **({"words": told} if words else {}),
+    }
+    lines = [
+        plain(str(told["text"])),
+        *([plain(str(told["note"]))] if told.get("note") else []),
+    ]
+    for number, each in enumerate(found.findings, start=1):
+        lines.append(f"[{number}] {plain(each.text)}")
+        lines += [f"    {plain(each.quote)}"] if each.quote else []
+        lines += [f"    span {span.position}: {plain(span.name)}" for span in each.spans[:3]]
+    here.show(document, lambda: "\n".join(lines))
 
 
 @app.command("rebuild")

@@ -8,12 +8,14 @@ from steward.observe.agent_figures import AgentExplorer, AgentFigures
 from steward.observe.alert_rounds import AlertRounds, Bystanders
 from steward.observe.alert_rules import AlertRule
 from steward.observe.alerts import Alert, Alerts, KeptRule, View
+from steward.observe.analysis import Analysis, Analyst, Finding
 from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.facts import Fact, facts_of
 from steward.observe.forecast import Forecast, forecast_spend
 from steward.observe.hourly import Hourly
 from steward.observe.overview import Overview, OverviewFigures, Period
 from steward.observe.projector import Projector
+from steward.observe.span_content import SpanContents
 from steward.observe.spans import spans_of
 from steward.observe.trace_tree import Trace, TraceFilter, TraceRow, Traces
 
@@ -24,11 +26,14 @@ __all__ = [
     "AlertRounds",
     "AlertRule",
     "Alerts",
+    "Analysis",
+    "Analyst",
     "Bystanders",
     "CostExplorer",
     "CostReport",
     "Dimension",
     "Fact",
+    "Finding",
     "Forecast",
     "Hourly",
     "KeptRule",
@@ -36,6 +41,7 @@ __all__ = [
     "OverviewFigures",
     "Period",
     "Projector",
+    "SpanContents",
     "Trace",
     "TraceFilter",
     "TraceRow",

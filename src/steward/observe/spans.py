@@ -175,6 +175,7 @@ class _Reader:
         error = entry.data.get("error")
         code = str(error.get("code")) if isinstance(error, Mapping) else None
         attributes: dict[str, Value] = {genai.OPERATION: operation, genai.KIND: kind, **about}
+        attributes[genai.ABOUT] = entry.of
         if code is not None:
             attributes[genai.ERROR] = code
         start = self._began.get(entry.of, _moment(entry.at))

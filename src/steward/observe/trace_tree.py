@@ -1,9 +1,10 @@
 """The trace of a run as rows in preorder: a window is one slice, and what is folded is skipped by its size."""
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from threading import Lock
 from typing import Final
 
@@ -17,6 +18,7 @@ from steward.trace.spans import Span
 _KEPT_SPANS: Final = 50_000
 """Over all traces that are kept, the latest first; a larger trace is kept alone."""
 _MOST_RUNS: Final = 20_000
+BUCKETS: Final = 200
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,14 @@ class TraceRow:
     """Rows below it, at any depth."""
     run_id: str
     key: str
-    """Of the journal's entries that it is made from."""
+    """Names it within its run."""
     operation: str
     span: Span
+
+    @property
+    def about(self) -> str:
+        """The key of the call, step or wait that the journal's entries are about; empty for a whole run."""
+        return str(self.span.attributes.get(genai.ABOUT, ""))
 
     @property
     def milliseconds(self) -> float:
@@ -57,6 +64,18 @@ class TraceFilter:
 
 
 @dataclass(frozen=True)
+class Bucket:
+    """A part of a trace's time."""
+
+    spans: int
+    """How many are open in it."""
+    errors: int
+    """How many failed in it."""
+    position: int
+    """The first span that begins in it, or in the last part before it in which one begins."""
+
+
+@dataclass(frozen=True)
 class Trace:
     rows: Sequence[TraceRow]
     start: datetime
@@ -65,27 +84,62 @@ class Trace:
     subjects: frozenset[str | None]
     """Of the runs in it: who may not see one of them gets a trace without it."""
 
-    def window(self, offset: int, limit: int, wanted: TraceFilter) -> tuple[int, list[TraceRow]]:
-        """How many rows there are to show, and some of them; what a filter keeps stays in order."""
+    def window(
+        self, offset: int, limit: int, wanted: TraceFilter, folded: Collection[int] = ()
+    ) -> tuple[int, list[TraceRow]]:
+        """How many rows there are to show, and some of them.
+
+        What a filter keeps stays in order. Rows below those at the positions in `folded` are left out; where there is
+        a filter, everything that it keeps is shown.
+        """
         if wanted.is_empty:
-            return len(self.rows), list(self.rows[offset : offset + limit])
+            return self._unfiltered(offset, limit, folded)
         kept = [row for row in self.rows if wanted.keeps(row)]
         return len(kept), kept[offset : offset + limit]
 
-    def buckets(self, count: int) -> list[int]:
-        """How many spans are open in each part of the trace's time, for a picture of the whole."""
+    def _unfiltered(
+        self, offset: int, limit: int, folded: Collection[int]
+    ) -> tuple[int, list[TraceRow]]:
+        """Skips what is folded by its size: the cost is that of the folds and of the window, not of the trace."""
+        found: list[TraceRow] = []
+        shown = start = 0
+        for position in [*sorted(folded), len(self.rows)]:
+            if position < start or position > len(self.rows):
+                # Inside another fold, or of a trace that was longer.
+                continue
+            is_fold = position < len(self.rows)
+            end = position + 1 if is_fold else position
+            first = start + max(0, offset - shown)
+            found += self.rows[first : min(end, first + limit - len(found))] if first < end else ()
+            shown += end - start
+            start = end + (self.rows[position].size if is_fold else 0)
+        return shown, found
+
+    @cached_property
+    def buckets(self) -> tuple[Bucket, ...]:
+        """The whole trace in equal parts of its time, for a picture of it."""
         seconds = max((self.end - self.start).total_seconds(), 1e-6)
-        changes = [0] * (count + 1)
+        changes, errors = [0] * (BUCKETS + 1), [0] * BUCKETS
+        positions: list[int | None] = [None] * BUCKETS
+
+        def part(moment: datetime) -> int:
+            at = int((moment - self.start).total_seconds() / seconds * BUCKETS)
+            return min(max(at, 0), BUCKETS - 1)
+
         for row in self.rows:
-            first = int((row.span.start - self.start).total_seconds() / seconds * count)
-            last = int((row.span.end - self.start).total_seconds() / seconds * count)
-            changes[min(max(first, 0), count - 1)] += 1
-            changes[min(max(last, 0), count - 1) + 1] -= 1
-        open_now, found = 0, []
-        for change in changes[:count]:
-            open_now += change
-            found.append(open_now)
-        return found
+            first, last = part(row.span.start), part(row.span.end)
+            changes[first] += 1
+            changes[last + 1] -= 1
+            errors[last] += row.span.error is not None
+            if positions[first] is None:
+                positions[first] = row.position
+        found, open_now, position = [], 0, 0
+        for at in range(BUCKETS):
+            open_now += changes[at]
+            begun = positions[at]
+            position = position if begun is None else begun
+            found.append(Bucket(open_now, errors[at], position))
+        return tuple(found)
 
 
 class Traces:

@@ -17,6 +17,7 @@ from steward.store import Database, Scope, Transaction
 
 SUBJECT: Final = "playbook:"
 """How the subject of a run or a schedule begins that belongs to a playbook."""
+ANALYSES: Final = "analysis"
 ALERTS_ABOUT_ALL: Final = f"{SUBJECT}:{MESSAGES}"
 """The subject of runs that send alerts about a whole project, for those from whom no playbook is hidden."""
 _COLUMNS: Final = tables.playbooks.c
@@ -50,7 +51,7 @@ class Sight:
 
     everything: bool
     seen: frozenset[str] = frozenset()
-    """Subjects of the playbooks they see, and of messages about these."""
+    """Subjects of the playbooks they see, and of messages and analyses about these."""
     hides_some: bool = False
     """Whether there are playbooks that they do not see."""
 
@@ -93,7 +94,8 @@ class People:
         seen = [subject_of(row.id) for row in rows if viewer.sees(row)]
         hides_some = len(seen) < len(rows)
         messages = [*map(alerts_about, seen), *([] if hides_some else [ALERTS_ABOUT_ALL])]
-        return Sight(False, frozenset([*seen, *messages]), hides_some)
+        analyses = map(analyses_about, seen)
+        return Sight(False, frozenset([*seen, *messages, *analyses]), hides_some)
 
     def resolve(
         self, access: Access, owner: str | None, allowed: Allowed | None
@@ -140,6 +142,11 @@ def subject_of(playbook_id: str) -> str:
 def alerts_about(subject: str) -> str:
     """The subject of runs that send alerts about a playbook."""
     return f"{subject}:{MESSAGES}"
+
+
+def analyses_about(subject: str) -> str:
+    """The subject of runs that explain runs of a playbook."""
+    return f"{subject}:{ANALYSES}"
 
 
 def visible(tx: Transaction, viewer: Viewer, named: str, *, deleted: bool = False) -> sa.Row[Any]:

@@ -30,6 +30,9 @@ EXECUTE_TOOL: Final = "execute_tool"
 CHAT: Final = "chat"
 PLAN: Final = "plan"
 
+ABOUT: Final = "steward.entry.of"
+"""The key that the journal's entries about a span have in common."""
+
 STEP: Final = "step"
 WAIT: Final = "wait"
 ATTEMPT: Final = "failed attempt"

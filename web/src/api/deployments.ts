@@ -148,8 +148,10 @@ export function useCanary(projectId: string, playbookId: string) {
 
 export interface RetryWish {
   runs: string[];
-  version: 'same' | 'deployed';
+  version: 'same' | 'deployed' | number;
   from_failure: boolean;
+  /** A step: what was done before it is kept. */
+  at?: string;
 }
 
 export function useRetry(projectId: string, playbookId: string) {

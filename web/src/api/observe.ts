@@ -10,6 +10,12 @@ export type Ranked = components['schemas']['RankedOut'];
 export type Costs = components['schemas']['CostsOut'];
 export type Trace = components['schemas']['TraceOut'];
 export type TraceSpan = components['schemas']['SpanOut'];
+export type Analysis = components['schemas']['AnalysisOut'];
+export type Finding = components['schemas']['RunFindingOut'];
+export type SpanContent = components['schemas']['SpanContentOut'];
+export type SpanLine = components['schemas']['LineOut'];
+export type SpanDiffLine = components['schemas']['DiffLineOut'];
+export type TraceBucket = components['schemas']['BucketOut'];
 export type Dimension = Costs['by'];
 
 const REFRESHED_EVERY = 15_000;
@@ -50,20 +56,22 @@ export function costsFile(projectId: string, by: Dimension, days: number): strin
 
 export interface TraceSearch {
   text: string;
+  operation: string | null;
   errors: boolean;
   slowerThan: number;
 }
 
-/** One window of a trace; `offset` is a multiple of its size. */
+/** One window of a trace; `offset` is a multiple of its size, `folded` the positions below which nothing is shown. */
 export function traceQuery(
   projectId: string,
   runId: string,
   offset: number,
   search: TraceSearch,
+  folded: readonly number[],
   isLive: boolean,
 ) {
   return queryOptions({
-    queryKey: projectKey(projectId, 'run', 'trace', runId, offset, search),
+    queryKey: projectKey(projectId, 'run', 'trace', runId, offset, search, folded),
     queryFn: ({ signal }) =>
       bodyOf(
         api.GET('/api/v1/projects/{project_id}/runs/{run_id}/trace', {
@@ -73,14 +81,82 @@ export function traceQuery(
               offset,
               limit: TRACE_WINDOW,
               q: search.text,
+              ...(search.operation === null ? {} : { operation: search.operation }),
               errors: search.errors,
               slower_than_ms: search.slowerThan,
+              ...(folded.length === 0 ? {} : { folded: [...folded] }),
             },
           },
           signal,
         }),
       ),
     refetchInterval: isLive ? 2_000 : false,
-    placeholderData: keepPreviousData,
+    // Rows of one window must never stand in for those of another.
+    ...(offset === 0 ? { placeholderData: keepPreviousData } : {}),
+  });
+}
+
+/** Spans that failed, to go from one to the next. */
+export function traceErrorsQuery(projectId: string, runId: string, isLive: boolean) {
+  const search = { text: '', operation: null, errors: true, slowerThan: 0 };
+  return traceQuery(projectId, runId, 0, search, [], isLive);
+}
+
+export function analysisQuery(projectId: string, runId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'run', 'analysis', runId),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/runs/{run_id}/analysis', {
+          params: { path: { project_id: projectId, run_id: runId } },
+          signal,
+        }),
+      ),
+  });
+}
+
+/** Starts a run that has a model explain another run. */
+export function startAnalysis(projectId: string, runId: string) {
+  return bodyOf(
+    api.POST('/api/v1/projects/{project_id}/runs/{run_id}/analysis', {
+      params: { path: { project_id: projectId, run_id: runId } },
+    }),
+  );
+}
+
+export function spanContentQuery(projectId: string, runId: string, about: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'run', 'span', runId, about),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/runs/{run_id}/span-content', {
+          params: { path: { project_id: projectId, run_id: runId }, query: { about } },
+          signal,
+        }),
+      ),
+    retry: false,
+  });
+}
+
+export interface SpanPlace {
+  run: string;
+  about: string;
+}
+
+/** What is different in a span from another one. */
+export function spanDiffQuery(projectId: string, span: SpanPlace, other: SpanPlace) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'run', 'span-diff', span, other),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/runs/{run_id}/span-diff', {
+          params: {
+            path: { project_id: projectId, run_id: span.run },
+            query: { about: span.about, other: other.run, other_about: other.about },
+          },
+          signal,
+        }),
+      ),
+    retry: false,
   });
 }

@@ -89,14 +89,20 @@ export function actionsQuery(projectId: string, runId: string) {
   });
 }
 
-export function journalQuery(projectId: string, runId: string) {
-  return listQuery<JournalEntry>(projectKey(projectId, 'run', 'journal', runId), (query, signal) =>
-    bodyOf(
-      api.GET('/api/v1/projects/{project_id}/runs/{run_id}/journal', {
-        params: { path: { project_id: projectId, run_id: runId }, query },
-        signal,
-      }),
-    ),
+/** Entries of the journal; with `about`, those about one call, step or wait. */
+export function journalQuery(projectId: string, runId: string, about: string | null) {
+  return listQuery<JournalEntry>(
+    projectKey(projectId, 'run', 'journal', runId, about),
+    (query, signal) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/runs/{run_id}/journal', {
+          params: {
+            path: { project_id: projectId, run_id: runId },
+            query: { ...query, ...(about === null ? {} : { about }) },
+          },
+          signal,
+        }),
+      ),
   );
 }
 

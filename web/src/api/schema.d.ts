@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/analysis/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Analyse Run
+         * @description The same at one address for all projects.
+         */
+        post: operations["analyse_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/forms/answers": {
         parameters: {
             query?: never;
@@ -4103,6 +4123,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/runs/{run_id}/analysis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Analysis
+         * @description What rules find: the first error, what changed, retries, time and money. Nothing is stored or spent.
+         */
+        get: operations["read_analysis"];
+        put?: never;
+        /**
+         * Start Analysis
+         * @description Starts a run that explains another one in a model's words; its output has the text and the findings.
+         */
+        post: operations["start_analysis"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/runs/{run_id}/answers": {
         parameters: {
             query?: never;
@@ -4391,6 +4435,46 @@ export interface paths {
         put?: never;
         /** Resume Run */
         post: operations["resume_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/runs/{run_id}/span-content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Span Content
+         * @description Prompt and completion of a request to a model, or arguments and result of a call.
+         */
+        get: operations["read_span_content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/runs/{run_id}/span-diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Spans
+         * @description What is different from another request: lines that were added, removed or kept.
+         */
+        get: operations["compare_spans"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -6221,6 +6305,40 @@ export interface components {
              */
             users?: string[];
         };
+        /** AnalyseIn */
+        AnalyseIn: {
+            /** Project Id */
+            project_id: string;
+            /** Run Id */
+            run_id: string;
+        };
+        /** AnalysisOut */
+        AnalysisOut: {
+            /**
+             * Compared With
+             * @description The last good run of the same flow.
+             */
+            compared_with: string | null;
+            /**
+             * Findings
+             * @description What matters most first.
+             */
+            findings: components["schemas"]["RunFindingOut"][];
+            /**
+             * Has Model
+             * @description Whether a model can say it in words.
+             */
+            has_model: boolean;
+            /** Run Id */
+            run_id: string;
+            /** Summary */
+            summary: string;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "failed" | "cancelled" | "slow" | "costly" | "unremarkable" | "under way";
+        };
         /** AnswerIn */
         AnswerIn: {
             /**
@@ -6451,6 +6569,24 @@ export interface components {
             file: string;
             /** Reason */
             reason: string;
+        };
+        /** BucketOut */
+        BucketOut: {
+            /**
+             * Errors
+             * @description Spans that failed in it.
+             */
+            errors: number;
+            /**
+             * Position
+             * @description The first span that begins in it or before.
+             */
+            position: number;
+            /**
+             * Spans
+             * @description Spans that are open in it.
+             */
+            spans: number;
         };
         /** CallOut */
         CallOut: {
@@ -7613,6 +7749,25 @@ export interface components {
              * @description The address of a description.
              */
             url?: string | null;
+        };
+        /** DiffLineOut */
+        DiffLineOut: {
+            /**
+             * Change
+             * @enum {string}
+             */
+            change: "same" | "added" | "removed";
+            /** Is Heading */
+            is_heading: boolean;
+            /**
+             * Mark
+             * @description Written by others; not sent to the model; a secret that is not shown.
+             */
+            mark: ("untrusted" | "withheld" | "redacted") | null;
+            /** Source */
+            source: string;
+            /** Text */
+            text: string;
         };
         /** DiffOut */
         DiffOut: {
@@ -8791,6 +8946,20 @@ export interface components {
             operation: string;
             /** Reason */
             reason: string;
+        };
+        /** LineOut */
+        LineOut: {
+            /** Is Heading */
+            is_heading: boolean;
+            /**
+             * Mark
+             * @description Written by others; not sent to the model; a secret that is not shown.
+             */
+            mark: ("untrusted" | "withheld" | "redacted") | null;
+            /** Source */
+            source: string;
+            /** Text */
+            text: string;
         };
         /** LineageOut */
         LineageOut: {
@@ -11590,6 +11759,28 @@ export interface components {
                 [key: string]: unknown;
             }[] | null;
         };
+        /** RunFindingOut */
+        RunFindingOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "error" | "budget" | "change" | "retries" | "repeats" | "time" | "cost" | "wait" | "queue";
+            /**
+             * Quote
+             * @description Words of others, such as the error of a service.
+             */
+            quote: string;
+            /** Spans */
+            spans: components["schemas"]["SpanRefOut"][];
+            /** Text */
+            text: string;
+            /**
+             * Weight
+             * @enum {string}
+             */
+            weight: "cause" | "warning" | "note";
+        };
         /** RunIn */
         RunIn: {
             /**
@@ -12445,8 +12636,58 @@ export interface components {
              */
             yaml?: string | null;
         };
+        /** SpanContentOut */
+        SpanContentOut: {
+            /** About */
+            about: string;
+            /** Answered */
+            answered: components["schemas"]["LineOut"][];
+            /** Asked */
+            asked: components["schemas"]["LineOut"][];
+            /**
+             * Before
+             * @description The request before it in the same run.
+             */
+            before: string | null;
+            /** Input Tokens */
+            input_tokens: number | null;
+            /**
+             * Is Cut
+             * @description Whether lines were left out because there are too many.
+             */
+            is_cut: boolean;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "model" | "tool";
+            /**
+             * Name
+             * @description The model that answered, or the tool.
+             */
+            name: string;
+            /** Output Tokens */
+            output_tokens: number | null;
+            /** Run Id */
+            run_id: string;
+        };
+        /** SpanDiffOut */
+        SpanDiffOut: {
+            /** Answered */
+            answered: components["schemas"]["DiffLineOut"][];
+            /** Asked */
+            asked: components["schemas"]["DiffLineOut"][];
+            /** @description What is compared with. */
+            left: components["schemas"]["SpanSideOut"];
+            right: components["schemas"]["SpanSideOut"];
+        };
         /** SpanOut */
         SpanOut: {
+            /**
+             * About
+             * @description The key that the journal's entries about it have in common; empty for a whole run.
+             */
+            about: string;
             /** Attributes */
             attributes: {
                 [key: string]: string | number | boolean;
@@ -12477,6 +12718,33 @@ export interface components {
              * Format: date-time
              */
             start: string;
+        };
+        /** SpanRefOut */
+        SpanRefOut: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /**
+             * Position
+             * @description Its row in the trace of the run that is analysed.
+             */
+            position: number;
+            /** Run Id */
+            run_id: string;
+        };
+        /** SpanSideOut */
+        SpanSideOut: {
+            /** About */
+            about: string;
+            /** Input Tokens */
+            input_tokens: number | null;
+            /** Name */
+            name: string;
+            /** Output Tokens */
+            output_tokens: number | null;
+            /** Run Id */
+            run_id: string;
         };
         /** StartIn */
         StartIn: {
@@ -12963,9 +13231,9 @@ export interface components {
         TraceOut: {
             /**
              * Buckets
-             * @description Spans that are open in each of 200 parts of the time; with offset 0 only.
+             * @description The whole trace in 200 equal parts of its time; with offset 0 only.
              */
-            buckets: number[];
+            buckets: components["schemas"]["BucketOut"][];
             /** Is Over */
             is_over: boolean;
             /** Milliseconds */
@@ -13762,6 +14030,120 @@ export interface operations {
             };
             /** @description Not allowed. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analyse_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnalyseIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -36499,6 +36881,169 @@ export interface operations {
             };
         };
     };
+    read_analysis: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnalysisOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_analysis: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     answer_run: {
         parameters: {
             query?: never;
@@ -37215,6 +37760,8 @@ export interface operations {
     list_entries: {
         parameters: {
             query?: {
+                /** @description Only those about this key. */
+                about?: string | null;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string | null;
                 /** @description Items on a page. */
@@ -37829,6 +38376,170 @@ export interface operations {
             };
         };
     };
+    read_span_content: {
+        parameters: {
+            query: {
+                /** @description The key that its entries are about. */
+                about: string;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpanContentOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_spans: {
+        parameters: {
+            query: {
+                /** @description The key that its entries are about. */
+                about: string;
+                /** @description Another run; unset: the same one. */
+                other?: string | null;
+                /** @description Unset: the same key. */
+                other_about?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpanDiffOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     read_run_status: {
         parameters: {
             query?: never;
@@ -38112,6 +38823,8 @@ export interface operations {
                 operation?: string | null;
                 errors?: boolean;
                 slower_than_ms?: number;
+                /** @description Positions below which nothing is shown. */
+                folded?: number[] | null;
             };
             header?: never;
             path: {

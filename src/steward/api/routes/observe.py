@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated, Literal
 
@@ -25,8 +25,8 @@ from steward.trace.spans import Value
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])
 
-_BUCKETS = 200
 Hours = Annotated[int, Query(ge=1, le=24 * 31)]
+Position = Annotated[int, Field(ge=0, le=10_000_000)]
 Days = Annotated[int, Query(ge=1, le=366)]
 
 
@@ -115,6 +115,9 @@ class SpanOut(Output):
     size: int = Field(description="Spans below it.")
     run_id: str
     key: str
+    about: str = Field(
+        description="The key that the journal's entries about it have in common; empty for a whole run."
+    )
     operation: str
     name: str
     start: datetime
@@ -123,13 +126,19 @@ class SpanOut(Output):
     attributes: dict[str, Value]
 
 
+class BucketOut(Output):
+    spans: int = Field(description="Spans that are open in it.")
+    errors: int = Field(description="Spans that failed in it.")
+    position: int = Field(description="The first span that begins in it or before.")
+
+
 class TraceOut(Output):
     total: int = Field(description="Spans that fit the filter.")
     start: datetime
     milliseconds: float
     is_over: bool
-    buckets: list[int] = Field(
-        description="Spans that are open in each of 200 parts of the time; with offset 0 only."
+    buckets: list[BucketOut] = Field(
+        description="The whole trace in 200 equal parts of its time; with offset 0 only."
     )
     spans: list[SpanOut]
 
@@ -198,6 +207,10 @@ async def trace(
     operation: Annotated[str | None, Query(max_length=40)] = None,
     errors: bool = False,
     slower_than_ms: Annotated[float, Query(ge=0, le=1e12)] = 0.0,
+    folded: Annotated[
+        list[Position] | None,
+        Query(max_length=500, description="Positions below which nothing is shown."),
+    ] = None,
 ) -> TraceOut:
     """Spans of a run and of the runs it started, in the order of a tree that is unfolded."""
     context = context_of(request)
@@ -206,7 +219,7 @@ async def trace(
     def read() -> TraceOut:
         sight = context.steward.playbooks.people.sight(access)
         found = context.steward.observations.traces.trace(access.scope, run_id, sight.shows)
-        return _trace_out(found, offset, limit, wanted)
+        return _trace_out(found, offset, limit, wanted, folded or ())
 
     return await context.in_turn(access, read)
 
@@ -319,14 +332,16 @@ def _costs_csv(report: CostReport, name: Callable[[str], str]) -> str:
     return file.getvalue()
 
 
-def _trace_out(found: Trace, offset: int, limit: int, wanted: TraceFilter) -> TraceOut:
-    total, rows = found.window(offset, limit, wanted)
+def _trace_out(
+    found: Trace, offset: int, limit: int, wanted: TraceFilter, folded: Sequence[int]
+) -> TraceOut:
+    total, rows = found.window(offset, limit, wanted, folded)
     return TraceOut(
         total=total,
         start=found.start,
         milliseconds=(found.end - found.start).total_seconds() * 1000,
         is_over=found.is_over,
-        buckets=found.buckets(_BUCKETS) if offset == 0 else [],
+        buckets=[BucketOut.model_validate(each) for each in found.buckets] if offset == 0 else [],
         spans=[_span_out(row) for row in rows],
     )
 
@@ -338,6 +353,7 @@ def _span_out(row: TraceRow) -> SpanOut:
         size=row.size,
         run_id=row.run_id,
         key=row.key,
+        about=row.about,
         operation=row.operation,
         name=row.span.name,
         start=row.span.start,

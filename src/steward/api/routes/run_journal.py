@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
+from itertools import islice
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -84,14 +85,24 @@ class NodeCallOut(Output):
 
 @router.get("/{run_id}/journal")
 def list_entries(
-    request: Request, access: AsViewer, run_id: RunId, cursor: Cursor = None, limit: Limit = 50
+    request: Request,
+    access: AsViewer,
+    run_id: RunId,
+    about: Annotated[
+        str | None, Query(min_length=1, max_length=400, description="Only those about this key.")
+    ] = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
 ) -> Page[EntryOut]:
     """The entries of its journal, oldest first."""
     runs = steward_of(request).runs
     runs.get(access.scope, run_id)
 
     def fetch(after: str | None, count: int) -> list[Any]:
-        return runs.journal.page(access.scope, run_id, number(after) or 0, count)
+        if about is None:
+            return runs.journal.page(access.scope, run_id, number(after) or 0, count)
+        entries = runs.journal.entries(access.scope, run_id, number(after) or 0)
+        return list(islice((each for each in entries if each.of == about), count))
 
     items, following = page(fetch, lambda entry: str(entry.seq), cursor, limit)
     return Page(items=[EntryOut.model_validate(item) for item in items], next_cursor=following)

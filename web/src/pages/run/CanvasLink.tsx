@@ -12,13 +12,19 @@ interface Props {
   call?: string;
 }
 
+/** The playbook that a run is of. */
+export function playbookOf({ subject }: Pick<RunDetail, 'subject'>): string | null {
+  if (!subject?.startsWith(OF_PLAYBOOK)) return null;
+  const playbookId = subject.slice(OF_PLAYBOOK.length);
+  // A message about a playbook, such as an alert or an analysis, is no run of it.
+  return playbookId.includes(':') ? null : playbookId;
+}
+
 export function CanvasLink({ run, call }: Props) {
   const project = useProject();
   const mayLook = useMay('viewer');
-  if (!mayLook || !run.subject?.startsWith(OF_PLAYBOOK)) return null;
-  const playbookId = run.subject.slice(OF_PLAYBOOK.length);
-  // A message about a playbook, such as an alert, is no run of it.
-  if (playbookId.includes(':')) return null;
+  const playbookId = playbookOf(run);
+  if (!mayLook || playbookId === null) return null;
   const step = call === undefined ? '' : `&step=${encodeURIComponent(call)}`;
   return (
     <Anchor

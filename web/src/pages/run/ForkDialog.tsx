@@ -10,6 +10,7 @@ import codeClasses from '@/components/CodeField.module.css';
 import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
+import { useSearchParam } from '@/components/use-search-param';
 
 interface Props {
   run: RunDetail;
@@ -46,7 +47,8 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
   const navigate = useNavigate();
   const calls = useQuery(callsQuery(project.id, run.id)).data ?? [];
   // The first step, until another one is chosen.
-  const [chosen, setAt] = useState<string | null | undefined>(undefined);
+  const [wanted] = useSearchParam('at');
+  const [chosen, setAt] = useState<string | null | undefined>(wanted ?? undefined);
   const at = chosen === undefined ? (calls[0]?.key ?? null) : chosen;
   const [text, setText] = useState('');
   const changes = changesIn(text);
@@ -68,7 +70,9 @@ function ForkForm({ run, onClose }: Omit<Props, 'opened'>) {
         <Select
           label="From before the step"
           description="Everything before it is shared; it and what follows is done anew."
-          data={calls.map(({ key }) => key)}
+          data={[
+            ...new Set([...(wanted === null ? [] : [wanted]), ...calls.map(({ key }) => key)]),
+          ]}
           value={at}
           clearable
           placeholder="After the last step"

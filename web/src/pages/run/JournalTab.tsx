@@ -1,5 +1,5 @@
 /** The journal: every entry with the hash that covers it and all before it. */
-import { Button } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { BadgeCheck, BookOpen } from 'lucide-react';
 import type { JournalEntry, RunDetail } from '@/api/run-types';
@@ -11,12 +11,13 @@ import { useFormats } from '@/components/format';
 import { Hash } from '@/components/Hash';
 import { Section } from '@/components/Section';
 import { Unfolding } from '@/components/Unfolding';
-import { useDialog } from '@/components/use-search-param';
+import { useDialog, useSearchParam } from '@/components/use-search-param';
 
 export default function JournalTab({ run }: { run: RunDetail }) {
   const project = useProject();
   const formats = useFormats();
-  const query = useInfiniteQuery(journalQuery(project.id, run.id));
+  const [about, setAbout] = useSearchParam('about');
+  const query = useInfiniteQuery(journalQuery(project.id, run.id, about));
   const verify = useDialog('verify');
   const columns: Column<JournalEntry>[] = [
     { id: 'seq', header: 'Entry', width: '4rem', align: 'end', cell: ({ seq }) => seq },
@@ -56,6 +57,16 @@ export default function JournalTab({ run }: { run: RunDetail }) {
         </Button>
       }
     >
+      {about !== null && (
+        <Group gap="xs">
+          <Text size="sm">
+            Only entries about <b>{about}</b>.
+          </Text>
+          <Button size="compact-sm" variant="default" onClick={() => setAbout(null)}>
+            Show all
+          </Button>
+        </Group>
+      )}
       <DataTable
         label="Journal"
         columns={columns}

@@ -1,6 +1,7 @@
 /** Steering a run, and what can be done with its record. */
 import { Button, Menu } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import {
   BadgeCheck,
   ChevronDown,
@@ -10,12 +11,13 @@ import {
   Pause,
   Play,
   RotateCcw,
+  Sparkles,
   Square,
 } from 'lucide-react';
 import { projectKey } from '@/api/keys';
 import type { RunDetail } from '@/api/run-types';
 import { capsuleAddress, type Control, controlRun, isFinal } from '@/api/runs';
-import { useMay, useProject } from '@/app/project';
+import { projectPath, useMay, useProject } from '@/app/project';
 import { showFailure } from '@/components/undo';
 import { useDialog } from '@/components/use-search-param';
 import { CheckDialog } from './CheckDialog';
@@ -27,8 +29,23 @@ export function RunControls({ run }: { run: RunDetail }) {
   return (
     <>
       {(maySteer || isRunner) && !isFinal(run.status) && <Steering run={run} />}
+      {!isRunner && <AnalyseButton run={run} />}
       {!isRunner && <RecordMenu run={run} />}
     </>
+  );
+}
+
+function AnalyseButton({ run }: { run: RunDetail }) {
+  const project = useProject();
+  return (
+    <Button
+      component={Link}
+      to={`${projectPath(project.id, 'runs', run.id)}?tab=trace&analysis=on`}
+      variant="default"
+      leftSection={<Sparkles size={14} aria-hidden />}
+    >
+      Analyse
+    </Button>
   );
 }
 

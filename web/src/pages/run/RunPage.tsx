@@ -25,7 +25,7 @@ const StepsTab = lazy(() => import('./StepsTab'));
 const LogTab = lazy(() => import('./LogTab'));
 const ValuesTab = lazy(() => import('./ValuesTab'));
 const DossierTab = lazy(() => import('./DossierTab'));
-const TraceTab = lazy(() => import('./TraceTab'));
+const TraceTab = lazy(() => import('./trace/TraceTab'));
 const JournalTab = lazy(() => import('./JournalTab'));
 
 const TABS = [

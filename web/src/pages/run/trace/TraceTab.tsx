@@ -1,0 +1,173 @@
+/** The trace of a run: a tree of spans with their times, read window by window however long it is. */
+import { Button, NumberInput, Select, Switch, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Activity, Search } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { traceErrorsQuery, type TraceSearch, type TraceSpan } from '@/api/observe';
+import type { RunDetail } from '@/api/run-types';
+import { isFinal } from '@/api/runs';
+import { useProject } from '@/app/project';
+import { durationText } from '@/components/duration';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorState } from '@/components/ErrorState';
+import { useFormats } from '@/components/format';
+import { LoadingLines } from '@/components/LoadingLines';
+import { Section } from '@/components/Section';
+import { useSearchParam } from '@/components/use-search-param';
+import { AnalysisPanel } from './AnalysisPanel';
+import { indexOf, type Folds, nextError } from './folds';
+import { MiniMap } from './MiniMap';
+import { SpanDetails } from './SpanDetails';
+import { SpanTree } from './SpanTree';
+import { useTraceWindows } from './use-trace-windows';
+import classes from './trace.module.css';
+
+const OPERATIONS = [
+  { value: 'invoke_workflow', label: 'Runs' },
+  { value: 'invoke_agent', label: 'Agents' },
+  { value: 'plan', label: 'Plans' },
+  { value: 'chat', label: 'Requests to models' },
+  { value: 'execute_tool', label: 'Calls of tools' },
+  { value: 'step', label: 'Steps' },
+  { value: 'wait', label: 'Waits' },
+  { value: 'failed attempt', label: 'Failed attempts' },
+];
+const NO_FOLDS: Folds = new Map();
+
+export default function TraceTab({ run }: { run: RunDetail }) {
+  const project = useProject();
+  const formats = useFormats();
+  const isLive = !isFinal(run.status);
+  const [analysing, setAnalysing] = useSearchParam('analysis');
+  const [wanted, setWanted] = useSearchParam('span');
+  const [text, setText] = useState('');
+  const [operation, setOperation] = useState<string | null>(null);
+  const [errors, setErrors] = useState(false);
+  const [slowerThan, setSlowerThan] = useState<number | string>('');
+  const [folds, setFolds] = useState<Folds>(NO_FOLDS);
+  const [picked, setPicked] = useState<TraceSpan | null>(null);
+  const searchField = useRef<HTMLInputElement>(null);
+  const [search] = useDebouncedValue<TraceSearch>(
+    { text: text.trim(), operation, errors, slowerThan: Number(slowerThan) || 0 },
+    250,
+  );
+  const isFiltered = search.text !== '' || operation !== null || errors || search.slowerThan > 0;
+  const windows = useTraceWindows(
+    project.id,
+    run.id,
+    search,
+    isFiltered ? NO_FOLDS : folds,
+    isLive,
+  );
+  const failed = useQuery(traceErrorsQuery(project.id, run.id, isLive)).data?.spans ?? [];
+  const { whole, spanAt, show } = windows;
+  const target = wanted === null ? null : Number(wanted);
+
+  // A link to a span: unfolded, scrolled to, and chosen once its row is there.
+  const index = target === null ? null : indexOf(target, isFiltered ? NO_FOLDS : folds);
+  const found = index === null ? undefined : spanAt(index);
+  useEffect(() => {
+    if (index !== null) show(index);
+  }, [index, show]);
+  const chosen = found?.position === target ? (found ?? null) : picked;
+
+  const goTo = (position: number) => {
+    clearFilter();
+    setFolds((before) => unfoldedAt(before, position));
+    setWanted(String(position));
+  };
+  const clearFilter = () => {
+    setText('');
+    setOperation(null);
+    setErrors(false);
+    setSlowerThan('');
+  };
+  if (windows.error && !whole)
+    return <ErrorState error={windows.error} retry={() => void windows.retry()} />;
+  if (!whole) return <LoadingLines />;
+  const step = (direction: 1 | -1) => {
+    const position = nextError(failed, chosen?.position ?? -1, direction);
+    if (position !== null) goTo(position);
+  };
+  return (
+    <Section
+      title="Trace"
+      description={`${formats.number(whole.total)} spans in ${durationText(whole.milliseconds)}.`}
+    >
+      {analysing !== null && (
+        <AnalysisPanel run={run} onSpan={goTo} onClose={() => setAnalysing(null)} />
+      )}
+      <div className={classes.filters}>
+        <TextInput
+          ref={searchField}
+          aria-label="Search spans"
+          placeholder="Search spans"
+          leftSection={<Search size={14} aria-hidden />}
+          w="14rem"
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <Select
+          aria-label="Kind of span"
+          placeholder="All kinds"
+          data={OPERATIONS}
+          value={operation}
+          clearable
+          clearButtonProps={{ 'aria-label': 'All kinds' }}
+          w="12rem"
+          onChange={setOperation}
+        />
+        <NumberInput
+          aria-label="Slower than, in milliseconds"
+          placeholder="Slower than … ms"
+          min={0}
+          value={slowerThan}
+          onChange={setSlowerThan}
+          className={classes.slower ?? ''}
+        />
+        <Switch
+          label="Errors only"
+          checked={errors}
+          onChange={(event) => setErrors(event.currentTarget.checked)}
+        />
+        {failed.length > 0 && (
+          <Button variant="default" size="xs" onClick={() => step(1)}>
+            Next error
+          </Button>
+        )}
+      </div>
+      <MiniMap buckets={whole.buckets} onSpan={goTo} />
+      {whole.total === 0 ? (
+        <EmptyState icon={Activity} title="No span fits">
+          Change the filter above.
+        </EmptyState>
+      ) : (
+        <SpanTree
+          windows={windows}
+          whole={whole}
+          folds={folds}
+          isFiltered={isFiltered}
+          chosen={chosen}
+          onChoose={(span) => {
+            setPicked(span);
+            if (wanted !== null) setWanted(null);
+          }}
+          onFolds={setFolds}
+          onError={step}
+          onSearch={() => searchField.current?.focus()}
+        />
+      )}
+      <Text size="xs" c="dimmed">
+        Keys: ↑ ↓ choose · ← → fold · E next error · / search · Home and End
+      </Text>
+      {chosen && <SpanDetails key={`${chosen.run_id}:${chosen.key}`} span={chosen} run={run} />}
+    </Section>
+  );
+}
+
+/** The folds without those that hide a position. */
+function unfoldedAt(folds: Folds, position: number): Folds {
+  const kept = [...folds].filter(([at, size]) => position <= at || position > at + size);
+  return kept.length === folds.size ? folds : new Map(kept);
+}
