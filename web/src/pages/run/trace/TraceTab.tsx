@@ -70,7 +70,7 @@ export default function TraceTab({ run }: { run: RunDetail }) {
   useEffect(() => {
     if (index !== null) show(index);
   }, [index, show]);
-  const chosen = found?.position === target ? (found ?? null) : picked;
+  const chosen = (found?.position === target ? found : undefined) ?? picked;
 
   const goTo = (position: number) => {
     clearFilter();
