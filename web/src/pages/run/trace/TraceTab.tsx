@@ -70,12 +70,15 @@ export default function TraceTab({ run }: { run: RunDetail }) {
   useEffect(() => {
     if (index !== null) show(index);
   }, [index, show]);
-  const chosen = (found?.position === target ? found : undefined) ?? picked;
+  const chosen = picked ?? (found?.position === target ? found : undefined) ?? null;
 
   const goTo = (position: number) => {
     clearFilter();
-    setFolds((before) => unfoldedAt(before, position));
+    const open = unfoldedAt(folds, position);
+    setFolds(open);
+    setPicked(null);
     setWanted(String(position));
+    show(indexOf(position, open));
   };
   const clearFilter = () => {
     setText('');
@@ -149,10 +152,7 @@ export default function TraceTab({ run }: { run: RunDetail }) {
           folds={folds}
           isFiltered={isFiltered}
           chosen={chosen}
-          onChoose={(span) => {
-            setPicked(span);
-            if (wanted !== null) setWanted(null);
-          }}
+          onChoose={setPicked}
           onFolds={setFolds}
           onError={step}
           onSearch={() => searchField.current?.focus()}
