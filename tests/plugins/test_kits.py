@@ -77,6 +77,7 @@ def test_every_kind_of_new_package_passes(tmp_path: Path) -> None:
         "node shout": None,
         "trigger hours": None,
         "guardrail no-shouting": None,
+        "agent stock-keeper": None,
     }
 
 

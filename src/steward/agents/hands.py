@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from steward.agents.guardrails import problem_in
 from steward.agents.job import Done, Job
 from steward.agents.operator import Operator
+from steward.agents.packages import MOST_TOOLS, PackageAgent
+from steward.agents.passage import Passage
 from steward.agents.plan import PlanStep, StepBudget
 from steward.agents.provenance import STEP
 from steward.agents.roster import Agent, Roster
@@ -58,13 +60,24 @@ Find = Callable[[Scope, str], Agent]
 """The agent of a name in a project, `name@3` included; NotFound where there is none."""
 
 
+FindPackage = Callable[[Scope, str], PackageAgent | None]
+"""The agent of a package that a name means in a project, if it means one."""
+
+
 class Hands:
     """Gives nodes to the operator."""
 
-    def __init__(self, operator: Operator, roster: Roster, find: Find) -> None:
+    def __init__(
+        self,
+        operator: Operator,
+        roster: Roster,
+        find: Find,
+        package: FindPackage = lambda _scope, _name: None,
+    ) -> None:
         self._operator = operator
         self._roster = roster
         self._find = find
+        self._package = package
 
     async def run(
         self, execution: Execution, key: str, asked: Json, labels: Mapping[str, Any]
@@ -96,13 +109,18 @@ class Hands:
         self, execution: Execution, key: str, asked: Json, labels: Mapping[str, Any], around: Around
     ) -> Done:
         known = await self._known(execution, key, asked)
-        return await self._done(execution, key, self.job(key, asked, labels, around, known.agent))
+        job = self.job(key, asked, labels, around, known.agent)
+        return await self._done(execution, key, job, known.package)
 
-    async def _done(self, execution: Execution, key: str, job: Job) -> Done:
+    async def _done(
+        self, execution: Execution, key: str, job: Job, package: PackageAgent | None
+    ) -> Done:
         given = [each.text for each in job.given] if job.composed else []
         problem = problem_in(job.agent.guardrails, "input", "\n\n".join([job.task, *given]))
         if problem is not None:
             raise StepFailed(key, "guardrail", f"{job.agent.title} does not take this: {problem}")
+        if package is not None:
+            return await Passage(self._operator, package, execution, key, job).done()
         return await self._operator.run(execution, key, job)
 
     # Handing over
@@ -120,11 +138,16 @@ class Hands:
         agent = known.agent
         _require_input(key, agent, asked)
         chain = (*before, agent.name)
+        package = known.package
+        if package is not None:
+            asked, agent = _with_brought_tools(key, asked, agent)
         job = self.job(key, asked, labels, Around(), agent)
         choice = _Choice.of(agent, chain, asked.get("output"))
-        done = await self._done(execution, key, choice.put_to(job, known.others))
+        done = await self._done(execution, key, choice.put_to(job, known.others), package)
         # Agents of the chat answer in text unless the node has a schema: earlier flows rely on it.
         structured = (job.output if job.composed else asked.get("output")) is not None
+        # The code of a package decides what it answers with.
+        structured = structured or package is not None
         answer = choice.answer(done, structured=structured)
         handoffs = agent.handoffs
         following = choice.chosen(done) if handoffs is not None else []
@@ -199,12 +222,28 @@ class Hands:
             found = self._find(execution.run.scope, name)
             others = found.handoffs.to if found.handoffs is not None else []
             told = {other: self._description(execution.run.scope, other) for other in others}
-            return {"agent": found.model_dump(mode="json"), "others": told}
+            package = self._package(execution.run.scope, name)
+            pinned = {} if package is None else {"package": dict(package.pin)}
+            return {"agent": found.model_dump(mode="json"), "others": told, **pinned}
 
         recorded = await execution.step(
             f"{key}/agent", {"agent": name}, lambda: asyncio.to_thread(look), of=key
         )
-        return _Known(Agent.model_validate(recorded["agent"]), recorded["others"])
+        pin = recorded.get("package")
+        package = None if pin is None else await self._pinned(execution, key, name, pin)
+        return _Known(Agent.model_validate(recorded["agent"]), recorded["others"], package)
+
+    async def _pinned(self, execution: Execution, key: str, name: str, pin: Json) -> PackageAgent:
+        """The code that the work began with: another version may do other things."""
+        found = await asyncio.to_thread(self._package, execution.run.scope, name)
+        if found is None or dict(found.pin) != pin:
+            raise StepFailed(
+                key,
+                "tool-changed",
+                f"This work began with {name!r} of the plug-in {pin['plugin']} {pin['version']}, which is not "
+                "installed any more. Start the run again.",
+            )
+        return found
 
     def _description(self, scope: Scope, name: str) -> str:
         try:
@@ -220,6 +259,23 @@ class _Known:
     agent: Agent
     others: Mapping[str, str] = field(default_factory=dict)
     """When to choose each of those to whom it may hand its work."""
+    package: PackageAgent | None = None
+    """The code of the plug-in that brings it."""
+
+
+def _with_brought_tools(key: str, asked: Json, agent: Agent) -> tuple[Json, Agent]:
+    """Tools that a node names come on top of those that the code of a package brings."""
+    named = [*asked.get("tools", ()), *asked.get("fallback_tools", ())]
+    tools = list(dict.fromkeys([*agent.tools, *named]))
+    if len(tools) > MOST_TOOLS:
+        raise StepFailed(
+            key,
+            "no-answer",
+            f"{agent.title} would have {len(tools)} tools; at most {MOST_TOOLS} fit. Name fewer in its step.",
+        )
+    risk = Risk.external_send if named else agent.highest_risk
+    more = agent.model_copy(update={"tools": tools, "highest_risk": risk})
+    return {**asked, "tools": tools, "fallback_tools": []}, more
 
 
 def _drawn(asked: Json) -> Agent:

@@ -36,7 +36,7 @@ from steward.models import (
 )
 from steward.runs import EntryType, Execution, Json, StepFailed
 
-_ENDING: Final = frozenset(
+ENDING: Final = frozenset(
     {"budget-exceeded", "too-many-steps", "rejected", "expired", "given-up", "withdrawn"}
 )
 """Failures after which nothing else is tried: a person or a limit has spoken."""
@@ -327,7 +327,7 @@ class _Work:
         try:
             found = await self._operator.call(self._execution, key, tool, arguments, weighed)
         except StepFailed as failure:
-            if failure.code in _ENDING:
+            if failure.code in ENDING:
                 raise
             weighing.made.append(Made(tool, arguments, failed=True, why=failure.message))
             # Others may have written the words of an error.

@@ -55,7 +55,9 @@ def hire(
     paid = PaidDesk(desk, broker, live)
     nonce_key = keyring.derived(NONCE_PURPOSE)
     operator = Operator(broker, paid, nonce_key, skills)
-    return Staff(desk, paid, roster, Hands(operator, roster, agents.find), nonce_key)
+    return Staff(
+        desk, paid, roster, Hands(operator, roster, agents.find, agents.package), nonce_key
+    )
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,8 @@ class Starter:
 
     title: str
     fields: Mapping[str, Json] = field(default_factory=dict)
+    takes: str | None = None
+    """The field that gets the output of the step after which the node is added."""
 
 
 class Goto(Document):

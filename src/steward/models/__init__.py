@@ -5,6 +5,13 @@ Importing this room loads no SDK; the first request to a model does.
 
 from steward.models.abilities import Abilities, AbilityMemory, Way
 from steward.models.answer import Attempt, ModelAnswer, Usage
+from steward.models.authored import (
+    AgentStopped,
+    AuthoredAgent,
+    AuthoredTool,
+    Governor,
+    read_agent,
+)
 from steward.models.backend import Backend, Delta, Failed, OnDelta, Patience, gist
 from steward.models.desk import Conceal, Journaled, ModelDesk
 from steward.models.examine import Examined, examine, hurried
@@ -39,8 +46,11 @@ __all__ = [
     "NO_MODEL",
     "Abilities",
     "AbilityMemory",
+    "AgentStopped",
     "Asking",
     "Attempt",
+    "AuthoredAgent",
+    "AuthoredTool",
     "Backend",
     "Call",
     "Chosen",
@@ -50,6 +60,7 @@ __all__ = [
     "Examined",
     "Failed",
     "FixedModels",
+    "Governor",
     "Journaled",
     "Lineup",
     "Message",
@@ -79,5 +90,6 @@ __all__ = [
     "hurried",
     "message_from_json",
     "probe",
+    "read_agent",
     "unique_models",
 ]

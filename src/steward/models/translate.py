@@ -76,7 +76,7 @@ def to_sdk(request: Request, names: Names, way: Way = "json_schema") -> list[sdk
                 turns.append(sdk.ModelRequest(parts=asked))
                 asked = []
             turns.append(
-                sdk.ModelResponse(parts=[_part_to_sdk(part, names) for part in message.parts])
+                sdk.ModelResponse(parts=[part_to_sdk(part, names) for part in message.parts])
             )
         else:
             asked.append(_asked(message, names))
@@ -155,7 +155,7 @@ def _asked(message: Message, names: Names) -> sdk.ModelRequestPart:
             raise TypeError("an answer is not a part of a request")
 
 
-def _part_to_sdk(part: Part, names: Names) -> sdk.ModelResponsePart:
+def part_to_sdk(part: Part, names: Names) -> sdk.ModelResponsePart:
     extra: dict[str, Any] = dict(part.extra)
     match part:
         case Text():

@@ -17,6 +17,7 @@ from threading import RLock
 from typing import Any, Final, get_args
 
 from steward.agents.guardrails import GUARDRAILS, Guardrail, load_guardrails
+from steward.agents.packages import AGENTS, read_package_agent
 from steward.broker.tool import TOOLS, Tool
 from steward.core.errors import Conflict, Invalid
 from steward.core.plugins import Registry
@@ -31,6 +32,7 @@ _REGISTRIES: Final[Mapping[str, Registry[Any]]] = {
     "node": NODES,
     "trigger": TRIGGERS,
     "guardrail": GUARDRAILS,
+    "agent": AGENTS,
 }
 _REBUILD: Final[Mapping[str, Callable[[], None]]] = {
     "node": build_flow_types,
@@ -50,6 +52,11 @@ class Loaded:
     folder: Path
     parts: dict[tuple[str, str], Any] = field(default_factory=dict)
     holders: set[int] = field(default_factory=set)
+
+    @property
+    def pin(self) -> Mapping[str, str]:
+        """Names exactly this code."""
+        return {"plugin": self.name, "version": self.version, "sha256": self.sha256}
 
 
 _LOADED: Final[dict[str, Loaded]] = {}
@@ -152,7 +159,7 @@ def _bring_in(wheel: Wheel, into: Loaded) -> None:
     try:
         for part in wheel.parts:
             if part.runs == "server":
-                into.parts[part.kind, part.name] = _checked(part, _imported(part))
+                into.parts[part.kind, part.name] = _checked(part, _imported(part), into)
         _refuse_undeclared(wheel, before)
         for (kind, name), item in into.parts.items():
             # Tools are found through their plug-in, which knows whether it is switched on.
@@ -175,7 +182,7 @@ def _imported(part: Part) -> Any:
         ) from problem
 
 
-def _checked(part: Part, item: Any) -> Any:
+def _checked(part: Part, item: Any, into: Loaded) -> Any:
     def refuse(wanted: str) -> Invalid:
         return Invalid(f"{part.target} is not {wanted}.", code="plugin")
 
@@ -183,6 +190,8 @@ def _checked(part: Part, item: Any) -> Any:
         case "tool":
             if not isinstance(item, Tool) or item.name != part.name:
                 raise refuse(f"a Tool with the name {part.name!r}")
+        case "agent":
+            return read_package_agent(part.name, into.pin, item)
         case "guardrail":
             if not isinstance(item, type) or not issubclass(item, Guardrail):
                 raise refuse("a subclass of Guardrail")

@@ -16,6 +16,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from steward.agents.guardrails import GUARDRAILS
+from steward.agents.packages import AGENTS
 from steward.connections import Keepers
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, StewardError
@@ -33,7 +34,7 @@ ON: Final = "on"
 OFF: Final = "off"
 SUPERSEDED: Final = "superseded"
 REMOVED: Final = "removed"
-_WATCHED: Final = (NODES, TRIGGERS, GUARDRAILS)
+_WATCHED: Final = (NODES, TRIGGERS, GUARDRAILS, AGENTS)
 _log = get_logger(__name__)
 
 

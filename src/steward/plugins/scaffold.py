@@ -157,12 +157,56 @@ class NoShouting(Guardrail):
         return "Write in sentences, not in capitals."
 '''
 
+_AGENT: Final = '''\
+"""Says whether something is in stock and orders more; an agent written with pydantic-ai."""
+
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_ai import Agent
+
+from steward.agents.packages import Packaged
+
+Item = Annotated[
+    str, Field(description="What it is called.", json_schema_extra={"x-role": "selector"})
+]
+
+keeper = Agent(
+    name="Stock keeper",
+    description="Says what is in stock and orders more.",
+    instructions="Look the item up first. Order only what the person asked for.",
+)
+
+
+@keeper.tool_plain
+def in_stock(item: Item) -> int:
+    """How many there are."""
+    return {"kettle": 12, "lamp": 0}.get(item.lower(), 0)
+
+
+@keeper.tool_plain
+def order(
+    item: Annotated[
+        str, Field(description="What to order.", json_schema_extra={"x-role": "target"})
+    ],
+    pieces: Annotated[
+        int, Field(description="How many.", json_schema_extra={"x-role": "amount"})
+    ],
+) -> str:
+    """Orders more of it."""
+    return f"Ordered {pieces} of {item}."
+
+
+KEEPER = Packaged(keeper, reads=("in_stock",))
+'''
+
 _PARTS: Final = {
     "sandboxed_tool": ("add_tax", "add_tax", "main", _SANDBOXED_TOOL),
     "tool": ("tell_time", "tell_time", "TELL_TIME", _TOOL),
     "node": ("shout", "shout", "ShoutNode", _NODE),
     "trigger": ("hours", "hours", "HoursTrigger", _TRIGGER),
     "guardrail": ("no-shouting", "no_shouting", "NoShouting", _GUARDRAIL),
+    "agent": ("stock-keeper", "stock_keeper", "KEEPER", _AGENT),
 }
 """By kind: the part's name, its module, the object in it, and its text."""
 KINDS: Final = tuple(_PARTS)

@@ -1,10 +1,18 @@
-"""Tools of plug-ins: `plugin.<plug-in>.<tool>`, in the sandbox or with the server's rights."""
+"""Tools of plug-ins: `plugin.<plug-in>.<tool>`, in the sandbox or with the server's rights.
+
+The tools of an agent that a plug-in brings are `plugin.<plug-in>.<agent>.<tool>`.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Final
 
-from steward.broker.tool import Outcome, Risk, Tool, ToolContext
+from pydantic_core import to_jsonable_python
+
+from steward.agents.packages import PackageAgent
+from steward.broker.declared import arguments_of
+from steward.broker.tool import Arguments, Effects, Outcome, Preview, Risk, Tool, ToolContext
 from steward.core.errors import NotFound, StewardError
 from steward.plugins.registry import Plugin, Plugins
 from steward.plugins.wheel import SANDBOXED, Part
@@ -14,6 +22,7 @@ from steward.tools._scripts import sandboxed_tool
 
 WORD: Final = "plugin"
 _KINDS: Final = frozenset({SANDBOXED, "tool"})
+_LONGEST: Final = timedelta(minutes=10)
 
 
 class PluginTools:
@@ -28,17 +37,25 @@ class PluginTools:
         for part in plugin.parts:
             if part.kind in _KINDS and part.name == tool_name:
                 return self._tool(plugin, part)
+        agent_name, _, function = tool_name.partition(".")
+        if function and any(p.kind == "agent" and p.name == agent_name for p in plugin.parts):
+            agent: PackageAgent = self._plugins.part(plugin, "agent", agent_name)
+            if function in agent.authored.tools:
+                return agent_tool(agent, function)
         raise NotFound(f"The plug-in {plugin_name} has no tool {tool_name!r}.")
 
     def listed(self, _scope: Scope) -> Iterator[Tool[Any]]:
         for plugin in self._plugins.active():
             for part in plugin.parts:
-                if part.kind in _KINDS:
-                    try:
+                try:
+                    if part.kind in _KINDS:
                         yield self._tool(plugin, part)
-                    except StewardError:
-                        # The page Plug-ins says why it could not be loaded here.
-                        continue
+                    elif part.kind == "agent":
+                        agent: PackageAgent = self._plugins.part(plugin, "agent", part.name)
+                        yield from (agent_tool(agent, name) for name in agent.authored.tools)
+                except StewardError:
+                    # The page Plug-ins says why it could not be loaded here.
+                    continue
 
     def _tool(self, plugin: Plugin, part: Part) -> Tool[Any]:
         name = f"{WORD}.{plugin.name}.{part.name}"
@@ -61,6 +78,45 @@ class PluginTools:
         return _with_source(
             replace(self._plugins.part(plugin, "tool", part.name), name=name, pin=pin), source
         )
+
+
+def agent_tool(agent: PackageAgent, function: str) -> Tool[Any]:
+    """A function of an agent as a tool; what an argument is for counts as undeclared unless its author declares it."""
+    authored = agent.authored.tools[function]
+    name, risk = agent.tool_name(function), agent.risk(function)
+    plugin, version = agent.pin["plugin"], agent.pin["version"]
+    reads = risk is Risk.read
+
+    async def dry_run(_context: ToolContext, arguments: Arguments) -> Preview:
+        return Preview(
+            summary=f"{function} of the agent {agent.name}",
+            details={"plug-in": f"{plugin} {version}"},
+            irreversible=None if reads else "Steward cannot undo what the plug-in does.",
+            payload={"tool": name, "arguments": arguments.model_dump(mode="json")},
+        )
+
+    async def run(context: ToolContext, arguments: Arguments) -> Outcome:
+        found = await authored.call(context.key, arguments.model_dump(mode="json"))
+        return Outcome(
+            value=to_jsonable_python(found, fallback=str),
+            summary=f"{function} of the agent {agent.name}",
+            sources=(f"{WORD}:{plugin}@{version}",),
+            trusted=False,
+        )
+
+    return Tool(
+        name=name,
+        title=f"{function} ({agent.name})",
+        description=authored.description or f"A function of the agent {agent.name}.",
+        arguments=arguments_of(authored.parameters, name),
+        risk=risk,
+        run=run,
+        effects=Effects(reads=reads, writes=not reads, network=not reads),
+        dry_run=dry_run,
+        timeout=_LONGEST,
+        destination=lambda _arguments: f"{WORD}:{plugin}",
+        pin=dict(agent.pin),
+    )
 
 
 def _with_source(tool: Tool[Any], source: str) -> Tool[Any]:

@@ -19,6 +19,7 @@ from steward.plugins import Part, Wheel, read_wheel
 from steward.plugins import code as plugin_code
 from steward.sandbox import Request, Sandbox
 from steward.sandbox.providers.embedded import Embedded
+from steward.testing.agents import check_package_agent
 from steward.testing.guardrails import check_guardrail
 from steward.testing.nodes import check_node
 from steward.testing.tools import check_tool
@@ -63,6 +64,8 @@ def _problems(wheel: Wheel, part: Part, item: Any, sandbox: Sandbox) -> Iterator
                 check_trigger(part.name, item)
             case "guardrail":
                 check_guardrail(part.name, item)
+            case "agent":
+                check_package_agent(item)
             case _:
                 yield from _examples(wheel, part, sandbox)
     except AssertionError as problem:

@@ -5870,10 +5870,10 @@ export interface components {
             name: string;
             /**
              * Origin
-             * @description `library`: to start from and for flows; `chat`: for steps of plans, without tools of its own in a flow.
+             * @description `library`: to start from and for flows; `chat`: for steps of plans, without tools of its own in a flow; `plugin`: code of a plug-in.
              * @enum {string}
              */
-            origin: "project" | "library" | "chat";
+            origin: "project" | "library" | "chat" | "plugin";
             /** Title */
             title: string;
             /** Tools */
@@ -6021,10 +6021,10 @@ export interface components {
             name: string;
             /**
              * Origin
-             * @description `library`: to start from and for flows; `chat`: for steps of plans, without tools of its own in a flow.
+             * @description `library`: to start from and for flows; `chat`: for steps of plans, without tools of its own in a flow; `plugin`: code of a plug-in.
              * @enum {string}
              */
-            origin: "project" | "library" | "chat";
+            origin: "project" | "library" | "chat" | "plugin";
             /** Title */
             title: string;
             /** Tools */
@@ -12812,6 +12812,11 @@ export interface components {
             fields: {
                 [key: string]: unknown;
             };
+            /**
+             * Takes
+             * @description The field that gets the output of the step after which the node is added.
+             */
+            takes: string | null;
             /** Title */
             title: string;
         };

@@ -45,7 +45,7 @@ export interface Placed {
 
 const WIDTH = 220;
 const LINE = 22;
-const ACROSS = 90;
+const ACROSS = 60;
 const DOWN = 44;
 const MARGIN = 20;
 const HEAD = 64;

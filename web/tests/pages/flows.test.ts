@@ -12,7 +12,7 @@ import {
   ungroup,
 } from '@/flows/layout-edits';
 import { drawnBoxes, placeWithin, triggersOf } from '@/pages/flows/drawn';
-import { foundEntries, paletteEntries } from '@/pages/flows/entries';
+import { foundEntries, kindName, paletteEntries } from '@/pages/flows/entries';
 import { knownValues, partsOf } from '@/pages/flows/known-values';
 import { offeredAt, withValue } from '@/pages/flows/offered';
 import { isCallOf, keyBelongsTo } from '@/pages/flows/standing';
@@ -233,12 +233,12 @@ describe('the palette', () => {
       {
         ...{ type: 'code', description: 'SQL or Python', group: 'Code', settings: {}, exits: [] },
         ...{ graphs: [], flows: [], expressions: [] },
-        starters: [{ title: 'SQL', fields: {} }],
+        starters: [{ title: 'SQL', fields: {}, takes: null }],
       },
       {
         ...{ type: 'tool', description: 'Calls a tool', group: 'Tools', settings: {}, exits: [] },
         ...{ graphs: [], flows: [], expressions: [] },
-        starters: [{ title: 'Call a tool', fields: {} }],
+        starters: [{ title: 'Call a tool', fields: {}, takes: null }],
       },
     ],
     triggers: [
@@ -263,7 +263,19 @@ describe('the palette', () => {
     const titles = entries.map(({ title }) => title);
     expect(titles).toEqual(['On a schedule', 'SQL', 'Router', 'Write to Slack']);
     expect(entries[2]?.fields).toMatchObject({ agent: 'router' });
+    expect(entries[2]?.takes).toBe('context');
     expect(entries[3]?.fields).toEqual({ tool: 'send_slack', arguments: {} });
+  });
+
+  it('names a step after the tool that it calls', () => {
+    const names = [
+      { type: 'tool', fields: { tool: 'send_slack' } },
+      { type: 'tool', fields: { tool: 'gone' } },
+      { type: 'code', fields: { language: 'sql' } },
+      { type: 'cron' },
+      { type: 'unknown' },
+    ].map((node) => kindName(palette, [tool], node));
+    expect(names).toEqual(['Write to Slack', 'Call a tool', 'SQL', 'On a schedule', 'unknown']);
   });
 
   it('finds by words', () => {

@@ -12,6 +12,7 @@ from steward.agents.composed import _tables as tables
 from steward.agents.composed.changes import changes_between
 from steward.agents.composed.check import agent_problems
 from steward.agents.equipment import READ_SKILL
+from steward.agents.packages import PackageAgent, package_agent, package_agents
 from steward.agents.roster import Agent, agent_from_document, builtin_roster, library_roster
 from steward.agents.skills import Skills
 from steward.broker.toolbox import Toolbox
@@ -51,7 +52,7 @@ class Listed:
     """An agent that flows can name."""
 
     agent: Agent
-    origin: Literal["project", "library", "chat"]
+    origin: Literal["project", "library", "chat", "plugin"]
     """`chat`: it works on steps of plans; in a flow it has the tools that its node names."""
     version: int = 0
     updated_at: datetime | None = None
@@ -79,14 +80,15 @@ class ComposedAgents:
     # Looking
 
     def listed(self, scope: Scope) -> list[Listed]:
-        """The project's own by name, then those that come with Steward."""
+        """The project's own by name, then those that come with Steward or with plug-ins."""
         own = [
             Listed(each.agent, "project", each.version, each.created_at, each.author)
             for each in self._newest(scope)
             if each.agent is not None
         ]
         taken = {each.agent.name for each in own}
-        return [*own, *(each for each in _shipped() if each.agent.name not in taken)]
+        brought = [Listed(each.document, "plugin") for each in package_agents()]
+        return [*own, *(each for each in [*_shipped(), *brought] if each.agent.name not in taken)]
 
     def archived(self, scope: Scope) -> list[Listed]:
         """Those that were archived, each as it was last."""
@@ -129,7 +131,7 @@ class ComposedAgents:
         wanted = sa.select(tables.versions).where(_V.name == name).order_by(_V.version.desc())
         with self._database.read(scope) as tx:
             found = [_version(row) for row in tx.rows(wanted)]
-        if not found and _shipped_agent(name) is None:
+        if not found and _shipped_agent(name) is None and package_agent(name) is None:
             raise _missing(name)
         return found
 
@@ -286,7 +288,16 @@ class ComposedAgents:
         own = self.current(scope, name)
         if own is not None and own.agent is not None:
             return own.agent
-        return _shipped_agent(name)
+        shipped = _shipped_agent(name)
+        brought = package_agent(name) if shipped is None else None
+        return brought.document if brought is not None else shipped
+
+    def package(self, scope: Scope, name: str) -> PackageAgent | None:
+        """The code behind a name, where it means an agent of a plug-in: the project's own come first."""
+        own = self.current(scope, name)
+        if (own is not None and own.agent is not None) or _shipped_agent(name) is not None:
+            return None
+        return package_agent(name)
 
     def _newest(self, scope: Scope) -> list[AgentVersion]:
         last = sa.select(_V.name, sa.func.max(_V.version).label("version")).group_by(_V.name)

@@ -32,8 +32,9 @@ class AgentCardOut(Output):
     name: str
     title: str
     description: str
-    origin: Literal["project", "library", "chat"] = Field(
-        description="`library`: to start from and for flows; `chat`: for steps of plans, without tools of its own in a flow."
+    origin: Literal["project", "library", "chat", "plugin"] = Field(
+        description="`library`: to start from and for flows; `chat`: for steps of plans, without tools of its own in a flow; "
+        "`plugin`: code of a plug-in."
     )
     version: int = Field(description="0 for agents that come with Steward.")
     updated_at: datetime | None

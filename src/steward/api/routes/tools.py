@@ -61,6 +61,9 @@ class FlowProblem(Output):
 class StarterOut(Output):
     title: str
     fields: dict[str, Any]
+    takes: str | None = Field(
+        description="The field that gets the output of the step after which the node is added."
+    )
 
 
 class NodeTypeOut(Output):

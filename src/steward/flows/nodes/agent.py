@@ -64,7 +64,11 @@ class AgentNode(Node):
 
     group: ClassVar = "Agents"
     starters: ClassVar = (
-        Starter("Ask an agent", {"instructions": "Say in two sentences what matters here."}),
+        Starter(
+            "Ask an agent",
+            {"instructions": "Say in two sentences what matters here."},
+            takes="context",
+        ),
     )
 
     def output_schema(self, tool_outputs: Mapping[str, JsonSchema]) -> JsonSchema | None:  # noqa: ARG002

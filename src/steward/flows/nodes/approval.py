@@ -50,7 +50,11 @@ class ApprovalNode(Node):
     exits: ClassVar = ("approved", "rejected")
     group: ClassVar = "People"
     starters: ClassVar = (
-        Starter("Ask for approval", {"message": "Do you approve this?", "expires_in": "2d"}),
+        Starter(
+            "Ask for approval",
+            {"message": "Do you approve this?", "expires_in": "2d"},
+            takes="payload",
+        ),
     )
 
     def schemas(self) -> Iterator[tuple[str, JsonSchema]]:

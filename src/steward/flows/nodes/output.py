@@ -14,7 +14,7 @@ class OutputNode(Node):
     value: Template
 
     group: ClassVar = "Flows"
-    starters: ClassVar = (Starter("Result", {"value": ""}),)
+    starters: ClassVar = (Starter("Result", {"value": ""}, takes="value"),)
 
     async def run(self, at: Place) -> Valued:
         return at.filled(self.value)

@@ -24,6 +24,7 @@ export default function AgentsPage() {
   const [from, setFrom] = useSearchParam('from');
   const agents = query.data ?? [];
   const own = agents.filter(({ origin }) => origin === 'project');
+  const brought = agents.filter(({ origin }) => origin === 'plugin');
   const begin = mayEdit ? (name: string) => setFrom(name) : null;
   return (
     <Page
@@ -58,6 +59,14 @@ export default function AgentsPage() {
           >
             <Cards agents={agents.filter(({ origin }) => origin === 'library')} begin={begin} />
           </Section>
+          {brought.length > 0 && (
+            <Section
+              title="Agents of plug-ins"
+              description="Their code decides what they do. Steward checks, asks and records as for any other agent."
+            >
+              <Cards agents={brought} begin={null} />
+            </Section>
+          )}
           <Section
             title="Agents of the chat"
             description="They work on the steps of plans. In a flow they have the tools that their step names."

@@ -47,7 +47,9 @@ export function Composer({ agent }: { agent: AgentDetail }) {
     <div className={classes.composer}>
       {agent.origin !== 'project' && (
         <Alert variant="light" color="gray">
-          This agent comes with Steward. To change it, start from it: that makes a copy of your own.
+          {agent.origin === 'plugin'
+            ? 'This agent is code of a plug-in. To change it, install another version of the plug-in.'
+            : 'This agent comes with Steward. To change it, start from it: that makes a copy of your own.'}
         </Alert>
       )}
       <About {...parts} />

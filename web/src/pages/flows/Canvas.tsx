@@ -24,7 +24,9 @@ import classes from './flows.module.css';
 
 const NODE_TYPES = { box: FlowBox, note: NoteBox, frame: GroupFrame };
 const EDGE_OPTIONS = { markerEnd: { type: MarkerType.ArrowClosed } };
-const FIT = { maxZoom: 1, minZoom: 0.5, padding: 0.1 };
+const FIT = { maxZoom: 1, minZoom: 0.4, padding: 0.05 };
+/** A smaller flow is seen as a whole: an overview would only cover it. */
+const FEW = 12;
 export const ENTRY = 'application/x-steward-node';
 
 interface Props {
@@ -116,7 +118,14 @@ export default function Canvas(props: Props) {
       >
         <Background gap={20} />
         <Controls showInteractive={false} />
-        <MiniMap pannable zoomable ariaLabel="Overview" className={classes.overview ?? ''} />
+        {mayEdit && boxes.length === 0 && (
+          <p className={classes.hint}>
+            This flow has no steps yet. Choose what starts it and what it does from the list.
+          </p>
+        )}
+        {boxes.length > FEW && (
+          <MiniMap pannable zoomable ariaLabel="Overview" className={classes.overview ?? ''} />
+        )}
       </ReactFlow>
     </div>
   );

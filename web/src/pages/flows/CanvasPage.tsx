@@ -251,7 +251,7 @@ function FlowStudio({ playbook, palette }: Props) {
       <Group gap="xs" mb="xs" role="status" fz="sm" c="dimmed">
         {playbook !== null && <Watchers playbookId={playbook.id} isEditing={studio.isChanged} />}
         {studio.isChanged ? 'Not saved yet.' : ''}{' '}
-        {problems > 0 && !check.isChecking
+        {problems > 0 && !check.isChecking && studio.graph.nodes.length > 0
           ? `${problems} ${problems === 1 ? 'problem' : 'problems'} to solve before it can be saved.`
           : ''}
       </Group>

@@ -13,7 +13,8 @@ export const FlowBox = memo(Drawn, isDrawnAlike);
 function Drawn({ id, data, selected }: NodeProps<Box>) {
   const { node, trigger, lanes, isClosed, problems, state, facts } = data;
   const { nameOf } = use(CanvasActions);
-  const title = node ? nodeTitle(node) : (trigger?.name ?? '');
+  const kind = nameOf(node ?? trigger ?? { type: '' });
+  const title = node ? nodeTitle(node) : kind;
   const ports = node === null || node.ports.length === 0 ? [''] : node.ports;
   return (
     <div
@@ -26,9 +27,7 @@ function Drawn({ id, data, selected }: NodeProps<Box>) {
       {node && <Handle type="target" id="in" position={Position.Left} />}
       <div className={classes.boxHead}>
         <span className={classes.boxTitle}>{title}</span>
-        <span className={classes.boxType}>
-          {node ? nameOf(node) : nameOf(trigger ?? { type: '' })}
-        </span>
+        <span className={classes.boxType}>{node ? kind : trigger?.name}</span>
       </div>
       <div className={classes.boxMarks}>
         {state !== null && <StateChip state={state} />}

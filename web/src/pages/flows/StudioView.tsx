@@ -20,7 +20,7 @@ import {
   pasteNodes,
   removeNodes,
 } from '@/flows/edits';
-import { graphsWithin, nodeAtPointer, nodesWithin, nodeTitle } from '@/flows/graph';
+import { type FlowNode, graphsWithin, nodeAtPointer, nodesWithin, nodeTitle } from '@/flows/graph';
 import { placeAfter, type Point } from '@/flows/layout';
 import { addNote, moveNotes, removeNotes } from '@/flows/layout-edits';
 import { nodeState } from '../run/flow-graph';
@@ -30,7 +30,8 @@ import { type Actions, CanvasActions } from './canvas-actions';
 import { nodesIn as nodeKeys, noteKey, notesIn, triggerKey, triggersIn } from './canvas-keys';
 import { DrawingSettings, isDrawingOnly } from './DrawingSettings';
 import { drawnBoxes, type Marks, peersOf, placeWithin, triggersOf } from './drawn';
-import { type Entry, paletteEntries } from './entries';
+import { type Entry, kindName, paletteEntries } from './entries';
+import { LastRun } from './LastRun';
 import { COMES_AFTER, type NodeProblem, NodeSettings } from './NodeSettings';
 import { Outline } from './Outline';
 import { PalettePanel } from './PalettePanel';
@@ -98,9 +99,13 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
       chosen && !chosen.isImplied ? chosen : target.isRow || lane !== null ? last : undefined;
     const needs = before && at === null ? [[before.id, ...before.ports.slice(0, 1)].join('.')] : [];
     const id = freeId(text, language, entry.title);
+    const taken =
+      before && at === null && entry.takes
+        ? { [entry.takes]: `\${nodes.${before.id}.output}` }
+        : {};
     const made = addNode(text, language, {
       ...{ graph: target.path, id, type: entry.type, needs },
-      fields: { title: entry.title, ...entry.fields },
+      fields: { title: entry.title, ...entry.fields, ...taken },
     });
     const holder = nodesWithin(graph).find(({ graphs }) => graphs.includes(target));
     const key = `${holder ? `${holder.key}/` : ''}${id}`;
@@ -153,15 +158,7 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
             field.current?.focus();
           }
         : null,
-      nameOf: ({ type, fields }) => {
-        const tool = tools.find(({ name }) => name === fields?.tool);
-        if (type === 'tool' && tool) return tool.title;
-        const starters = palette.nodes.find((each) => each.type === type)?.starters;
-        const spoken = fields?.language;
-        const starter =
-          starters?.find(({ fields: own }) => own.language === spoken) ?? starters?.[0];
-        return starter?.title ?? palette.triggers.find((each) => each.type === type)?.title ?? type;
-      },
+      nameOf: (node) => kindName(palette, tools, node),
     }),
     // The studio's own functions change nothing about what they do.
     // eslint-disable-next-line react-hooks/exhaustive-deps
@@ -213,6 +210,7 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
     event.preventDefault();
     paste(nodes);
   };
+  const waiting = run === undefined ? [] : waitingNodes(nodesWithin(graph), standings);
   const trigger = triggersIn(selected.slice(0, 1))[0] ?? null;
   const isDrawing = isDrawingOnly(selected);
   const holder = nodesWithin(graph).find(({ graphs }) =>
@@ -324,9 +322,21 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
               />
             )}
             {!node && trigger === null && !isDrawing && (
-              <Text size="sm" c="dimmed">
-                Choose a step to see its settings.
-              </Text>
+              <>
+                {waiting.map((each) => (
+                  <section key={each.key} aria-label={nodeTitle(each)}>
+                    <Text fw={600}>{nodeTitle(each)}</Text>
+                    <LastRun
+                      runId={run?.id ?? null}
+                      node={each}
+                      standing={standings.get(each.key)}
+                    />
+                  </section>
+                ))}
+                <Text size="sm" c="dimmed">
+                  Choose a step to see its settings.
+                </Text>
+              </>
             )}
           </Tabs.Panel>
           <Tabs.Panel value="yaml">
@@ -341,6 +351,15 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
       </div>
     </div>
   );
+}
+
+/** The steps at which the run waits; of a step around others, those inside it. */
+function waitingNodes(
+  nodes: readonly FlowNode[],
+  standings: ReadonlyMap<string, NodeStanding>,
+): FlowNode[] {
+  const waiting = nodes.filter(({ key }) => standings.get(key)?.state === 'waiting');
+  return waiting.filter(({ key }) => !waiting.some((other) => other.key.startsWith(`${key}/`)));
 }
 
 /** A run tells of its outermost nodes; of those inside others its journal does. */

@@ -61,7 +61,7 @@ export function drawnBoxes(
 ): { boxes: Drawn[]; lines: Edge[]; items: Placed[] } {
   const { items } = place(graph, layout);
   const boxes = items.flatMap((item) => boxesOf(item, undefined, { x: 0, y: 0 }, layout, marks));
-  const left = Math.min(0, ...items.map(({ at }) => at.x)) - 310;
+  const left = Math.min(0, ...items.map(({ at }) => at.x)) - 280;
   const starts = triggers.map((trigger, index): Box => ({
     id: triggerKey(index),
     type: 'box',

@@ -12,6 +12,8 @@ export interface Entry {
   kind: 'trigger' | 'node';
   type: string;
   fields: Record<string, unknown>;
+  /** The field that gets the output of the step before. */
+  takes?: string | null;
 }
 
 const ORDER = [
@@ -36,9 +38,9 @@ export function paletteEntries(palette: FlowPalette, tools: readonly Tool[]): En
     // Tools are listed one by one.
     .filter(({ type }) => type !== 'tool')
     .flatMap(({ type, description, group, starters }) =>
-      starters.map(({ title, fields }): Entry => ({
+      starters.map(({ title, fields, takes }): Entry => ({
         ...{ id: `${type}:${title}`, title, description, group, risk: null },
-        ...{ kind: 'node', type, fields },
+        ...{ kind: 'node', type, fields, takes },
       })),
     );
   const calls = tools.map((tool): Entry => ({
@@ -49,9 +51,24 @@ export function paletteEntries(palette: FlowPalette, tools: readonly Tool[]): En
   const agents = palette.agents.map(({ name, title, description }): Entry => ({
     ...{ id: `agent:${name}`, title, description, group: 'Agents', risk: null },
     ...{ kind: 'node', type: 'agent', fields: { agent: name, instructions: 'Do your part.' } },
+    takes: 'context',
   }));
   const rank = ({ group }: Entry) => (ORDER.includes(group) ? ORDER.indexOf(group) : ORDER.length);
   return [...triggers, ...nodes, ...agents, ...calls].sort((a, b) => rank(a) - rank(b));
+}
+
+/** What kind of step a node is, in words: the tool that it calls, or how the palette calls it. */
+export function kindName(
+  palette: FlowPalette,
+  tools: readonly Tool[],
+  { type, fields }: { type: string; fields?: Readonly<Record<string, unknown>> },
+): string {
+  const tool = tools.find(({ name }) => name === fields?.tool);
+  if (type === 'tool' && tool) return tool.title;
+  const starters = palette.nodes.find((each) => each.type === type)?.starters;
+  const spoken = fields?.language;
+  const starter = starters?.find(({ fields: own }) => own.language === spoken) ?? starters?.[0];
+  return starter?.title ?? palette.triggers.find((each) => each.type === type)?.title ?? type;
 }
 
 function groupOf({ name, effects }: Tool): string {

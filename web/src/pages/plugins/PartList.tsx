@@ -31,6 +31,7 @@ const KINDS: Record<string, string> = {
   node: 'Node',
   trigger: 'Trigger',
   guardrail: 'Guardrail',
+  agent: 'Agent',
 };
 
 function RunsChip({ runs }: { runs: PluginPart['runs'] }) {

@@ -1,4 +1,4 @@
-/** Plug-ins: packages that add tools, nodes, triggers and guardrails. */
+/** Plug-ins: packages that add tools, nodes, triggers, guardrails and agents. */
 import { Puzzle } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 

@@ -1,14 +1,19 @@
 /** The drawing of a flow under test: how each step went, what is pinned, where it pauses. */
+import { useQuery } from '@tanstack/react-query';
 import { ReactFlowProvider } from '@xyflow/react';
 import { useMemo, useState } from 'react';
 import type { FlowPalette } from '@/api/flows';
 import type { TestResults } from '@/api/playbook-tests';
+import type { Tool } from '@/api/run-types';
+import { toolsQuery } from '@/api/tools';
+import { useProject } from '@/app/project';
 import { readYaml } from '@/flows/document';
 import { type Language, readGraph } from '@/flows/graph';
 import { readLayout } from '@/flows/layout';
 import Canvas from '../Canvas';
 import { type Actions, CanvasActions } from '../canvas-actions';
 import { drawnBoxes, type Marks, triggersOf } from '../drawn';
+import { kindName } from '../entries';
 import { stepState } from './step-state';
 import classes from './testing.module.css';
 
@@ -24,6 +29,7 @@ interface Props {
   onChoose: (key: string) => void;
 }
 
+const NO_TOOLS: readonly Tool[] = [];
 const NOTHING: Pick<Marks, 'problems' | 'standings'> = {
   problems: new Map(),
   standings: new Map(),
@@ -44,6 +50,7 @@ export function TestCanvas(props: Props) {
     );
     return { ...drawn, boxes: marked };
   }, [graph, layout, document, results, mocks, breakpoints]);
+  const tools = useQuery(toolsQuery(useProject().id)).data ?? NO_TOOLS;
   const actions = useMemo(
     (): Actions => ({
       toggle: (key) =>
@@ -52,12 +59,9 @@ export function TestCanvas(props: Props) {
           closed: closed.includes(key) ? closed.filter((each) => each !== key) : [...closed, key],
         })),
       addInto: null,
-      nameOf: ({ type }) =>
-        names.nodes.find((each) => each.type === type)?.starters[0]?.title ??
-        names.triggers.find((each) => each.type === type)?.title ??
-        type,
+      nameOf: (node) => kindName(names, tools, node),
     }),
-    [names],
+    [names, tools],
   );
   const selected = useMemo(() => (chosen === null ? [] : [chosen]), [chosen]);
   return (

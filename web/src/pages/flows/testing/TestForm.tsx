@@ -32,33 +32,38 @@ export function TestForm({ playbook, step, isPending, lastTest, onStart }: Props
   const inputs = parsed(text);
   const begin = (until: string | null) =>
     inputs && onStart({ inputs, like, spend: isSpending, ask: isAsking, until });
+  const hasInputs = Object.keys(playbook.inputs.properties ?? {}).length > 0;
   return (
     <Stack gap="sm">
+      {hasInputs && (
+        <>
+          <Select
+            label="Inputs"
+            description="Made from the schema, edge cases included."
+            placeholder="Choose"
+            data={samples.map(({ name, is_valid: isValid }, index) => ({
+              value: String(index),
+              label: isValid ? name : `${name} (refused)`,
+            }))}
+            onChange={(index) =>
+              setWritten(JSON.stringify(samples[Number(index)]?.value ?? {}, null, 2))
+            }
+          />
+          <Textarea
+            aria-label="Inputs as JSON"
+            autosize
+            minRows={2}
+            maxRows={12}
+            spellCheck={false}
+            value={text}
+            error={inputs === null ? 'This is not a JSON object.' : null}
+            onChange={({ currentTarget }) => setWritten(currentTarget.value)}
+          />
+        </>
+      )}
       <Select
-        label="Inputs"
-        description="Made from the schema, edge cases included."
-        placeholder="Choose"
-        data={samples.map(({ name, is_valid: isValid }, index) => ({
-          value: String(index),
-          label: isValid ? name : `${name} (refused)`,
-        }))}
-        onChange={(index) =>
-          setWritten(JSON.stringify(samples[Number(index)]?.value ?? {}, null, 2))
-        }
-      />
-      <Textarea
-        aria-label="Inputs as JSON"
-        autosize
-        minRows={2}
-        maxRows={12}
-        spellCheck={false}
-        value={text}
-        error={inputs === null ? 'This is not a JSON object.' : null}
-        onChange={({ currentTarget }) => setWritten(currentTarget.value)}
-      />
-      <Select
-        label="Stand-ins"
-        description="Where outputs come from that a test does not make."
+        label="Outputs of skipped steps"
+        description="A test skips steps that send something or ask a model. Their outputs come from here."
         placeholder="Made from the schema"
         clearable
         data={[

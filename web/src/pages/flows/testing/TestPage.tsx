@@ -1,6 +1,6 @@
 /** A flow tested on its drawing: inputs from the schema or a past run, no effects, outputs beside the last good run. */
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { flowPaletteQuery, languageOf } from '@/api/flows';
 import { type TestWish, testResultsQuery, useStartTest } from '@/api/playbook-tests';
 import { type PlaybookDetail, playbookQuery } from '@/api/playbooks';
@@ -42,6 +42,7 @@ interface Props {
 
 function TestBench({ playbook, palette }: Props) {
   const project = useProject();
+  const language = useMemo(() => languageOf(palette), [palette]);
   const [runId, setRunId] = useSearchParam('run');
   const [step, setStep] = useState<string | null>(null);
   const [mocks, setMocks] = useState<Readonly<Record<string, unknown>>>({});
@@ -68,7 +69,7 @@ function TestBench({ playbook, palette }: Props) {
           <TestCanvas
             text={playbook.source}
             layout={playbook.layout}
-            language={languageOf(palette)}
+            language={language}
             names={palette}
             results={results.data}
             mocks={mocks}

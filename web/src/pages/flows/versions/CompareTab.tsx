@@ -59,7 +59,9 @@ export function CompareTab({ playbook, revisions, language, names }: Props) {
       </Group>
       {before === after ? (
         <Text size="sm" c="dimmed">
-          Choose two versions that differ.
+          {revisions.length > 1
+            ? 'Choose two different versions.'
+            : 'There is only one version. Save a change to compare it with this one.'}
         </Text>
       ) : (
         <Compared {...{ playbook, before, after, language, names }} />

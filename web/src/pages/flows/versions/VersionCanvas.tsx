@@ -1,14 +1,19 @@
 /** One version of a flow on a canvas that nobody can change, with marks on what differs. */
+import { useQuery } from '@tanstack/react-query';
 import { ReactFlowProvider } from '@xyflow/react';
 import { useMemo, useState } from 'react';
 import type { RevisionDetail } from '@/api/deployments';
 import type { FlowPalette } from '@/api/flows';
+import type { Tool } from '@/api/run-types';
+import { toolsQuery } from '@/api/tools';
+import { useProject } from '@/app/project';
 import { readYaml } from '@/flows/document';
 import { type Language, readGraph } from '@/flows/graph';
 import { readLayout } from '@/flows/layout';
 import Canvas from '../Canvas';
 import { type Actions, CanvasActions } from '../canvas-actions';
 import { drawnBoxes, type Marks, triggersOf } from '../drawn';
+import { kindName } from '../entries';
 import type { Marked } from './differences';
 import classes from './versions.module.css';
 
@@ -21,6 +26,7 @@ interface Props {
   onChoose: (key: string) => void;
 }
 
+const NO_TOOLS: readonly Tool[] = [];
 const NOTHING: Pick<Marks, 'problems' | 'standings'> = {
   problems: new Map(),
   standings: new Map(),
@@ -41,6 +47,7 @@ export function VersionCanvas({ revision, marks, language, names, chosen, onChoo
     });
     return { ...drawn, boxes: marked };
   }, [graph, layout, document, marks]);
+  const tools = useQuery(toolsQuery(useProject().id)).data ?? NO_TOOLS;
   const actions = useMemo(
     (): Actions => ({
       toggle: (key) =>
@@ -49,12 +56,9 @@ export function VersionCanvas({ revision, marks, language, names, chosen, onChoo
           closed: closed.includes(key) ? closed.filter((each) => each !== key) : [...closed, key],
         })),
       addInto: null,
-      nameOf: ({ type }) =>
-        names.nodes.find((each) => each.type === type)?.starters[0]?.title ??
-        names.triggers.find((each) => each.type === type)?.title ??
-        type,
+      nameOf: (node) => kindName(names, tools, node),
     }),
-    [names],
+    [names, tools],
   );
   const isHere = chosen !== null && boxes.some(({ id }) => id === chosen);
   return (
