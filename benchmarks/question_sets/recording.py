@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,9 @@ class _Heard:
         self.in_stages = backend.in_stages
         self.patience = backend.patience
 
+    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:
+        return self._backend.quote(input_tokens, output_tokens)
+
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
         spoken: Spoken = {"role": request.role, "asked": mark_of(request)}
         try:
@@ -158,6 +162,9 @@ class _Played:
         self._replayer = replayer
         self.model = recording.model
         self.in_stages = recording.in_stages
+
+    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:  # noqa: ARG002
+        return None
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:  # noqa: ARG002
         spoken = self._replayer.next(request)

@@ -79,6 +79,7 @@ class Operator:
                 "nonce": nonce_for(run.id, self._nonce_key),
             }
 
+        execution.agents[key] = job.agent.name
         asked = {
             "agent": job.agent.name,
             "tools": list(step.allowed),

@@ -13,6 +13,8 @@ from steward.store import Scope
 
 _CHARACTERS_PER_TOKEN: Final = 3
 _USUAL_ANSWER: Final = 500
+_LONG_ANSWER: Final = 2_000
+"""Tokens of an answer whose length is not limited, for its price. What it costs beyond that stops the next request."""
 
 
 class PaidDesk:
@@ -40,8 +42,15 @@ class PaidDesk:
     ) -> ModelAnswer:
         """As `ModelDesk.request`; whoever watches the run sees the text under the name `shown_as`."""
         size = sum(len(str(each.to_json())) for each in [*messages, *tools])
-        estimate = Cost(tokens=size // _CHARACTERS_PER_TOKEN + _USUAL_ANSWER)
-        await self._broker.afford(execution, key, "model", estimate)
+        read = size // _CHARACTERS_PER_TOKEN
+        estimate = Cost(tokens=read + _USUAL_ANSWER)
+
+        def price() -> Decimal:
+            how = asking or Asking()
+            written = how.max_tokens or _LONG_ANSWER
+            return self._desk.most_cost(execution.run.scope, role, how.model, read, written)
+
+        await self._broker.afford(execution, key, "model", estimate, price)
         watch = None
         if self._live is not None and not execution.replaying:
             watch = self._live.writer(execution.run.id, shown_as)

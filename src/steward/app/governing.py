@@ -15,6 +15,7 @@ from steward.broker.groups import Groups
 from steward.broker.inbox import Inbox
 from steward.broker.judging import Judging
 from steward.broker.measures import Measures
+from steward.broker.period_budgets import PeriodBudgets
 from steward.broker.rulebook import Rulebook
 from steward.broker.secrets_found import Scrubber
 from steward.broker.tokens import RunTokens
@@ -43,6 +44,7 @@ class Governing:
     groups: Groups
     approvals: Approvals
     budgets: Budgets
+    period_budgets: PeriodBudgets
     tokens: TokenDesk
     broker: Broker
     undoing: UndoCalls
@@ -72,6 +74,8 @@ def govern(
     groups = Groups(database, identity.members, events)
     approvals = Approvals(database, runs, events, clock, ids, groups)
     budgets = Budgets(database, clock)
+    period_budgets = PeriodBudgets(database, events, clock, ids, identity.members)
+    runs.parts.chores.append(period_budgets.tidy)
     tokens = TokenDesk(RunTokens(keyring.derived(TOKEN_PURPOSE), clock), clock)
     planner = CallPlanner(database, tools, rulebook, groups, services)
     broker = Broker(tools, planner, rulebook, approvals, budgets, tokens, clock, services)
@@ -83,6 +87,7 @@ def govern(
         groups=groups,
         approvals=approvals,
         budgets=budgets,
+        period_budgets=period_budgets,
         tokens=tokens,
         broker=broker,
         undoing=UndoCalls(undoing, direct_calls),

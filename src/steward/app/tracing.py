@@ -14,6 +14,7 @@ from steward.observe import (
     AlertRounds,
     Alerts,
     Analyst,
+    BudgetOutlook,
     Bystanders,
     CostExplorer,
     Hourly,
@@ -43,6 +44,7 @@ class Observations:
     contents: SpanContents
     alerts: Alerts
     alert_rounds: AlertRounds
+    budgets: BudgetOutlook
 
 
 def observe_runs(
@@ -84,6 +86,7 @@ def observe_runs(
         SpanContents(runs),
         Alerts(database, events, clock, ids, identity.members, projector, hourly),
         rounds,
+        BudgetOutlook(database, projector),
     )
 
 

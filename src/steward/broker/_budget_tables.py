@@ -1,8 +1,16 @@
-"""The tables of budgets: what each run may use, has set aside and has used, and by which calls."""
+"""The tables of budgets: what each run, and each project, flow, agent and person in a period, may use and has used."""
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Integer, PrimaryKeyConstraint, String, Table
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Integer,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    UniqueConstraint,
+)
 
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
@@ -45,6 +53,42 @@ budget_entries = Table(
     Column("estimate", Json, nullable=False),
     Column("actual", Json),
     Column("created_at", Moment, nullable=False),
+    # The agent that made the call; empty for none.
+    Column("agent", String(200), nullable=False, server_default=""),
+    # The budgets of periods that it was set aside in, each with the start of the period.
+    Column("drawn", Json),
     # A call counts once, however often its step is repeated after a crash.
     PrimaryKeyConstraint("run_id", "key"),
+)
+
+PERIOD_UNITS = ("usd", "tokens")
+
+period_budgets = Table(
+    "period_budgets",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    Column("revision", Integer, nullable=False),
+    # `project`, `flow`, `agent` or `person`.
+    Column("kind", String(10), nullable=False),
+    # Which of them; empty for the project.
+    Column("name", String(200), nullable=False),
+    # `day`, `week` or `month`, in UTC.
+    Column("period", String(10), nullable=False),
+    *(Column(f"limit_{unit}", BigInteger) for unit in PERIOD_UNITS),
+    Column("author", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    UniqueConstraint("project_id", "kind", "name", "period"),
+)
+
+period_uses = Table(
+    "period_budget_uses",
+    metadata,
+    id_column("budget_id", nullable=False),
+    *scope_columns(),
+    Column("start", Moment, nullable=False),
+    *(Column(f"reserved_{unit}", BigInteger, nullable=False) for unit in PERIOD_UNITS),
+    *(Column(f"spent_{unit}", BigInteger, nullable=False) for unit in PERIOD_UNITS),
+    PrimaryKeyConstraint("budget_id", "start"),
 )

@@ -14,9 +14,10 @@ So a replay takes the same way through the same record, and nothing is decided t
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -177,12 +178,26 @@ class Broker:
         """Tools that policy refuses this run whatever the arguments; a plan need not name them."""
         return self._planner.forbidden(run, Grant.from_json(grant))
 
-    async def afford(self, execution: Execution, key: str, what: str, estimate: Cost) -> None:
-        """Sets budget aside for something that is no tool, such as a request to a model; asks where it lacks."""
+    async def afford(
+        self,
+        execution: Execution,
+        key: str,
+        what: str,
+        estimate: Cost,
+        price: Callable[[], Decimal] = Decimal,
+    ) -> None:
+        """Sets budget aside for something that is no tool, such as a request to a model; asks where it lacks.
+
+        `price` gives its dollars at most. They are recorded as found: a replay elsewhere knows no prices.
+        """
         wanted = cost_to_json(estimate)
 
         async def reserve() -> Json:
-            return {"over": await self._spending.reserve(execution, key, estimate)}
+            cost = replace(estimate, usd=await asyncio.to_thread(price))
+            return {
+                "over": await self._spending.reserve(execution, key, cost),
+                "cost": cost_to_json(cost),
+            }
 
         found = await execution.step(
             f"{key}/budget/reserve",
@@ -191,7 +206,7 @@ class Broker:
             type=EntryType.budget_reserved,
             of=key,
         )
-        plan = Plan(what, {}, {}, {}, None, {}, wanted, found["over"])
+        plan = Plan(what, {}, {}, {}, None, {}, found.get("cost", wanted), found["over"])
         await self._spending.afford(execution, key, plan)
 
     async def spent(self, execution: Execution, key: str, cost: Cost) -> None:

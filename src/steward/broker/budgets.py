@@ -27,6 +27,7 @@ from steward.broker.limits import (
     name_of,
     shown,
 )
+from steward.broker.period_draws import Payer, count, draw
 from steward.broker.tool import Cost
 from steward.core.clock import Clock
 from steward.core.errors import Bug, Invalid, NotFound
@@ -154,10 +155,18 @@ class Budgets:
             self.reserve(tx, run, key, estimate, waits=waits)
 
     def reserve(
-        self, tx: Transaction, run: Drawing, key: str, estimate: Cost, *, waits: bool = False
+        self,
+        tx: Transaction,
+        run: Drawing,
+        key: str,
+        estimate: Cost,
+        *,
+        waits: bool = False,
+        payer: Payer | None = None,
     ) -> Reservation:
         """Sets the estimate aside in the run and all above it, or raises BudgetExceeded and takes nothing.
 
+        It is set aside in the budgets of the payer too: those of a day, week or month.
         A call that `waits` for a person uses no time until it is made; what it then took is counted when it is settled.
         """
         asked = amounts_of(estimate)
@@ -168,12 +177,24 @@ class Budgets:
         now = self._clock.now()
         for row in chain:
             _refuse_beyond(row, asked, now)
+        drawn = draw(tx, run.id, payer, asked, now) if payer is not None else []
         for row in chain:
             _take(tx, row, asked, row.busy_since if waits else row.busy_since or now, waits=waits)
-        _record(tx, run.id, key, now, state="waiting" if waits else "open", estimate=asked)
+        _record(
+            tx,
+            run.id,
+            key,
+            now,
+            state="waiting" if waits else "open",
+            estimate=asked,
+            agent=payer.agent if payer is not None else "",
+            drawn=drawn or None,
+        )
         return Reservation(run.id, key, estimate)
 
-    def settle(self, tx: Transaction, run: Drawing, key: str, actual: Cost) -> None:
+    def settle(
+        self, tx: Transaction, run: Drawing, key: str, actual: Cost, payer: Payer | None = None
+    ) -> None:
         """Counts what the call did cost and frees the rest of what was set aside for it."""
         spent = amounts_of(actual)
         chain = _chain(tx, run, lock=True)
@@ -184,13 +205,19 @@ class Budgets:
             if any(spent.values()):
                 for row in chain:
                     _add(tx, row, spent)
-                _record(tx, run.id, key, now, state="settled", estimate=_UNUSED, actual=spent)
+                agent = payer.agent if payer is not None else ""
+                values = {"state": "settled", "estimate": _UNUSED, "actual": spent, "agent": agent}
+                _record(tx, run.id, key, now, **values)
+                if payer is not None:
+                    count(tx, payer, (), _UNUSED, spent, now)
             return
         if known.state == "settled":
             return
         for row in chain:
             _give_back(tx, row, known, spent, now)
         tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": spent})
+        if payer is not None:
+            count(tx, payer, known.drawn or (), known.estimate, spent, now)
 
     def raise_limit(self, run: Drawing, limits: Budget, *, at: str | None = None) -> None:
         """Raises limits to what a person granted, never lowers one; repeating it changes nothing.
@@ -284,7 +311,8 @@ def _entry(tx: Transaction, run_id: str, key: str) -> sa.Row[Any] | None:
 def _record(tx: Transaction, run_id: str, key: str, now: datetime, **values: Any) -> None:
     if len(key) > _MOST_KEY:
         raise Invalid("The key of a call is too long.")
-    row = {"run_id": run_id, "key": key, "created_at": now, "actual": None, **values}
+    row = {"run_id": run_id, "key": key, "created_at": now, "actual": None}
+    row |= {"agent": "", "drawn": None, **values}
     tx.execute(_NEW_ENTRY, row)
 
 

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from steward.broker.periods import PERIOD_WORDS
 from steward.broker.tool import Cost
 from steward.core.errors import Denied, Invalid
 from steward.core.mistakes import in_words, mistakes
@@ -61,21 +62,74 @@ class BudgetExceeded(Denied):
         left: Decimal,
         total: Decimal,
     ) -> None:
-        whose = f"The budget of run {run_id} allows {_words(limit, total)}"
-        super().__init__(
-            f"{whose}; {_words(limit, left)} are left and this call may need {_words(limit, asked)}. "
-            "Grant more, or make the call smaller."
-        )
+        super().__init__(self._said(run_id, limit, asked, left, total))
         self.run_id = run_id
         self.limit = limit
         self.asked = asked
         self.left = left
         self.total = total
 
+    def _said(self, run_id: str, limit: str, asked: Decimal, left: Decimal, total: Decimal) -> str:
+        whose = f"The budget of run {run_id} allows {_words(limit, total)}"
+        return (
+            f"{whose}; {_words(limit, left)} are left and this call may need {_words(limit, asked)}. "
+            "Grant more, or make the call smaller."
+        )
+
     def to_json(self) -> dict[str, Any]:
         amounts = {"asked": self.asked, "left": self.left, "total": self.total}
         shown = {name: f"{amount:f}" for name, amount in amounts.items()}
         return {"run_id": self.run_id, "limit": self.limit, "message": self.message, **shown}
+
+
+_OWNERS: Final = {
+    "project": "this project",
+    "flow": "this flow",
+    "person": "the person who started this run",
+}
+
+
+class PeriodBudgetExceeded(BudgetExceeded):
+    """A call would take more than a budget of a day, week or month has left."""
+
+    def __init__(
+        self,
+        run_id: str,
+        limit: str,
+        *,
+        asked: Decimal,
+        left: Decimal,
+        total: Decimal,
+        budget_id: str,
+        kind: str,
+        name: str,
+        period: str,
+        resets_at: datetime,
+    ) -> None:
+        self.budget_id = budget_id
+        self.period = period
+        self.owner = _OWNERS.get(kind) or f"the agent {name}"
+        self.resets_at = resets_at
+        super().__init__(run_id, limit, asked=asked, left=left, total=total)
+
+    def _said(
+        self,
+        run_id: str,  # noqa: ARG002
+        limit: str,
+        asked: Decimal,
+        left: Decimal,
+        total: Decimal,
+    ) -> str:
+        return (
+            f"The {PERIOD_WORDS[self.period]} budget of {self.owner} is {_words(limit, total)}: "
+            f"{_words(limit, left)} are left and this call may need {_words(limit, asked)}. "
+            f"It resets on {self.resets_at:%Y-%m-%d at %H:%M} UTC. "
+            "An admin can raise it on the page Overview, tab Budgets."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        about = {"budget_id": self.budget_id, "resets_at": self.resets_at.isoformat()}
+        return {**super().to_json(), **about}
 
 
 @dataclass(frozen=True)
@@ -132,6 +186,11 @@ def amounts_of(cost: Cost) -> dict[str, int]:
         raise Invalid("A cost is not a finite number.") from None
     amounts = {"usd": usd, "tokens": cost.tokens, "rows": cost.rows, "bytes": cost.bytes}
     return {unit: _within_bounds(amount) for unit, amount in (amounts | {"time": time}).items()}
+
+
+def draws_on_periods(cost: Cost) -> bool:
+    """Whether a call takes something that budgets of days, weeks and months count."""
+    return cost.usd > 0 or cost.tokens > 0
 
 
 def covers(budget: Budget, cost: Cost) -> bool:

@@ -1,18 +1,21 @@
 """What calls cost: set aside before, counted after, asked for when it does not suffice."""
 
 import asyncio
+from datetime import datetime
 from functools import partial
 
 from steward.broker.budgets import Budgets
 from steward.broker.grants import Grant
-from steward.broker.limits import Budget, BudgetExceeded, covers
+from steward.broker.limits import Budget, BudgetExceeded, covers, draws_on_periods
+from steward.broker.period_draws import Payer
 from steward.broker.plans import Plan, cost_from_json
 from steward.broker.policy_text import Verdict
 from steward.broker.tool import Cost
-from steward.runs import EntryType, Execution, Json, Status, StepFailed
+from steward.runs import EntryType, Execution, Json, Status, StepFailed, flow_name
 from steward.store import Transaction
 
 _LONGEST_REASON = 200
+_LONGEST_NAME = 200
 _OPENED = "budget opened"
 
 
@@ -33,7 +36,9 @@ class Spending:
         run, begins = execution.run, _OPENED not in execution.marks
         budget = _budget(execution)
 
-        if begins and covers(budget, estimate) and Grant.from_json(execution.request.grant).direct:
+        is_free = not draws_on_periods(estimate)
+        is_direct = Grant.from_json(execution.request.grant).direct
+        if begins and is_free and is_direct and covers(budget, estimate):
             # The one call of its run: nothing else draws on this budget, so it fits, and is not waited for.
             execution.take_along(
                 lambda tx: self._budgets.open_with(tx, run, budget, key, estimate, waits=waits)
@@ -44,7 +49,9 @@ class Spending:
             if begins:
                 self._budgets.open(tx, run, budget)
             try:
-                self._budgets.reserve(tx, run, key, estimate, waits=waits)
+                self._budgets.reserve(
+                    tx, run, key, estimate, waits=waits, payer=_payer(execution, key)
+                )
             except BudgetExceeded as breach:
                 # Found out before anything was taken, so that nothing has to be undone for it.
                 return breach.to_json()
@@ -59,14 +66,18 @@ class Spending:
             if execution.request.budget.get("on_breach", "ask") == "abort":
                 raise StepFailed(key, "budget-exceeded", over["message"])
             wait_key = f"{key}/budget/{attempt}"
+            resets_at = over.get("resets_at")
             answer = await execution.wait(
                 wait_key,
                 {"kind": "budget", "breach": over, "tool": plan.tool},
                 status=Status.blocked,
                 reason=over["message"][:_LONGEST_REASON],
+                # In the next period there is a new budget: the run goes on by itself.
+                expires_at=datetime.fromisoformat(resets_at) if resets_at else None,
                 of=key,
             )
-            if answer.get("decision") != "raise":
+            goes_on = answer.get("decision") == "raise" or answer.get("expired")
+            if not goes_on:
                 raise StepFailed(key, "budget-exceeded", over["message"])
             over = await self._reserve_more(execution, key, wait_key, plan, over, answer)
             attempt += 1
@@ -77,10 +88,11 @@ class Spending:
         granted = Budget.parse(answer.get("limits", {}))
 
         async def again() -> Json:
-            raise_limit = partial(
-                self._budgets.raise_limit, execution.run, granted, at=over["run_id"]
-            )
-            await asyncio.to_thread(raise_limit)
+            if "budget_id" not in over:
+                raise_limit = partial(
+                    self._budgets.raise_limit, execution.run, granted, at=over["run_id"]
+                )
+                await asyncio.to_thread(raise_limit)
             estimate = cost_from_json(plan.estimate)
             waits = plan.decision.get("outcome") == Verdict.ask.value
             return {"over": await self.reserve(execution, key, estimate, waits=waits)}
@@ -93,7 +105,8 @@ class Spending:
 
     def settle(self, execution: Execution, key: str, cost: Cost) -> None:
         """Counts what a call took, in the transaction that records it."""
-        execution.take_along(lambda tx: self._budgets.settle(tx, execution.run, key, cost))
+        payer = _payer(execution, key)
+        execution.take_along(lambda tx: self._budgets.settle(tx, execution.run, key, cost, payer))
 
     async def release(self, execution: Execution, key: str) -> None:
         """Gives back what was reserved for a call that did not happen."""
@@ -108,3 +121,9 @@ class Spending:
 def _budget(execution: Execution) -> Budget:
     given = execution.request.budget
     return Budget.parse({name: value for name, value in given.items() if name != "on_breach"})
+
+
+def _payer(execution: Execution, key: str) -> Payer:
+    run = execution.run
+    flow = flow_name(run.subject, run.program) if run.parent_id is None else None
+    return Payer(run.root_id, run.created_by, execution.agent_at(key)[:_LONGEST_NAME], flow)

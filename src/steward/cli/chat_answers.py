@@ -96,6 +96,9 @@ class Answers:
     def _budget(self, breach: dict[str, Any]) -> dict[str, Any]:
         """A limit above the present one, or an end."""
         self.tell(breach["message"])
+        if "budget_id" in breach:
+            again = said("Try again (Enter), or n ends it:")
+            return {"decision": "abort" if again.casefold() in {"n", "no"} else "raise"}
         limit, total = breach["limit"], Decimal(breach["total"])
         more = total + (Decimal(breach["asked"]) or total or 1)
         unit = _UNITS.get(limit, limit)

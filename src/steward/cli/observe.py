@@ -7,12 +7,14 @@ import typer
 
 from steward.app.figure_names import figure_names
 from steward.cli.observe_alerts import app as alerts
+from steward.cli.observe_budgets import app as budgets
 from steward.cli.output import plain, table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
 from steward.observe.facts import NANO
 
 app = typer.Typer(no_args_is_help=True)
+app.add_typer(budgets, name="budgets", help="Budgets of a day, week or month.")
 app.add_typer(alerts, name="alerts", help="Open alerts, their history and their rules.")
 _DIMENSIONS = ("flow", "agent", "model", "tool", "person")
 

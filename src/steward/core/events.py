@@ -11,6 +11,7 @@ _WORDS: Final = {
     "agent": "saved archived",
     "approval": "requested approved rejected edited delegated mismatched",
     "approvers": "changed deleted",
+    "budget": "saved deleted",
     "connection": (
         "created changed deleted restored health program_accepted proposal_dismissed "
         "proposal_brought_back tool_risk_set tool_roles_confirmed tool_withdrawn tools_accepted tools_changed"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -108,6 +109,9 @@ class Player:
     @property
     def left(self) -> int:
         return len(self._left)
+
+    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:  # noqa: ARG002
+        return None
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:  # noqa: ARG002
         if not self._left:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final, Literal, Protocol, TypeAlias
 
 from steward.core.errors import StewardError
@@ -46,6 +47,10 @@ class Backend(Protocol):
 
     @property
     def patience(self) -> "Patience": ...
+
+    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:
+        """US dollars of so many tokens; None where the price is not known."""
+        ...
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
         """One try. Raises `Failed` and no other error."""

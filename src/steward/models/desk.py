@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from decimal import Decimal
 from typing import Final, Protocol, TypeAlias
 
 from steward.core.errors import Misconfigured, StewardError
@@ -66,6 +67,22 @@ class ModelDesk:
     def names(self, scope: Scope | None, role: Role) -> Sequence[str]:
         """The models of a role in the order in which they are asked, for people."""
         return self._models.names(scope, role)
+
+    def most_cost(
+        self,
+        scope: Scope | None,
+        role: Role,
+        model: str | None,
+        input_tokens: int,
+        output_tokens: int,
+    ) -> Decimal:
+        """US dollars of a request at the dearest of the models that may be asked; unknown prices count as none."""
+        if model is None:
+            backends = self._models.backends(scope, role)
+        else:
+            backends = [each for each in self._models.every(scope) if each.model == model]
+        known = (each.quote(input_tokens, output_tokens) for each in backends)
+        return max((each for each in known if each is not None), default=Decimal(0))
 
     async def request(
         self,

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import Final, Literal, Protocol
 
@@ -208,6 +209,9 @@ class _Unusable:
         self.model = model
         self._problem = problem
 
+    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:  # noqa: ARG002
+        return None
+
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:  # noqa: ARG002
         raise Failed(self._problem)
 
@@ -230,6 +234,11 @@ class _Local:
         self.may_see_rows = choice.allow_rows
         self.in_stages = memory.known(choice).plans_in_stages(choice)
         self.patience = Patience(attempts=2)
+
+    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:
+        return self._prices.cost(
+            self._choice, input_tokens=input_tokens, output_tokens=output_tokens
+        )
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
         if self._servers is None:
@@ -258,6 +267,9 @@ class _Guarded:
     @property
     def in_stages(self) -> bool:
         return self._model.in_stages
+
+    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:
+        return self._model.quote(input_tokens, output_tokens)
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
         try:

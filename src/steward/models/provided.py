@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from decimal import Decimal
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,11 @@ class ProvidedModel:
     def patience(self) -> Patience:
         longest = self._choice.longest_wait.total_seconds()
         return Patience(self._choice.attempts, longest_wait=longest)
+
+    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:
+        return self._prices.cost(
+            self._choice, input_tokens=input_tokens, output_tokens=output_tokens
+        )
 
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
         """What the server cannot do is done another way, and remembered: tools in words, schemas step by step."""

@@ -9,6 +9,7 @@ from steward.observe.alert_rounds import AlertRounds, Bystanders
 from steward.observe.alert_rules import AlertRule
 from steward.observe.alerts import Alert, Alerts, KeptRule, View
 from steward.observe.analysis import Analysis, Analyst, Finding
+from steward.observe.budget_outlook import BudgetOutlook
 from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.facts import Fact, facts_of
 from steward.observe.forecast import Forecast, forecast_spend
@@ -28,6 +29,7 @@ __all__ = [
     "Alerts",
     "Analysis",
     "Analyst",
+    "BudgetOutlook",
     "Bystanders",
     "CostExplorer",
     "CostReport",

@@ -19,8 +19,9 @@ from steward.broker import _tables as broker_tables
 from steward.observe._tables import facts, projected
 from steward.observe.facts import hour_of
 from steward.observe.overview import Visible
-from steward.observe.projector import OVERLAP, flow_name
+from steward.observe.projector import OVERLAP
 from steward.runs import _tables as run_tables
+from steward.runs import flow_name
 from steward.store import Database, Scope
 
 MESSAGES: Final = "alerts"

@@ -14,7 +14,7 @@ from steward.core.errors import StewardError
 from steward.observe._tables import facts, projected
 from steward.observe.facts import facts_of
 from steward.observe.spans import spans_of
-from steward.runs import Run, Runs, Status
+from steward.runs import Run, Runs, Status, flow_name
 from steward.runs import _tables as run_tables
 from steward.store import Database, Scope
 from steward.trace.spans import Span
@@ -26,7 +26,6 @@ OVERLAP: Final = timedelta(minutes=2)
 """Machines' clocks differ, and a run's end may become visible after the end of a later one."""
 _MOST_AT_ONCE: Final = 200
 _PAGE: Final = 500
-_LONGEST_FLOW: Final = 200
 
 
 class Projector:
@@ -149,9 +148,3 @@ def flow_of(run: Run) -> str:
     Threads of a chat are one flow, and so are the sessions of programs outside.
     """
     return flow_name(run.subject, run.program)
-
-
-def flow_name(subject: str | None, program: str) -> str:
-    """The same from what a root run is about and the program that drives it."""
-    is_flow = subject is not None and not subject.startswith(("thread:", "client:"))
-    return (subject if is_flow and subject else program)[:_LONGEST_FLOW]

@@ -16,6 +16,7 @@ from steward.runs.model import (
     Status,
     StepFailed,
     Suspension,
+    flow_name,
 )
 from steward.runs.schedules import Missed, Schedule
 from steward.runs.service import Runs
@@ -53,4 +54,5 @@ __all__ = [
     "Verification",
     "canonical",
     "digest",
+    "flow_name",
 ]

@@ -176,6 +176,8 @@ class Execution:
         """How far the program is, for people: `{"done": 3, "total": 7}`."""
         self.marks: set[str] = set()
         """What the broker remembers of this pass, such as that foreign text was read."""
+        self.agents: dict[str, str] = {}
+        """Which agent works on a step, by the step's key."""
         self.used: set[str] = set()
         self.differences: list[Diverged] = []
         self._memory = memory
@@ -283,6 +285,12 @@ class Execution:
             raise Parked
         await self._append(Kind.closed, key, {"answer": answer}, plain_mark(Kind.closed, of or key))
         return answer
+
+    def agent_at(self, key: str) -> str:
+        """The agent in whose step a key lies; empty for none."""
+        parts = key.split("/")
+        above = ("/".join(parts[:size]) for size in range(len(parts), 0, -1))
+        return next((self.agents[each] for each in above if each in self.agents), "")
 
     async def child(self, key: str, request: RunRequest) -> Json:
         """Starts another run under this one and waits for its end: `{"run_id", "status", "output" | "error"}`."""

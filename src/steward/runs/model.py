@@ -25,6 +25,7 @@ class Status(StrEnum):
         return self in _FINAL
 
 
+LONGEST_FLOW: Final = 200
 _FINAL: Final = frozenset({Status.done, Status.failed, Status.cancelled})
 
 
@@ -81,6 +82,15 @@ class Run:
     waits: list[dict[str, Any]] | None
     lost: int = 0
     """How often in a row it was lost with its worker, without getting any further."""
+
+
+def flow_name(subject: str | None, program: str) -> str:
+    """What figures and budgets of a root run and of all below it are kept for: a playbook, else the program.
+
+    Threads of a chat are one flow, and so are the sessions of programs outside.
+    """
+    is_flow = subject is not None and not subject.startswith(("thread:", "client:"))
+    return (subject if is_flow and subject else program)[:LONGEST_FLOW]
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,9 @@ class ScriptedModel:
     def model(self) -> str:
         return f"scripted:{self.name}"
 
+    def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:
+        return None if self.price is None else self.price * (input_tokens + output_tokens)
+
     async def answer(self, request: Request, on_delta: OnDelta) -> ModelAnswer:
         self.requests.append(request)
         if not self._left:

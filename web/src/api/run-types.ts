@@ -173,7 +173,16 @@ export interface WaitRequest {
   view?: string;
   /** JSON Schema of a payload that was changed before approving; absent: it is approved as it is. */
   edit?: Record<string, unknown>;
-  breach?: { limit: string; message: string; asked: string; left: string; total: string };
+  breach?: {
+    limit: string;
+    message: string;
+    asked: string;
+    left: string;
+    total: string;
+    /** Of a budget of a day, week or month; absent: it is the run's own. */
+    budget_id?: string;
+    resets_at?: string;
+  };
   tool?: string;
   request?: unknown;
   /** Of a plan that waits to be looked at. */

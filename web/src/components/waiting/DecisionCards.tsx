@@ -115,6 +115,22 @@ export function BudgetCard({ waiting, request }: CardProps) {
   const more = Number(breach?.asked ?? 0) || total || 1;
   const [limit, setLimit] = useState<number | string>(total + more);
   if (!breach) return null;
+  if (breach.budget_id !== undefined)
+    return (
+      <div className={classes.card}>
+        <Text size="sm">{breach.message} The run goes on by itself then.</Text>
+        <FormError error={error} />
+        <div className={classes.actions}>
+          <Button
+            loading={isPending}
+            onClick={() => say({ decision: 'raise' }, 'The call is tried again')}
+          >
+            Try again
+          </Button>
+          <AbortButton isPending={isPending} say={say} />
+        </div>
+      </div>
+    );
   const unit = UNITS[breach.limit] ?? breach.limit;
   const raise = () =>
     say({ decision: 'raise', limits: { [breach.limit]: String(limit) } }, 'Budget raised');
@@ -137,16 +153,25 @@ export function BudgetCard({ waiting, request }: CardProps) {
         >
           Raise the limit
         </Button>
-        <Button
-          variant="light"
-          color="red"
-          disabled={isPending}
-          onClick={() => say({ decision: 'abort' }, 'The call was given up')}
-        >
-          Abort
-        </Button>
+        <AbortButton isPending={isPending} say={say} />
       </div>
     </div>
+  );
+}
+
+function AbortButton({
+  isPending,
+  say,
+}: Pick<ReturnType<typeof useDecision>, 'isPending' | 'say'>) {
+  return (
+    <Button
+      variant="light"
+      color="red"
+      disabled={isPending}
+      onClick={() => say({ decision: 'abort' }, 'The call was given up')}
+    >
+      Abort
+    </Button>
   );
 }
 

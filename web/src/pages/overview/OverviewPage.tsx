@@ -9,11 +9,13 @@ import { useSearchParam } from '@/components/use-search-param';
 import { FiguresTab } from './FiguresTab';
 
 const CostsTab = lazy(() => import('./CostsTab'));
+const BudgetsTab = lazy(() => import('./BudgetsTab'));
 const AlertsTab = lazy(() => import('./AlertsTab'));
 
 const TABS = [
   { id: 'figures', label: 'Figures' },
   { id: 'costs', label: 'Costs' },
+  { id: 'budgets', label: 'Budgets' },
   { id: 'alerts', label: 'Alerts' },
 ];
 
@@ -41,6 +43,11 @@ export default function OverviewPage() {
         <Tabs.Panel value="costs">
           <Suspense fallback={<LoadingLines />}>
             <CostsTab />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="budgets">
+          <Suspense fallback={<LoadingLines />}>
+            <BudgetsTab />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="alerts">

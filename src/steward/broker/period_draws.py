@@ -1,0 +1,235 @@
+"""What calls take from the budgets of periods: set aside before, counted after, in the transaction of the call.
+
+A call draws on every budget that it belongs to: its project, the flow of its root run, the agent that makes it and the
+person who started the run. Rows are locked in the order of their ids, after those of the runs, so that no two calls
+wait for each other.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from steward.broker._budget_tables import (
+    PERIOD_UNITS,
+    budget_entries,
+    period_budgets,
+    period_uses,
+)
+from steward.broker.limits import PeriodBudgetExceeded, shown
+from steward.broker.periods import end_of, start_of
+from steward.core.errors import Bug
+from steward.runs import Status, flow_name
+from steward.runs import _tables as run_tables
+from steward.store import Prepared, Transaction
+
+_BUDGETS: Final = period_budgets.c
+_USES: Final = period_uses.c
+_RUNS: Final = run_tables.runs.c
+_LISTED: Final = Prepared(sa.select(period_budgets).order_by(_BUDGETS.id))
+_THIS: Final = sa.and_(
+    _USES.budget_id == sa.bindparam("of_budget"), _USES.start == sa.bindparam("since")
+)
+_LOCKED: Final = Prepared(sa.select(period_uses).where(_THIS).with_for_update())
+_NEW_USE: Final = {
+    name: Prepared(insert(period_uses).on_conflict_do_nothing())
+    for name, insert in (("postgresql", postgresql.insert), ("sqlite", sqlite.insert))
+}
+_MOVE: Final = Prepared(
+    sa.update(period_uses)
+    .where(_THIS)
+    .values(
+        **{
+            f"{part}_{unit}": _USES[f"{part}_{unit}"]
+            + sa.bindparam(f"{part}_of_{unit}", type_=sa.BigInteger())
+            for part in ("reserved", "spent")
+            for unit in PERIOD_UNITS
+        }
+    )
+)
+_ROOT: Final = Prepared(
+    sa.select(_RUNS.subject, _RUNS.program).where(_RUNS.id == sa.bindparam("root"))
+)
+
+
+@dataclass(frozen=True)
+class Payer:
+    """On whose account a call is made."""
+
+    root_id: str
+    person: str
+    agent: str = ""
+    flow: str | None = None
+    """None for a run below another: it is the flow of the root."""
+
+
+def draw(
+    tx: Transaction, run_id: str, payer: Payer, asked: Mapping[str, int], now: datetime
+) -> list[dict[str, str]]:
+    """Sets an estimate aside in all budgets of the payer, or raises PeriodBudgetExceeded and takes nothing."""
+    if not _costs(asked):
+        return []
+    found = [(row, start_of(row.period, now)) for row in _matching(tx, payer)]
+    breaches = (_breach(run_id, row, _use(tx, row.id, at), asked, now) for row, at in found)
+    if any(breaches):
+        reclaim(tx)
+        for row, start in found:
+            breach = _breach(run_id, row, _use(tx, row.id, start), asked, now)
+            if breach is not None:
+                raise breach
+    for row, start in found:
+        _move(tx, row.id, start, {f"reserved_of_{unit}": asked[unit] for unit in PERIOD_UNITS})
+    return [{"budget": row.id, "start": start.isoformat()} for row, start in found]
+
+
+def count(
+    tx: Transaction,
+    payer: Payer,
+    drawn: Sequence[Mapping[str, str]],
+    estimate: Mapping[str, int],
+    spent: Mapping[str, int],
+    now: datetime,
+) -> None:
+    """Counts what a call did cost and frees what was set aside for it.
+
+    A budget that was made after the call began counts what the call cost, too.
+    """
+    places = {each["budget"]: datetime.fromisoformat(each["start"]) for each in drawn}
+    for budget_id, start in sorted(places.items()):
+        freed = {f"reserved_of_{unit}": -estimate[unit] for unit in PERIOD_UNITS}
+        _move(tx, budget_id, start, {**freed, **_spent(spent)})
+    if _costs(spent):
+        for row in _matching(tx, payer):
+            if row.id not in places:
+                start = start_of(row.period, now)
+                _use(tx, row.id, start)
+                _move(tx, row.id, start, _spent(spent))
+
+
+def reclaim(tx: Transaction) -> None:
+    """Frees what runs that are over had set aside for calls that never came back, such as after a crash."""
+    over = [status.value for status in Status if status.is_final]
+    rows = tx.rows(
+        sa.select(budget_entries).where(
+            budget_entries.c.run_id == _RUNS.id,
+            budget_entries.c.drawn.is_not(None),
+            budget_entries.c.state != "settled",
+            _RUNS.status.in_(over),
+        )
+    )
+    for row in rows:
+        freed = {f"reserved_of_{unit}": -row.estimate[unit] for unit in PERIOD_UNITS}
+        for each in row.drawn:
+            _move(tx, each["budget"], datetime.fromisoformat(each["start"]), freed)
+        tx.execute(
+            sa.update(budget_entries)
+            .where(budget_entries.c.run_id == row.run_id, budget_entries.c.key == row.key)
+            .values(drawn=None)
+        )
+
+
+def count_past(tx: Transaction, budget: sa.Row[Any], now: datetime) -> None:
+    """What was spent in the present period before a budget was made."""
+    root, start = run_tables.runs.alias("root"), start_of(budget.period, now)
+    rows = tx.rows(
+        sa.select(
+            budget_entries.c.actual,
+            budget_entries.c.agent,
+            _RUNS.created_by,
+            root.c.subject,
+            root.c.program,
+        ).where(
+            budget_entries.c.run_id == _RUNS.id,
+            root.c.id == _RUNS.root_id,
+            budget_entries.c.created_at >= start,
+            budget_entries.c.state == "settled",
+        )
+    )
+    spent = dict.fromkeys(PERIOD_UNITS, 0)
+    for row in rows:
+        payer = Payer("", row.created_by, row.agent, flow_name(row.subject, row.program))
+        if _is_of(budget, payer, payer.flow or ""):
+            for unit in PERIOD_UNITS:
+                spent[unit] += row.actual[unit]
+    _use(tx, budget.id, start)
+    _move(tx, budget.id, start, _spent(spent))
+
+
+def _costs(amounts: Mapping[str, int]) -> bool:
+    return any(amounts[unit] for unit in PERIOD_UNITS)
+
+
+def _spent(spent: Mapping[str, int]) -> dict[str, int]:
+    return {f"spent_of_{unit}": spent[unit] for unit in PERIOD_UNITS}
+
+
+def _matching(tx: Transaction, payer: Payer) -> list[sa.Row[Any]]:
+    listed = tx.rows(_LISTED)
+    if not listed:
+        return []
+    flow = payer.flow
+    if flow is None:
+        row = tx.first(_ROOT, {"root": payer.root_id})
+        flow = flow_name(row.subject, row.program) if row is not None else ""
+    return [row for row in listed if _is_of(row, payer, flow)]
+
+
+def _is_of(budget: sa.Row[Any], payer: Payer, flow: str) -> bool:
+    match budget.kind:
+        case "flow":
+            return bool(budget.name == flow)
+        case "agent":
+            return bool(budget.name == payer.agent)
+        case "person":
+            return bool(budget.name == payer.person)
+        case _:
+            return True
+
+
+def _use(tx: Transaction, budget_id: str, start: datetime) -> sa.Row[Any]:
+    """What was used since the start of a period, locked."""
+    place = {"of_budget": budget_id, "since": start}
+    row = tx.first(_LOCKED, place)
+    if row is None:
+        unused = dict.fromkeys(
+            (f"{part}_{unit}" for part in ("reserved", "spent") for unit in PERIOD_UNITS), 0
+        )
+        tx.execute(_NEW_USE[tx.dialect], {"budget_id": budget_id, "start": start, **unused})
+        row = tx.first(_LOCKED, place)
+    if row is None:
+        raise Bug(f"The use of budget {budget_id} was not kept.")
+    return row
+
+
+def _move(tx: Transaction, budget_id: str, start: datetime, amounts: Mapping[str, int]) -> None:
+    nothing = dict.fromkeys(
+        (f"{part}_of_{unit}" for part in ("reserved", "spent") for unit in PERIOD_UNITS), 0
+    )
+    tx.execute(_MOVE, {"of_budget": budget_id, "since": start, **nothing, **amounts})
+
+
+def _breach(
+    run_id: str, budget: sa.Row[Any], use: sa.Row[Any], asked: Mapping[str, int], now: datetime
+) -> PeriodBudgetExceeded | None:
+    for unit in PERIOD_UNITS:
+        limit: int | None = getattr(budget, f"limit_{unit}")
+        if limit is None or not asked[unit]:
+            continue
+        left = limit - getattr(use, f"reserved_{unit}") - getattr(use, f"spent_{unit}")
+        if asked[unit] > left:
+            return PeriodBudgetExceeded(
+                run_id,
+                unit,
+                asked=shown(unit, asked[unit]),
+                left=shown(unit, max(0, left)),
+                total=shown(unit, limit),
+                budget_id=budget.id,
+                kind=budget.kind,
+                name=budget.name,
+                period=budget.period,
+                resets_at=end_of(budget.period, now),
+            )
+    return None
