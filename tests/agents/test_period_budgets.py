@@ -61,7 +61,7 @@ class Scene:
         added = PeriodBudget.model_validate(document)
         return self.steward.governing.period_budgets.add(self.access, added)
 
-    def used(self, budget: KeptBudget) -> tuple[Decimal, Decimal]:
+    def used(self, budget: KeptBudget) -> tuple[Any, Any]:
         found = self.steward.governing.period_budgets.get(self.access.scope, budget.id)
         return found.spent["usd"], found.reserved["usd"]
 

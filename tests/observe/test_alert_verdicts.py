@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from steward.observe.alert_rules import AlertRule, QuietHours, sentence
 from steward.observe.alert_verdicts import ALL, BASELINE, causes_of, preview, reach_of, turns
 from steward.observe.facts import NANO
-from steward.observe.hourly import MESSAGES, Cell, Wait, Watched, end_of
+from steward.observe.hourly import MESSAGES, Cell, Wait, Watched, WatchedBudget, end_of
 
 LAST = 500_000
 NOW = datetime.fromtimestamp(LAST * 3600 + 1800, UTC)
@@ -264,3 +264,31 @@ def test_rules_are_told_in_words() -> None:
     assert sentence(rule("runs", "unusual", 10, window_hours=1)) == (
         "Runs ended in 1 hour unusually high, at least 10 above the mean"
     )
+
+
+# Budgets
+
+
+def test_a_budget_that_will_not_suffice_fires_before_it_is_used_up() -> None:
+    """Ten dollars a day for two weeks: by the end of a month that costs three hundred."""
+    now = datetime(2026, 3, 15, 12, 30, tzinfo=UTC)
+    last = int(now.timestamp()) // 3600
+    spent = {last - 24 * day: Cell(runs=1, nano_usd=10 * NANO) for day in range(1, 15)}
+    watched = Watched(
+        {"a": spent, "b": {}},
+        budgets=(WatchedBudget(None, "month", 250.0), WatchedBudget("b", "month", 1.0)),
+    )
+    found = rule("budget_forecast", limit=100)
+    [(flow, first, end)] = fired(found, watched, now)
+    assert (flow, end) == (ALL, None)
+    used = sum(cell.nano_usd for hour, cell in spent.items() if hour <= first) / NANO
+    assert 0 < used < 250, "before it is used up"
+    enough = Watched({"a": spent}, budgets=(WatchedBudget(None, "month", 400.0),))
+    assert fired(found, enough, now) == []
+    assert fired(rule("budget_forecast", limit=100, flow="b"), watched, now) == []
+    assert fired(found, Watched({"a": spent}), now) == [], "without a budget there is no share"
+
+
+def test_a_budget_can_only_be_above_its_share() -> None:
+    with pytest.raises(ValidationError):
+        rule("budget_forecast", kind="below", limit=10)

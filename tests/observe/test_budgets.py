@@ -51,7 +51,7 @@ def test_wrong_budgets_are_refused_with_the_place(installation: Installation) ->
     ):
         answer = client.post(address, json=wrong)
         assert answer.status_code == 422, (wrong, answer.text)
-        assert answer.json()["problems"], wrong
+        assert answer.json()["errors"], wrong
 
 
 def test_budgets_of_people_are_for_them_and_for_admins(installation: Installation) -> None:
@@ -67,7 +67,7 @@ def test_budgets_of_people_are_for_them_and_for_admins(installation: Installatio
 def test_budgets_of_another_project_do_not_exist(installation: Installation) -> None:
     made = _added(installation)
     project_id = installation.project("Another")
-    stranger = installation.person(Role.admin, "Stella Stranger", project_id)
+    stranger = installation.person(Role.admin, "stella", project_id)
     foreign = f"/api/v1/projects/{project_id}/budgets"
     assert stranger.client.get(f"{foreign}/{made['id']}").status_code == 404
     assert stranger.client.get(foreign).json()["items"] == []

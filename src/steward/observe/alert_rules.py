@@ -17,6 +17,7 @@ Figure = Literal[
     "approval_age",
     "forecast_7",
     "forecast_30",
+    "budget_forecast",
 ]
 FIGURE_WORDS: Final[dict[Figure, str]] = {
     "runs": "Runs ended",
@@ -29,10 +30,14 @@ FIGURE_WORDS: Final[dict[Figure, str]] = {
     "approval_age": "Age of the oldest waiting approval",
     "forecast_7": "Forecast spend for the next 7 days",
     "forecast_30": "Forecast spend for the next 30 days",
+    "budget_forecast": "Budget expected to be used when it resets",
 }
-INSTANT: Final = frozenset({"approvals_waiting", "approval_age", "forecast_7", "forecast_30"})
+INSTANT: Final = frozenset(
+    {"approvals_waiting", "approval_age", "forecast_7", "forecast_30", "budget_forecast"}
+)
 """Figures of one moment: they have no window, and a later look can undo them at once."""
 APPROVALS: Final = frozenset({"approvals_waiting", "approval_age"})
+ABOVE_ONLY: Final = APPROVALS | {"budget_forecast"}
 MOST_WINDOW: Final = 24 * 30
 MOST_UNUSUAL_WINDOW: Final = 24
 _MOST_CHANNELS: Final = 5
@@ -172,7 +177,7 @@ class AlertRule(_Document):
                 raise ValueError(
                     f"an unusual figure needs a window of at most {MOST_UNUSUAL_WINDOW} hours"
                 )
-        if self.figure in APPROVALS and not isinstance(self.condition, Above):
+        if self.figure in ABOVE_ONLY and not isinstance(self.condition, Above):
             raise ValueError(f"{FIGURE_WORDS[self.figure]} can only be above a threshold")
         if self.figure == "error_rate" and getattr(self.condition, "threshold", 0) > 100:
             raise ValueError("an error rate is a percentage from 0 to 100")
@@ -198,7 +203,7 @@ def amount(figure: Figure, value: float) -> str:
     match figure:
         case "spend" | "forecast_7" | "forecast_30":
             return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
-        case "error_rate":
+        case "error_rate" | "budget_forecast":
             return f"{value:.1f} %"
         case "mean_duration":
             return f"{value:,.1f} seconds"

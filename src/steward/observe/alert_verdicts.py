@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from math import fsum, sqrt
 from typing import Final, Literal
 
+from steward.broker.periods import end_of as end_of_period
+from steward.broker.periods import start_of
 from steward.core.errors import Bug
 from steward.observe.alert_rules import Above, AlertRule, Below, Figure, Unusual
 from steward.observe.facts import NANO, hour_of
@@ -48,7 +50,7 @@ class Turn:
 
 def reach_of(rule: AlertRule) -> int:
     """How many hours back one verdict looks."""
-    if rule.figure in _AHEAD:
+    if rule.figure in _AHEAD or rule.figure == "budget_forecast":
         return _FORECAST_HISTORY + DAY
     if rule.is_instant:
         return 1
@@ -60,9 +62,11 @@ def causes_of(rule: AlertRule, watched: Watched, visible: Visible) -> dict[str, 
     """The figures for which the rule has an alert each, by flow; nothing of what the author may not see."""
     flows = watched.flows(visible)
     if rule.each_flow:
-        return {flow: watched.series([flow]) for flow in flows}
+        return {flow: watched.series([flow], flow) for flow in flows}
     if rule.flow is not None:
-        return {rule.flow: watched.series([rule.flow])} if shows(visible, rule.flow) else {}
+        return (
+            {rule.flow: watched.series([rule.flow], rule.flow)} if shows(visible, rule.flow) else {}
+        )
     return {ALL: watched.series(frozenset(flows))}
 
 
@@ -134,6 +138,8 @@ def value_of(rule: AlertRule, series: Series, hour: int, moment: datetime) -> fl
         case "approval_age":
             since = series.waiting_since(moment)
             return (moment - min(since)).total_seconds() / 3600 if since else 0.0
+        case "budget_forecast":
+            return _budget_share(series, hour, moment)
     # A forecast is the same all day.
     at = hour - hour % DAY if rule.figure in _AHEAD else hour
     known = (rule.figure, rule.window_hours, at)
@@ -147,6 +153,26 @@ def _computed(rule: AlertRule, series: Series, hour: int) -> float | None:
         found = forecast_spend(_daily(series, hour), _AHEAD[rule.figure])
         return found.usd if found is not None else None
     return _value(rule.figure, series.total(hour - rule.window_hours + 1, hour))
+
+
+def _budget_share(series: Series, hour: int, moment: datetime) -> float | None:
+    """Percent of the budget that is nearest to its end: spent, and what the time until its reset usually costs."""
+    if not series.budgets:
+        return None
+    known = ("usual", 0, hour - hour % DAY)
+    if known not in series.values:
+        found = forecast_spend(_daily(series, hour), 1)
+        series.values[known] = found.usd if found is not None else 0.0
+    usual = series.values[known] or 0.0
+    return max(
+        100
+        * (
+            series.total(hour_of(start_of(each.period, moment)), hour).nano_usd / NANO
+            + usual * ((end_of_period(each.period, moment) - moment) / timedelta(days=1))
+        )
+        / each.usd
+        for each in series.budgets
+    )
 
 
 def _value(figure: Figure, total: Cell) -> float | None:

@@ -16,8 +16,9 @@ from typing import Final
 import sqlalchemy as sa
 
 from steward.broker import _tables as broker_tables
+from steward.broker._budget_tables import period_budgets
 from steward.observe._tables import facts, projected
-from steward.observe.facts import hour_of
+from steward.observe.facts import NANO, hour_of
 from steward.observe.overview import Visible
 from steward.observe.projector import OVERLAP
 from steward.runs import _tables as run_tables
@@ -77,10 +78,24 @@ class Wait:
     end: datetime
 
 
+@dataclass(frozen=True)
+class WatchedBudget:
+    """Dollars that the project, or one flow, may spend in each period."""
+
+    flow: str | None
+    period: str
+    usd: float
+
+
 class Series:
     """The figures of one flow, or of several together, hour by hour; sums over hours take no longer for more hours."""
 
-    def __init__(self, cells: Iterable[Mapping[int, Cell]], waits: Iterable[Wait] = ()) -> None:
+    def __init__(
+        self,
+        cells: Iterable[Mapping[int, Cell]],
+        waits: Iterable[Wait] = (),
+        budgets: Iterable[WatchedBudget] = (),
+    ) -> None:
         together: dict[int, Cell] = {}
         for each in cells:
             for hour, cell in each.items():
@@ -88,6 +103,7 @@ class Series:
         self._hours = sorted(together)
         self._sums = list(accumulate((together[hour] for hour in self._hours), initial=Cell()))
         self._waits = list(waits)
+        self.budgets = tuple(budgets)
         self.values: dict[tuple[str, int, int], float | None] = {}
         """What was computed from these sums already, by figure, window and hour."""
 
@@ -112,15 +128,18 @@ class Watched:
 
     cells: Mapping[str, Mapping[int, Cell]]
     waits: tuple[Wait, ...] = ()
+    budgets: tuple[WatchedBudget, ...] = ()
 
     def flows(self, visible: Visible = None) -> list[str]:
         known = {*self.cells, *(wait.flow for wait in self.waits)}
         return sorted(flow for flow in known if shows(visible, flow) and not is_of_messages(flow))
 
-    def series(self, flows: Collection[str]) -> Series:
+    def series(self, flows: Collection[str], flow: str | None = None) -> Series:
+        """Of these flows together, with the budgets of one flow or, without it, of the project."""
         return Series(
             (self.cells[flow] for flow in flows if flow in self.cells),
             (wait for wait in self.waits if wait.flow in flows),
+            (each for each in self.budgets if each.flow == flow),
         )
 
 
@@ -142,7 +161,19 @@ class Hourly:
 
     def watched(self, scope: Scope, first: int, now: datetime) -> Watched:
         """From an hour on; approvals too, where they waited since."""
-        return Watched(self._cells(scope, first), tuple(self._waits(scope, first, now)))
+        waits = tuple(self._waits(scope, first, now))
+        return Watched(self._cells(scope, first), waits, tuple(self._budgets(scope)))
+
+    def _budgets(self, scope: Scope) -> Iterator[WatchedBudget]:
+        kept = period_budgets.c
+        statement = sa.select(period_budgets).where(
+            kept.kind.in_(["project", "flow"]), kept.limit_usd > 0
+        )
+        with self._database.read(scope) as tx:
+            rows = tx.rows(statement)
+        for row in rows:
+            flow = row.name if row.kind == "flow" else None
+            yield WatchedBudget(flow, row.period, row.limit_usd / NANO)
 
     def _cells(self, scope: Scope, first: int) -> dict[str, dict[int, Cell]]:
         with self._lock:

@@ -26,6 +26,7 @@ import {
   type KeptRule,
   useSaveAlertRule,
 } from '@/api/alerts';
+import { connectionsQuery, kindsQuery } from '@/api/connections';
 import { fieldMessages } from '@/api/errors';
 import { itemsOf } from '@/api/lists';
 import { membersQuery } from '@/api/members';
@@ -33,7 +34,7 @@ import { useProject } from '@/app/project';
 import { FormError } from '@/components/FormError';
 import { FormFooter } from '@/components/FormFooter';
 import { showDone } from '@/components/undo';
-import { FIGURES, isAboutApprovals, isInstant, unitOf } from './alert-words';
+import { FIGURES, isAboveOnly, isInstant, unitOf } from './alert-words';
 import classes from './alerts.module.css';
 import { PastDrawing } from './PastDrawing';
 
@@ -143,7 +144,7 @@ function WhatFields({
   const instant = isInstant(draft.figure);
   const kinds = [
     { value: 'above', label: 'is above' },
-    ...(isAboutApprovals(draft.figure) ? [] : [{ value: 'below', label: 'is below' }]),
+    ...(isAboveOnly(draft.figure) ? [] : [{ value: 'below', label: 'is below' }]),
     ...(instant ? [] : [{ value: 'unusual', label: 'is unusually high' }]),
   ];
   const windows = WINDOWS.filter((hours) => draft.kind !== 'unusual' || hours <= 24);
@@ -291,13 +292,20 @@ function Ways({ draft, refused, onChange }: FieldsProps) {
               data={CHANNELS.map(({ value, label }) => ({ value, label }))}
               value={channel.kind}
               allowDeselect={false}
-              onChange={(kind) => kind !== null && change(at, { kind })}
+              onChange={(kind) => kind !== null && change(at, { kind, connection: null })}
             />
             <TextInput
               label={known?.field}
               value={channel.to}
               onChange={({ currentTarget }) => change(at, { to: currentTarget.value })}
             />
+            {channel.kind !== 'webhook' && (
+              <ConnectionField
+                use={channel.kind}
+                value={channel.connection}
+                onChange={(connection) => change(at, { connection })}
+              />
+            )}
             <ActionIcon
               variant="default"
               size="lg"
@@ -342,6 +350,34 @@ function Ways({ draft, refused, onChange }: FieldsProps) {
       )}
       {draft.quiet !== null && <QuietFields quiet={draft.quiet} onChange={onChange} />}
     </>
+  );
+}
+
+interface ConnectionFieldProps {
+  use: string;
+  value: string | null;
+  onChange: (name: string | null) => void;
+}
+
+/** By which connection a message leaves; none: by the settings of the tool. */
+function ConnectionField({ use, value, onChange }: ConnectionFieldProps) {
+  const project = useProject();
+  const kinds = useQuery(kindsQuery(project.id)).data ?? [];
+  const fitting = new Set(kinds.filter((each) => each.use === use).map(({ kind }) => kind));
+  const names = itemsOf(useInfiniteQuery(connectionsQuery(project.id)).data)
+    .filter(({ kind }) => fitting.has(kind))
+    .map(({ name }) => name);
+  // What a rule names stays choosable while connections load, and after one was deleted.
+  const data = value === null || names.includes(value) ? names : [value, ...names];
+  return (
+    <Select
+      label="Connection"
+      placeholder="Settings of the tool"
+      data={data}
+      value={value}
+      clearable
+      onChange={onChange}
+    />
   );
 }
 

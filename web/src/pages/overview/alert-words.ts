@@ -14,17 +14,25 @@ export const FIGURES: { value: Figure; label: string; unit: string }[] = [
   { value: 'approval_age', label: 'Age of the oldest waiting approval', unit: 'hours' },
   { value: 'forecast_7', label: 'Forecast spend, next 7 days', unit: 'dollars' },
   { value: 'forecast_30', label: 'Forecast spend, next 30 days', unit: 'dollars' },
+  { value: 'budget_forecast', label: 'Budget expected to be used', unit: 'percent' },
 ];
 
-const INSTANT = new Set<string>(['approvals_waiting', 'approval_age', 'forecast_7', 'forecast_30']);
+const INSTANT = new Set<string>([
+  'approvals_waiting',
+  'approval_age',
+  'forecast_7',
+  'forecast_30',
+  'budget_forecast',
+]);
 
 /** Figures of one moment have no window and no usual value. */
 export function isInstant(figure: string): boolean {
   return INSTANT.has(figure);
 }
 
-export function isAboutApprovals(figure: string): boolean {
-  return figure.startsWith('approval');
+/** Too few approvals, or a budget that is hardly used, raise no alert. */
+export function isAboveOnly(figure: string): boolean {
+  return figure.startsWith('approval') || figure === 'budget_forecast';
 }
 
 export function unitOf(figure: string): string {
