@@ -1,5 +1,5 @@
 /** The windows of a trace around what is in view, and those beside them, so that scrolling meets no holes. */
-import { useQueries } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import {
   TRACE_WINDOW,
@@ -48,7 +48,7 @@ export function useTraceWindows(
   const folded = useMemo(() => [...folds.keys()].sort((a, b) => a - b), [folds]);
   const first = Math.max(0, Math.floor(top / ROW) - MARGIN_ROWS);
   const last = first + VIEW_ROWS + 2 * MARGIN_ROWS;
-  const wanted = new Set([0]);
+  const wanted = new Set<number>();
   for (
     let offset = windowOf(first) - AHEAD * TRACE_WINDOW;
     offset <= windowOf(last) + AHEAD * TRACE_WINDOW;
@@ -56,18 +56,21 @@ export function useTraceWindows(
   ) {
     if (offset > 0) wanted.add(offset);
   }
-  if (asked) wanted.add(windowOf(asked.index));
+  if (asked && windowOf(asked.index) > 0) wanted.add(windowOf(asked.index));
   const offsets = [...wanted];
+  // The first window stays while another filter or fold is read, and with it the list and its focus.
+  const head = useQuery(traceQuery(projectId, runId, 0, search, folded, isLive));
   const answers = useQueries({
     queries: offsets.map((offset) => traceQuery(projectId, runId, offset, search, folded, isLive)),
   });
-  const whole = answers[0]?.data;
-  const failed = answers.find((answer) => answer.isError);
+  const whole = head.data;
+  const failed = [head, ...answers].find((answer) => answer.isError);
   const known = new Map(offsets.map((offset, at) => [offset, answers[at]?.data?.spans]));
+  known.set(0, head.data?.spans);
   return {
     whole,
     error: failed?.error ?? null,
-    retry: () => Promise.all(answers.map((answer) => answer.refetch())),
+    retry: () => Promise.all([head, ...answers].map((answer) => answer.refetch())),
     first,
     last: Math.min(last, whole?.total ?? 0),
     spanAt: (index) => known.get(windowOf(index))?.[index % TRACE_WINDOW],
