@@ -25,14 +25,14 @@ export default defineConfig({
             // What most pages show travels as one file instead of twenty small ones; what single pages ask for, with them.
             {
               name: 'page',
-              test: /src\/components\/(Page|Section|DataTable|EmptyState|ErrorState|Moment|format|undo|toasts)|src\/api\/(?!chat|threads|recipes|playbooks|connections|skills|resolve|servers|reports|insights|evaluations)/,
+              test: /src\/components\/(Page|Section|DataTable|EmptyState|ErrorState|Moment|format|undo|toasts)|src\/api\/(?!chat|threads|recipes|playbooks|connections|skills|resolve|servers|reports|insights|evaluations|metrics|observe|alerts)/,
             },
           ],
         },
       },
     },
   },
-  server: { port: 5173, proxy: { '/api': server } },
+  server: { port: 5173, proxy: { '/api': { target: server, ws: true } } },
   test: {
     environment: 'jsdom',
     setupFiles: ['./tests/setup.ts'],

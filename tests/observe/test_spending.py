@@ -36,4 +36,4 @@ def test_spending_equals_what_budgets_counted(chat: Chat) -> None:
     assert by_agent.nano_usd == counted
     figures = observations.overview.figures(scope, chat.clock.now() + timedelta(minutes=1), 2)
     assert figures.now.nano_usd == counted
-    assert figures.live_nano_usd == 0
+    assert figures.standing.live_nano_usd == 0

@@ -9,6 +9,7 @@ from steward.api import openapi, problems, webapp
 from steward.api.context import ApiContext
 from steward.api.guards import guard_of
 from steward.api.limits import RateLimiter
+from steward.api.metric_feeds import Feed, Feeds, Key
 from steward.api.middleware import RequestFrame
 from steward.api.routes import (
     ag_ui,
@@ -32,6 +33,7 @@ from steward.api.routes import (
     history,
     invitations,
     mcp,
+    metrics,
     models,
     notifications,
     observe,
@@ -68,6 +70,7 @@ from steward.api.routes import (
 )
 from steward.api.streams import StreamPlaces
 from steward.app import Steward
+from steward.app.dashboards import live_figures
 
 __all__ = ["create_api", "create_routes"]
 
@@ -98,6 +101,7 @@ _ROUTERS = (
     skills.router,
     plugins.router,
     observe.router,
+    metrics.router,
     alerts.router,
     analyses.router,
     span_contents.router,
@@ -148,8 +152,9 @@ def _built_routes() -> tuple[BaseRoute, ...]:
         api.include_router(router, prefix=openapi.PREFIX)
     api.include_router(health.router)
     api.include_router(mcp.router)
+    api.include_router(metrics.named)
     for path, route in openapi.routes_of(api):
-        if path.startswith(openapi.PREFIX):
+        if path.startswith(openapi.ALL):
             guard_of(route)
     return tuple(api.router.routes)
 
@@ -161,7 +166,13 @@ def create_api(steward: Steward) -> FastAPI:
     limiter = RateLimiter(
         steward.clock, per_minute=http.requests_per_minute, burst=http.request_burst
     )
-    api.state.context = ApiContext(steward, limiter, StreamPlaces(http.streams_per_person))
+
+    def feed(key: Key) -> Feed:
+        figures = live_figures(steward, key.scope, key.hours, key.visible)
+        return Feed(figures, key.scope, steward.events, steward.bus)
+
+    places = StreamPlaces(http.streams_per_person)
+    api.state.context = ApiContext(steward, limiter, places, Feeds(feed))
     problems.install(api, steward.metrics)
 
     @api.get(f"{openapi.PREFIX}/openapi.json", include_in_schema=False)

@@ -1,12 +1,18 @@
 """Connections: a request's headers arrive in time and are not endless, or the connection is closed."""
 
 import asyncio
+import socket
+import struct
+from contextlib import suppress
 from typing import Any, Final
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 LARGEST_HEADERS: Final = 64 * 1024
 """Bytes of the headers of one request."""
+_LINGER_SECONDS: Final = 5.0
+"""For a reader to take the last words of a web socket."""
 
 
 class TimedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -28,7 +34,8 @@ class TimedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._begin_waiting()
             self._held += len(data)
         super().data_received(data)
-        if not self._awaits_headers:
+        if not self._awaits_headers or self.transport.get_protocol() is not self:
+            # A request that is answered, or a web socket from here on.
             self._end_waiting()
         elif self._held > LARGEST_HEADERS:
             self._give_up(b"431 Request Header Fields Too Large")
@@ -62,3 +69,24 @@ class TimedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             head = b"HTTP/1.1 " + status + b"\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             self.transport.write(head)
         self.transport.close()
+
+
+class EndedSocket(WebSocketsSansIOProtocol):
+    """The server alone keeps a web socket, with all that waits to be sent, until its reader has taken it."""
+
+    async def run_asgi(self) -> None:
+        await super().run_asgi()
+        self.loop.call_later(_LINGER_SECONDS, self._abort)
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self._abort()
+
+    def _abort(self) -> None:
+        """At once, the buffers of the system included."""
+        opened = self.transport.get_extra_info("socket")
+        if self.disconnected or opened is None:
+            return
+        with suppress(OSError):
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()

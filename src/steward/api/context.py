@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar, cast
 from fastapi import Request
 
 from steward.api.limits import RateLimiter
+from steward.api.metric_feeds import Feeds
 from steward.api.streams import StreamPlaces
 from steward.app import Steward
 from steward.core.fair_threads import FairThreads
@@ -32,6 +33,7 @@ class ApiContext:
     steward: Steward
     limiter: RateLimiter
     streams: StreamPlaces
+    feeds: Feeds
     stopping: Event = field(default_factory=Event)
     """Set when the server goes down, so that open streams end by themselves."""
     threads: FairThreads = field(default_factory=lambda: FairThreads(_THREADS, _RESERVE, "api"))

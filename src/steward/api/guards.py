@@ -9,13 +9,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 from fastapi.routing import APIRoute
 
 from steward.api.context import address_of, context_of, steward_of
 from steward.api.seeing import Seeing
 from steward.core.demand import DEMAND
-from steward.core.errors import Bug, Denied, NotFound, Unauthenticated
+from steward.core.errors import Bug, Denied, Invalid, NotFound, Unauthenticated
 from steward.core.ids import is_id
 from steward.core.settings import HttpSettings
 from steward.core.shares import Share
@@ -88,6 +88,40 @@ class InProject(Guard):
         }
 
 
+@dataclass(frozen=True)
+class InNamedProject(Guard):
+    """For addresses without a project in them: it is named as a parameter, unless only one can be meant."""
+
+    role: Role
+
+    def __call__(
+        self,
+        request: Request,
+        project_id: Annotated[
+            str | None,
+            Query(
+                max_length=40,
+                description="Not needed with a token of one project, or in one project only.",
+            ),
+        ] = None,
+    ) -> Access:
+        if project_id is None:
+            project_id = _only_project(request, identify(request))
+        return InProject(self.role)(request, project_id)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": "named_project", "role": self.role.name}
+
+
+def _only_project(request: Request, principal: Principal) -> str:
+    if principal.limits is not None:
+        return principal.limits.project_id
+    found = steward_of(request).identity.projects.page(principal, limit=2)
+    if len(found) != 1:
+        raise Invalid("Say which project: add ?project_id= with its id.", code="which-project")
+    return found[0].id
+
+
 AsViewer = Annotated[Access, Depends(InProject(Role.viewer))]
 AsOperator = Annotated[Access, Depends(InProject(Role.operator))]
 AsEditor = Annotated[Access, Depends(InProject(Role.editor))]
@@ -98,6 +132,7 @@ AsViewerInPerson = Annotated[Access, Depends(InProject(Role.viewer, session_only
 AsViewerOrRunner = Annotated[Access, Depends(InProject(Role.viewer, runner=True))]
 AsOperatorOrRunner = Annotated[Access, Depends(InProject(Role.operator, runner=True))]
 AsAsked = Annotated[Access, Depends(InProject(Role.operator, runner=True, asked=True))]
+AsViewerOfNamed = Annotated[Access, Depends(InNamedProject(Role.viewer))]
 AsAnyone = Depends(Public())
 AsSender = Depends(Public(counted=False))
 AsSignedIn = Annotated[Principal, Depends(SignedIn())]

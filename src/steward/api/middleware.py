@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from steward.api.bodies import Body
 from steward.api.openapi import PREFIX
@@ -60,6 +61,9 @@ class RequestFrame:
         self._own_hosts = _own_hosts(steward)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._open_socket(scope, receive, send)
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -91,6 +95,20 @@ class RequestFrame:
             finally:
                 self._record(scope, sent.status, self._steward.clock.monotonic() - started)
 
+    async def _open_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A page of another site may open a web socket with the visitor's cookie: it is refused here."""
+        headers = Headers(scope=scope)
+        request_id = self._request_id(headers)
+        scope.setdefault("state", {})["request_id"] = request_id
+        with log_context(request_id=request_id):
+            try:
+                self._refuse_strangers(scope, headers)
+            except StewardError as error:
+                refusal = WebSocket(scope, receive, send)
+                await refusal.send_denial_response(problem_of(request_id, error))
+                return
+            await self._app(scope, receive, send)
+
     def _request_id(self, headers: Headers) -> str:
         offered = headers.get("x-request-id", "")
         return offered if _CLIENT_REQUEST_ID.match(offered) else self._steward.ids.new("req")
@@ -109,7 +127,7 @@ class RequestFrame:
         origin = headers.get("origin")
         if (
             origin
-            and scope["method"] in _UNSAFE
+            and (scope["type"] == "websocket" or scope["method"] in _UNSAFE)
             and "authorization" not in headers
             and urlsplit(origin).netloc not in {host, *self._public_netloc()}
         ):

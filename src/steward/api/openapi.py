@@ -8,10 +8,12 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from steward import __version__
-from steward.api.guards import Guard, InProject, Public, guard_of
+from steward.api.guards import Guard, InNamedProject, InProject, Public, guard_of
 from steward.api.problems import MEDIA_TYPE, ProblemDocument
 
 PREFIX = "/api/v1"
+ALL = "/api/"
+"""Beginning of all addresses of the API, those without a version included."""
 _DESCRIPTIONS = {
     400: "The body is not JSON.",
     401: "Not signed in.",
@@ -79,7 +81,7 @@ def routes_of(api: FastAPI) -> Iterator[tuple[str, APIRoute]]:
 
 
 def _complete(operation: dict[str, Any], path: str, route: APIRoute, method: str) -> None:
-    own = path.startswith(PREFIX)
+    own = path.startswith(ALL)
     guard = guard_of(route) if own else Public()
     operation["x-steward-access"] = guard.as_dict()
     operation["security"] = [] if isinstance(guard, Public) else _security(guard)
@@ -103,7 +105,9 @@ def _statuses(operation: dict[str, Any], guard: Guard, method: str, *, own: bool
     if not isinstance(guard, Public):
         statuses |= {401}
     parameters = operation.get("parameters", [])
-    if isinstance(guard, InProject) or any(item["in"] == "path" for item in parameters):
+    if isinstance(guard, InProject | InNamedProject) or any(
+        item["in"] == "path" for item in parameters
+    ):
         statuses |= {404}
     if parameters or "requestBody" in operation:
         statuses |= {422}

@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from steward.api import create_api
-from steward.api.connections import TimedConnection
+from steward.api.connections import EndedSocket, TimedConnection
 from steward.app import Steward, Stopping, end_children
 from steward.core.errors import Misconfigured
 from steward.core.fair_threads import FairThreads, share_processor
@@ -23,6 +23,8 @@ from steward.runs.worker import WorkerThread
 
 GRACE_SECONDS = 3
 """For answers that are on their way when the server is stopped."""
+_LARGEST_MESSAGE: Final = 4096
+"""Bytes of a message that a web socket sends to us."""
 _THREADS: Final = 4 + (os.cpu_count() or 1)
 _RESERVE: Final = 16
 """Threads for people of whom nothing runs, whatever the others do."""
@@ -83,7 +85,10 @@ def server_config(api: FastAPI, http: HttpSettings) -> uvicorn.Config:
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
         lifespan="off",
-        ws="none",
+        ws=EndedSocket,
+        # Readers of figures say nothing, and what is pushed to them is small: no memory for either.
+        ws_max_size=_LARGEST_MESSAGE,
+        ws_per_message_deflate=False,
         # A partial passes for the class that the server calls.
         http=partial(TimedConnection, header_seconds=http.header_seconds),  # type: ignore[arg-type]
     )

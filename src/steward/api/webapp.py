@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 WEB_ROOT = Path(str(files("steward.api"))) / "web"
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
@@ -22,6 +23,9 @@ def install(api: FastAPI, root: Path = WEB_ROOT) -> None:
     """Answers what no route knows: pages of the web app, and 404 for everything else."""
 
     async def fallback(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await WebSocketClose()(scope, receive, send)
+            return
         path = scope["path"].lstrip("/")
         if path.startswith("api/") or scope["method"] not in {"GET", "HEAD"}:
             raise HTTPException(404)

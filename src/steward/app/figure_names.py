@@ -36,18 +36,28 @@ def flow_titles(playbooks: Playbooks, access: Access) -> Callable[[str], str]:
 
     @lru_cache(1_000)
     def title(flow: str) -> str:
-        if is_of_messages(flow):
-            return "Messages of alerts"
-        if flow.startswith(SUBJECT) and flow.endswith(f":{ANALYSES}"):
-            return _PROGRAMS[ANALYSIS_PROGRAM]
-        if not flow.startswith(SUBJECT):
-            return _PROGRAMS.get(flow, flow)
+        if is_special(flow) or not flow.startswith(SUBJECT):
+            return program_title(flow)
         try:
             return playbooks.library.get(access, flow.removeprefix(SUBJECT)).title
         except NotFound:
-            return "A deleted playbook"
+            return program_title(flow)
 
     return title
+
+
+def is_special(flow: str) -> bool:
+    """Whether it is about a playbook but no run of it: a message of alerts, or an analysis."""
+    return is_of_messages(flow) or (flow.startswith(SUBJECT) and flow.endswith(f":{ANALYSES}"))
+
+
+def program_title(flow: str) -> str:
+    """The title of a flow that is no playbook, or none any more."""
+    if is_of_messages(flow):
+        return "Messages of alerts"
+    if is_special(flow):
+        return _PROGRAMS[ANALYSIS_PROGRAM]
+    return "A deleted playbook" if flow.startswith(SUBJECT) else _PROGRAMS.get(flow, flow)
 
 
 def people_names(identity: Identity) -> Callable[[str], str]:

@@ -14,6 +14,7 @@ from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.facts import Fact, facts_of
 from steward.observe.forecast import Forecast, forecast_spend
 from steward.observe.hourly import Hourly
+from steward.observe.live_figures import LiveFigures
 from steward.observe.overview import Overview, OverviewFigures, Period
 from steward.observe.projector import Projector
 from steward.observe.span_content import SpanContents
@@ -39,6 +40,7 @@ __all__ = [
     "Forecast",
     "Hourly",
     "KeptRule",
+    "LiveFigures",
     "Overview",
     "OverviewFigures",
     "Period",

@@ -7,23 +7,42 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from steward.broker import _tables as broker_tables
 from steward.observe._tables import facts
 from steward.observe.facts import hour_of
 from steward.observe.projector import Projector
 from steward.runs import Status
 from steward.runs import _tables as run_tables
-from steward.store import Database, Scope
+from steward.store import Database, Scope, Transaction
 
 _FACTS: Final = facts.c
 _TOKENS: Final = _FACTS.input_tokens + _FACTS.output_tokens
 _RUNS: Final = run_tables.runs.c
+_APPROVALS: Final = broker_tables.approvals.c
+_DAY: Final = 24
 _LIVE: Final = [status.value for status in Status if not status.is_final]
+_MOST_TOOLS: Final = 5_000
+CONNECTED: Final = ("api", "mcp")
+"""How names of tools begin that belong to a connection: the next word is its name."""
 _MOST_LIVE: Final = 1_000
-_MOST_FLOWS: Final = 12
-_MOST_RANKED: Final = 8
 
 Visible = tuple[str, Collection[str]] | None
 """A beginning of flows and those of them that somebody may see; other flows are everybody's. None: all."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much of long lists is read."""
+
+    flows: int
+    """In the heat map."""
+    names: int
+    """In each ranking."""
+    with_healthy: bool = False
+    """Whether flows none of whose runs failed are among the failing ones."""
+
+
+_SHOWN: Final = Extent(12, 8)
 
 
 @dataclass(frozen=True)
@@ -59,7 +78,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A flow, model, tool or agent among those that cost or did most."""
+    """A flow, model, tool, agent or connector among those that cost or did most."""
 
     kind: str
     name: str
@@ -88,14 +107,28 @@ class Failing:
 
 
 @dataclass(frozen=True)
-class OverviewFigures:
-    period: Period
+class Standing:
+    """What holds at this moment, whatever the period."""
+
     live: dict[str, int]
     """Runs that are under way or wait, by status."""
+    live_nano_usd: int
+    """What runs that are not over have spent so far, in addition to what ended runs have."""
+    today_nano_usd: int
+    """What ended runs have spent since midnight UTC."""
+    approvals: int
+    oldest_approval_at: datetime | None
+    oldest_queued_at: datetime | None
+    workers: int
+    """Workers that drive runs of the project now."""
+
+
+@dataclass(frozen=True)
+class OverviewFigures:
+    period: Period
+    standing: Standing
     now: Totals
     before: Totals
-    live_nano_usd: int
-    """What runs that are not over have spent so far, in addition."""
     heat: list[Heat] = field(default_factory=list)
     ranked: list[Ranked] = field(default_factory=list)
     failing: list[Failing] = field(default_factory=list)
@@ -119,28 +152,53 @@ class Overview:
         self, scope: Scope, now: datetime, hours: int, visible: Visible = None
     ) -> OverviewFigures:
         is_complete = self._projector.catch_up(scope)
-        period = Period.until(now, hours)
-        look = _Look(self._database, scope, visible)
-        roots = look.live_roots()
+        with self._database.snapshot(scope) as tx:
+            return self.read_within(tx, now, hours, visible, is_complete=is_complete)
+
+    def read_within(
+        self,
+        tx: Transaction,
+        now: datetime,
+        hours: int,
+        visible: Visible,
+        *,
+        is_complete: bool,
+        extent: Extent = _SHOWN,
+    ) -> OverviewFigures:
+        """Figures of the facts that there are."""
+        period, look = Period.until(now, hours), _Look(tx, visible)
         return OverviewFigures(
             period,
-            look.live(),
+            self.standing_within(tx, now, visible),
             look.totals(period),
             look.totals(period.before),
-            max(0, self._spent(scope, roots) - look.counted_below(roots)),
-            look.heat(period),
-            look.ranked(period),
-            look.failing(period),
+            look.heat(period, extent.flows),
+            look.ranked(period, extent.names),
+            look.failing(period, extent),
             is_complete,
+        )
+
+    def standing_within(self, tx: Transaction, now: datetime, visible: Visible) -> Standing:
+        look = _Look(tx, visible)
+        roots = look.live_roots()
+        today = hour_of(now) - hour_of(now) % _DAY
+        waiting, oldest = look.approvals(now)
+        return Standing(
+            look.live(),
+            max(0, self._spent(tx.project, roots) - look.counted_below(roots)),
+            look.totals(Period(today, _DAY)).nano_usd,
+            waiting,
+            oldest,
+            look.oldest_queued(),
+            look.workers(now),
         )
 
 
 class _Look:
     """Reads the facts that one person may see."""
 
-    def __init__(self, database: Database, scope: Scope, visible: Visible) -> None:
-        self._database = database
-        self._scope = scope
+    def __init__(self, tx: Transaction, visible: Visible) -> None:
+        self._tx = tx
         self._visible = visible
 
     def live(self) -> dict[str, int]:
@@ -164,6 +222,37 @@ class _Look:
         [row] = self._rows(wanted)
         return int(row.nano_usd)
 
+    def approvals(self, now: datetime) -> tuple[int, datetime | None]:
+        """How many wait, and since when the oldest of them does."""
+        oldest = sa.func.min(_APPROVALS.requested_at).label("oldest")
+        root = run_tables.runs.alias("root").c
+        columns: list[Any] = [sa.func.count().label("times"), oldest]
+        wanted = sa.select(*columns).where(
+            _APPROVALS.run_id == _RUNS.id,
+            root.id == _RUNS.root_id,
+            _APPROVALS.status == "pending",
+            _APPROVALS.expires_at > now,
+            _RUNS.status.in_(_LIVE),
+            seen(root.subject, self._visible),
+        )
+        [row] = self._rows(wanted)
+        return int(row.times), row.oldest
+
+    def oldest_queued(self) -> datetime | None:
+        wanted = sa.select(sa.func.min(_RUNS.created_at).label("oldest")).where(
+            _RUNS.status == Status.queued.value, seen(_RUNS.subject, self._visible)
+        )
+        [row] = self._rows(wanted)
+        oldest: datetime | None = row.oldest
+        return oldest
+
+    def workers(self, now: datetime) -> int:
+        wanted = sa.select(sa.func.count(_RUNS.holder.distinct()).label("times")).where(
+            _RUNS.lease_until > now
+        )
+        [row] = self._rows(wanted)
+        return int(row.times)
+
     def totals(self, period: Period) -> Totals:
         is_run = sa.and_(_FACTS.kind == "run", _FACTS.is_root)
         [row] = self._rows(
@@ -184,12 +273,12 @@ class _Look:
         )
         return Totals(*(int(value) for value in row))
 
-    def heat(self, period: Period) -> list[Heat]:
+    def heat(self, period: Period, most: int) -> list[Heat]:
         busiest = self._rows(
             self._within(period, _FACTS.flow)
             .group_by(_FACTS.flow)
             .order_by(sa.func.sum(_TOKENS).desc(), sa.func.sum(_FACTS.times).desc(), _FACTS.flow)
-            .limit(_MOST_FLOWS)
+            .limit(most)
         )
         is_run = _FACTS.kind == "run"
         wanted = (
@@ -210,7 +299,7 @@ class _Look:
             for row in self._rows(wanted)
         ]
 
-    def ranked(self, period: Period) -> list[Ranked]:
+    def ranked(self, period: Period, most: int) -> list[Ranked]:
         found = []
         for kind, name in (
             ("flow", _FACTS.flow),
@@ -241,7 +330,7 @@ class _Look:
                 .where(which)
                 .group_by(column)
                 .order_by(usd.desc(), tokens.desc(), times.desc(), column)
-                .limit(_MOST_RANKED)
+                .limit(most)
             )
             found += [
                 Ranked(
@@ -255,9 +344,42 @@ class _Look:
                 )
                 for row in self._rows(wanted)
             ]
-        return found
+        return found + self._connectors(period, most)
 
-    def failing(self, period: Period) -> list[Failing]:
+    def _connectors(self, period: Period, most: int) -> list[Ranked]:
+        """Services outside, each with all its tools; of very many tools those that were called most."""
+        is_outside = sa.or_(*(_FACTS.name.startswith(f"{word}.") for word in CONNECTED))
+        times = sa.func.sum(_FACTS.times).label("times")
+        wanted = self._within(
+            period,
+            _FACTS.name,
+            times,
+            *(
+                sa.func.sum(_FACTS[name]).label(name)
+                for name in ("errors", "nano_usd", "milliseconds")
+            ),
+            sa.func.sum(_TOKENS).label("tokens"),
+        ).where(_FACTS.kind == "tool", is_outside)
+        rows = self._rows(
+            wanted.group_by(_FACTS.name).order_by(times.desc(), _FACTS.name).limit(_MOST_TOOLS)
+        )
+        found: dict[str, Ranked] = {}
+        for row in rows:
+            name = connector_of(row.name)
+            known = found.get(name) or Ranked("connector", name, 0, 0, 0, 0, 0)
+            found[name] = Ranked(
+                "connector",
+                name,
+                known.count + int(row.times),
+                known.errors + int(row.errors),
+                known.nano_usd + int(row.nano_usd),
+                known.tokens + int(row.tokens),
+                known.milliseconds + int(row.milliseconds),
+            )
+        ordered = sorted(found.values(), key=lambda each: (-each.nano_usd, -each.count, each.name))
+        return ordered[:most]
+
+    def failing(self, period: Period, extent: Extent) -> list[Failing]:
         is_run = sa.and_(_FACTS.kind == "run", _FACTS.is_root)
         failed_run = sa.case((_FACTS.errors > 0, _FACTS.run_id))
         failed = _sum(_FACTS.errors, is_run, "failed")
@@ -272,12 +394,12 @@ class _Look:
             )
             .where(is_run)
             .group_by(_FACTS.flow)
-            .having(sa.func.sum(_FACTS.errors) > 0)
+            .having(sa.true() if extent.with_healthy else sa.func.sum(_FACTS.errors) > 0)
             .order_by(failed.desc(), _FACTS.flow)
-            .limit(_MOST_RANKED)
+            .limit(extent.names)
         )
         return [
-            Failing(row.flow, int(row.failed), int(row.runs), row.last_run_id)
+            Failing(row.flow, int(row.failed), int(row.runs), row.last_run_id or "")
             for row in self._rows(wanted)
         ]
 
@@ -287,8 +409,13 @@ class _Look:
         )
 
     def _rows(self, wanted: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
-        with self._database.read(self._scope) as tx:
-            return tx.rows(wanted)
+        return self._tx.rows(wanted)
+
+
+def connector_of(tool: str) -> str:
+    """The connection that a tool belongs to, such as "crm" of "api.crm.find"; empty for Steward's own tools."""
+    word, _, rest = tool.partition(".")
+    return rest.partition(".")[0] if word in CONNECTED else ""
 
 
 def seen(flow: sa.ColumnElement[Any], visible: Visible) -> sa.ColumnElement[bool]:

@@ -99,6 +99,13 @@ class Library:
     def get(self, access: Access, named: str) -> Card:
         return self.seen_by(access.scope, self._people.viewer(access), named)
 
+    def titles(self, scope: Scope) -> dict[str, str]:
+        """Of all playbooks by id, whoever sees them; for those who know which of them may be shown."""
+        wanted = sa.select(_COLUMNS.id, _COLUMNS.name, _COLUMNS.slug)
+        with self._database.read(scope) as tx:
+            rows = tx.rows(wanted.where(_COLUMNS.deleted_at.is_(None)))
+        return {row.id: row.name or row.slug for row in rows}
+
     def seen_by(self, scope: Scope, viewer: Viewer, named: str) -> Card:
         with self._database.read(scope) as tx:
             return card_of_row(visible(tx, viewer, named))

@@ -119,11 +119,21 @@ class Database:
                 f"The database driver is not installed ({error}). For PostgreSQL install Steward "
                 "with its 'postgres' extra."
             ) from None
+        # A transaction of SQLite sees one moment by itself.
+        self._steady = (
+            self._reader
+            if self.is_sqlite
+            else self._reader.execution_options(isolation_level="REPEATABLE READ")
+        )
         for engine in {self._writer, self._reader}:
             event.listen(engine, "checkin", self._given_back)
 
     def read(self, scope: AnyScope) -> AbstractContextManager[Transaction]:
         return self._transaction(self._reader, scope)
+
+    def snapshot(self, scope: AnyScope) -> AbstractContextManager[Transaction]:
+        """A read in which all statements see one and the same moment."""
+        return self._transaction(self._steady, scope)
 
     def write(self, scope: AnyScope) -> AbstractContextManager[Transaction]:
         return self._transaction(self._writer, scope)

@@ -18,23 +18,7 @@ export type SpanDiffLine = components['schemas']['DiffLineOut'];
 export type TraceBucket = components['schemas']['BucketOut'];
 export type Dimension = Costs['by'];
 
-const REFRESHED_EVERY = 15_000;
 export const TRACE_WINDOW = 200;
-
-export function overviewQuery(projectId: string, hours: number) {
-  return queryOptions({
-    queryKey: projectKey(projectId, 'observe', 'overview', hours),
-    queryFn: ({ signal }) =>
-      bodyOf(
-        api.GET('/api/v1/projects/{project_id}/overview', {
-          params: { path: { project_id: projectId }, query: { hours } },
-          signal,
-        }),
-      ),
-    refetchInterval: REFRESHED_EVERY,
-    placeholderData: keepPreviousData,
-  });
-}
 
 export function costsQuery(projectId: string, by: Dimension, days: number) {
   return queryOptions({

@@ -4,6 +4,46 @@
  */
 
 export interface paths {
+    "/api/dashboard/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dashboard Summary
+         * @description The overview of a project: what runs, waits, failed and cost in the last hours.
+         */
+        get: operations["dashboard_summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{run_id}/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Execution Trace
+         * @description Spans of a run and of the runs it started, in the order of a tree that is unfolded.
+         */
+        get: operations["execution_trace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/about": {
         parameters: {
             query?: never;
@@ -2599,6 +2639,26 @@ export interface paths {
          * @description Brings a branch's changes into another; conflicts are named, and nothing is half merged.
          */
         post: operations["merge_branch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Changed Metrics
+         * @description What of the overview changed since a number, for readers that cannot follow a web socket.
+         */
+        get: operations["changed_metrics"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -8346,6 +8406,25 @@ export interface components {
             /** Title */
             title: string;
         };
+        /** FailingTriggerOut */
+        FailingTriggerOut: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Playbook */
+            playbook: string;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /**
+             * Why
+             * @description Empty where it is silent for longer than expected.
+             */
+            why: string;
+        };
         /** FieldChangeOut */
         FieldChangeOut: {
             /** After */
@@ -9926,6 +10005,7 @@ export interface components {
         Origin: "builtin" | "project";
         /** OverviewOut */
         OverviewOut: {
+            approvals: components["schemas"]["WaitingApprovalsOut"];
             /** @description The same for the period of the same length before. */
             before: components["schemas"]["TotalsOut"];
             /** Failing */
@@ -9952,6 +10032,7 @@ export interface components {
              */
             live_usd: number;
             now: components["schemas"]["TotalsOut"];
+            queue: components["schemas"]["QueueOut"];
             /** Ranked */
             ranked: components["schemas"]["RankedOut"][];
             /**
@@ -9966,6 +10047,16 @@ export interface components {
             titles: {
                 [key: string]: string;
             };
+            /**
+             * Today Usd
+             * @description What ended runs have spent since midnight UTC.
+             */
+            today_usd: number;
+            /**
+             * Triggers
+             * @description Triggers that fail or are silent.
+             */
+            triggers: components["schemas"]["FailingTriggerOut"][];
         };
         /** Page[ActionOut] */
         Page_ActionOut_: {
@@ -10417,6 +10508,28 @@ export interface components {
              * @description The figure at the end of each hour.
              */
             values: (number | null)[];
+        };
+        /** PatchOperationOut */
+        PatchOperationOut: {
+            /** Op */
+            op: string;
+            /** Path */
+            path: string;
+            /** Value */
+            value: unknown;
+        };
+        /** PatchOut */
+        PatchOut: {
+            /**
+             * Number
+             * @description Send it as `since` the next time.
+             */
+            number: number;
+            /**
+             * Patch
+             * @description RFC 6902; one that replaces the whole document where there is nothing to build on.
+             */
+            patch: components["schemas"]["PatchOperationOut"][];
         };
         /**
          * Period
@@ -11218,6 +11331,19 @@ export interface components {
             /** Run Id */
             run_id: string;
         };
+        /** QueueOut */
+        QueueOut: {
+            /**
+             * Oldest At
+             * @description When the run that waits longest was queued.
+             */
+            oldest_at: string | null;
+            /**
+             * Workers
+             * @description Workers that drive runs of the project now.
+             */
+            workers: number;
+        };
         /**
          * QuietHours
          * @description A part of every day in which no message is sent; what still holds at its end is sent then.
@@ -11249,7 +11375,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "flow" | "model" | "tool" | "agent";
+            kind: "flow" | "model" | "tool" | "agent" | "connector";
             /** Name */
             name: string;
             /** Seconds */
@@ -13891,6 +14017,16 @@ export interface components {
              */
             signing: "signed" | "not_yet" | "before_signing";
         };
+        /** WaitingApprovalsOut */
+        WaitingApprovalsOut: {
+            /**
+             * Oldest At
+             * @description Since when the oldest of them waits.
+             */
+            oldest_at: string | null;
+            /** Waiting */
+            waiting: number;
+        };
         /** WaitingOut */
         WaitingOut: {
             approval: components["schemas"]["ApprovalOut"] | null;
@@ -14174,6 +14310,165 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    dashboard_summary: {
+        parameters: {
+            query?: {
+                hours?: number;
+                /** @description Not needed with a token of one project, or in one project only. */
+                project_id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    execution_trace: {
+        parameters: {
+            query?: {
+                offset?: number;
+                limit?: number;
+                /** @description Not needed with a token of one project, or in one project only. */
+                project_id?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     about: {
         parameters: {
             query?: never;
@@ -28696,6 +28991,86 @@ export interface operations {
             };
             /** @description Larger than allowed. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changed_metrics: {
+        parameters: {
+            query?: {
+                hours?: number;
+                /** @description The number of the last patch you have; unset: none. */
+                since?: number | null;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PatchOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Annotated, Literal
 
@@ -14,6 +15,7 @@ from steward.api.documents import Output, attachment
 from steward.api.guards import AsViewer
 from steward.api.types import RunId
 from steward.app import Steward
+from steward.app.dashboards import FailingTrigger, failing_triggers
 from steward.app.figure_names import figure_names, flow_titles
 from steward.data.show.csv_files import spreadsheet_safe
 from steward.identity import Access
@@ -49,7 +51,7 @@ class HeatOut(Output):
 
 
 class RankedOut(Output):
-    kind: Literal["flow", "model", "tool", "agent"]
+    kind: Literal["flow", "model", "tool", "agent", "connector"]
     name: str
     title: str
     count: int
@@ -67,6 +69,24 @@ class FailingOut(Output):
     last_run_id: str
 
 
+class WaitingApprovalsOut(Output):
+    waiting: int
+    oldest_at: datetime | None = Field(description="Since when the oldest of them waits.")
+
+
+class QueueOut(Output):
+    oldest_at: datetime | None = Field(description="When the run that waits longest was queued.")
+    workers: int = Field(description="Workers that drive runs of the project now.")
+
+
+class FailingTriggerOut(Output):
+    id: str
+    name: str
+    playbook: str
+    since: datetime
+    why: str = Field(description="Empty where it is silent for longer than expected.")
+
+
 class OverviewOut(Output):
     since: datetime
     hours: int
@@ -74,6 +94,10 @@ class OverviewOut(Output):
     now: TotalsOut
     before: TotalsOut = Field(description="The same for the period of the same length before.")
     live_usd: float = Field(description="What runs that are not over have spent so far.")
+    today_usd: float = Field(description="What ended runs have spent since midnight UTC.")
+    approvals: WaitingApprovalsOut
+    queue: QueueOut
+    triggers: list[FailingTriggerOut] = Field(description="Triggers that fail or are silent.")
     titles: dict[str, str] = Field(description="Names of the flows below.")
     heat: list[HeatOut]
     ranked: list[RankedOut]
@@ -154,7 +178,8 @@ async def overview(request: Request, access: AsViewer, hours: Hours = 24) -> Ove
         found = steward.observations.overview.figures(
             access.scope, steward.clock.now(), hours, sight.among
         )
-        return _overview_out(found, flow_titles(steward.playbooks, access))
+        triggers = failing_triggers(steward.playbooks, access.scope, sight.among)
+        return _overview_out(found, flow_titles(steward.playbooks, access), triggers)
 
     return await context.in_turn(access, read)
 
@@ -231,14 +256,23 @@ def _report(steward: Steward, access: Access, by: Dimension, days: int) -> CostR
     )
 
 
-def _overview_out(found: OverviewFigures, title: Callable[[str], str]) -> OverviewOut:
+def _overview_out(
+    found: OverviewFigures, title: Callable[[str], str], triggers: Sequence[FailingTrigger]
+) -> OverviewOut:
+    standing = found.standing
     return OverviewOut(
         since=_moment(found.period.first),
         hours=found.period.hours,
-        live=found.live,
+        live=standing.live,
         now=_totals_out(found.now),
         before=_totals_out(found.before),
-        live_usd=found.live_nano_usd / NANO,
+        live_usd=standing.live_nano_usd / NANO,
+        today_usd=standing.today_nano_usd / NANO,
+        approvals=WaitingApprovalsOut(
+            waiting=standing.approvals, oldest_at=standing.oldest_approval_at
+        ),
+        queue=QueueOut(oldest_at=standing.oldest_queued_at, workers=standing.workers),
+        triggers=[FailingTriggerOut(**asdict(each)) for each in triggers],
         titles={each.flow: title(each.flow) for each in found.heat},
         heat=[
             HeatOut(

@@ -1,10 +1,10 @@
 /** Tiles, a heat map of flows by hour, what costs most and what fails. */
 import { Anchor, SegmentedControl, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Gauge } from 'lucide-react';
-import { useState } from 'react';
-import { type Overview, overviewQuery, type Ranked } from '@/api/observe';
+import { useMemo, useState } from 'react';
+import { type MetricsState, useMetrics } from '@/api/metrics';
+import type { Overview, Ranked } from '@/api/observe';
 import { projectPath, useProject } from '@/app/project';
 import { durationText } from '@/components/duration';
 import { EmptyState } from '@/components/EmptyState';
@@ -12,10 +12,14 @@ import { ErrorState } from '@/components/ErrorState';
 import { useFormats } from '@/components/format';
 import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
+import { useNow } from '@/components/use-now';
 import { change, compact, dollars } from './amounts';
+import { overviewOf } from './figures';
+import { listOf } from './figure-links';
 import { HeatMap } from './HeatMap';
 import classes from './overview.module.css';
 
+const MINUTE = 60_000;
 const PERIODS = [
   { value: '24', label: 'Last 24 hours' },
   { value: '168', label: 'Last 7 days' },
@@ -25,27 +29,51 @@ const KINDS: { kind: Ranked['kind']; title: string; counted: string }[] = [
   { kind: 'flow', title: 'Flows and playbooks', counted: 'Runs' },
   { kind: 'model', title: 'Models', counted: 'Requests' },
   { kind: 'agent', title: 'Agents', counted: 'Steps' },
+  { kind: 'connector', title: 'Connectors', counted: 'Calls' },
   { kind: 'tool', title: 'Tools', counted: 'Calls' },
 ];
 
 export function FiguresTab() {
   const project = useProject();
   const [hours, setHours] = useState('24');
-  const query = useQuery(overviewQuery(project.id, Number(hours)));
-  const figures = query.data;
-  if (query.isError && !figures)
-    return <ErrorState error={query.error} retry={() => void query.refetch()} />;
-  if (!figures) return <LoadingLines />;
+  const [attempt, setAttempt] = useState(0);
+  return (
+    <Followed
+      key={attempt}
+      hours={hours}
+      onHours={setHours}
+      retry={() => setAttempt(attempt + 1)}
+      project={project}
+    />
+  );
+}
+
+interface FollowedProps {
+  project: ReturnType<typeof useProject>;
+  hours: string;
+  onHours: (hours: string) => void;
+  retry: () => void;
+}
+
+function Followed({ project, hours, onHours, retry }: FollowedProps) {
+  const { document, state, error } = useMetrics(project.id, Number(hours));
+  const figures = useMemo(() => document && overviewOf(document), [document]);
+  if (!figures) {
+    return error === null ? <LoadingLines /> : <ErrorState error={error} retry={retry} />;
+  }
   const isEmpty = figures.heat.length === 0 && Object.keys(figures.live).length === 0;
   return (
     <div className={classes.column}>
-      <SegmentedControl
-        aria-label="Period"
-        data={PERIODS}
-        value={hours}
-        onChange={setHours}
-        className={classes.period ?? ''}
-      />
+      <div className={classes.choices}>
+        <SegmentedControl
+          aria-label="Period"
+          data={PERIODS}
+          value={hours}
+          onChange={onHours}
+          className={classes.period ?? ''}
+        />
+        <Freshness state={state} hasFailed={error !== null} />
+      </div>
       {!figures.is_complete && (
         <Text size="sm" c="dimmed" role="status">
           Older runs are still being counted. The figures grow until that is done.
@@ -59,6 +87,7 @@ export function FiguresTab() {
       ) : (
         <>
           <Failing figures={figures} projectId={project.id} />
+          <FailingTriggers figures={figures} projectId={project.id} />
           {figures.heat.length > 0 && <HeatMap figures={figures} />}
           <div className={classes.tables}>
             {KINDS.map(({ kind, title, counted }) => (
@@ -66,6 +95,7 @@ export function FiguresTab() {
                 key={kind}
                 title={title}
                 counted={counted}
+                projectId={project.id}
                 rows={figures.ranked.filter((row) => row.kind === kind)}
               />
             ))}
@@ -76,9 +106,21 @@ export function FiguresTab() {
   );
 }
 
+function Freshness({ state, hasFailed }: { state: MetricsState; hasFailed: boolean }) {
+  let words = 'Live';
+  if (hasFailed) words = 'Steward does not answer. These are the last figures.';
+  else if (state !== 'pushed') words = 'Refreshed every 5 seconds';
+  return (
+    <Text size="sm" c="dimmed" role="status">
+      {words}
+    </Text>
+  );
+}
+
 function Tiles({ figures, projectId }: { figures: Overview; projectId: string }) {
   const formats = useFormats();
   const { now, before, live } = figures;
+  const moment = useNow(true, MINUTE);
   const count = (...statuses: string[]) =>
     statuses.reduce((sum, status) => sum + (live[status] ?? 0), 0);
   const rate = now.runs === 0 ? 0 : now.failed / now.runs;
@@ -90,14 +132,26 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
     <dl className={classes.tiles}>
       <Tile
         label="Running now"
-        value={formats.number(count('running', 'queued'))}
-        note={`${formats.number(count('queued'))} queued`}
-        to={projectPath(projectId, 'runs')}
+        value={formats.number(count('running'))}
+        note={counted(formats.number(figures.queue.workers), 'worker')}
+        to={`${projectPath(projectId, 'runs')}?status=active`}
+      />
+      <Tile
+        label="Queued"
+        value={formats.number(count('queued'))}
+        note={sinceText('The oldest waits', figures.queue.oldest_at, moment)}
+        to={`${projectPath(projectId, 'runs')}?status=queued`}
       />
       <Tile
         label="Waiting for people"
         value={formats.number(count('waiting_for_approval', 'blocked', 'reviewing'))}
         note="Approvals, questions and budgets"
+        to={`${projectPath(projectId, 'runs')}?status=waiting`}
+      />
+      <Tile
+        label="Approvals"
+        value={formats.number(figures.approvals.waiting)}
+        note={sinceText('The oldest waits', figures.approvals.oldest_at, moment)}
         to={projectPath(projectId, 'inbox')}
       />
       <Tile
@@ -107,10 +161,19 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
         to={projectPath(projectId, 'runs')}
       />
       <Tile
+        label="Succeeded"
+        value={
+          now.runs === 0 ? '–' : percent.format((now.runs - now.failed - now.cancelled) / now.runs)
+        }
+        note={`${formats.number(now.cancelled)} cancelled`}
+        to={`${projectPath(projectId, 'runs')}?status=done`}
+      />
+      <Tile
         label="Failed"
         value={percent.format(rate)}
-        note={`${formats.number(now.failed)} runs`}
+        note={counted(formats.number(now.failed), 'run')}
         isBad={now.failed > 0}
+        to={`${projectPath(projectId, 'runs')}?status=failed`}
       />
       <Tile
         label="Spent"
@@ -119,12 +182,29 @@ function Tiles({ figures, projectId }: { figures: Overview; projectId: string })
         to={`${projectPath(projectId, 'overview')}?tab=costs`}
       />
       <Tile
+        label="Spent today (UTC)"
+        value={dollars(formats, figures.today_usd + figures.live_usd)}
+        note={`${dollars(formats, figures.live_usd)} of it by runs under way`}
+        to={`${projectPath(projectId, 'overview')}?tab=costs`}
+      />
+      <Tile
         label="Tokens"
         value={compact(formats, now.tokens)}
-        note={`${formats.number(now.calls)} tool calls`}
+        note={counted(formats.number(now.calls), 'tool call')}
+        to={`${projectPath(projectId, 'overview')}?tab=costs`}
       />
     </dl>
   );
+}
+
+/** "The oldest waits 3 h", by the clock of this page. */
+function sinceText(words: string, moment: string | null, now: number): string {
+  if (moment === null) return 'None waits';
+  return `${words} ${durationText(Math.max(0, now - Date.parse(moment)))}`;
+}
+
+function counted(count: string, noun: string): string {
+  return count === '1' ? `1 ${noun}` : `${count} ${noun}s`;
 }
 
 function compared(difference: string | null): string {
@@ -186,7 +266,44 @@ function Failing({ figures, projectId }: { figures: Overview; projectId: string 
   );
 }
 
-function RankedTable({ title, counted, rows }: { title: string; counted: string; rows: Ranked[] }) {
+function FailingTriggers({ figures, projectId }: { figures: Overview; projectId: string }) {
+  const formats = useFormats();
+  if (figures.triggers.length === 0) return null;
+  return (
+    <Section title="Failing triggers" framed>
+      <ul className={classes.failing}>
+        {figures.triggers.map((each) => (
+          <li key={each.id}>
+            <span>
+              <strong>
+                {each.playbook}, {each.name}
+              </strong>
+              : {each.why || 'No event for longer than expected.'} Since{' '}
+              {formats.dateTime(each.since)}.
+            </span>
+            <Anchor
+              component={Link}
+              to={`${projectPath(projectId, 'triggers')}?trigger=${each.id}`}
+              size="sm"
+              aria-label={`Open the trigger ${each.name} of ${each.playbook}`}
+            >
+              Open
+            </Anchor>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+interface RankedProps {
+  title: string;
+  counted: string;
+  rows: Ranked[];
+  projectId: string;
+}
+
+function RankedTable({ title, counted, rows, projectId }: RankedProps) {
   const formats = useFormats();
   if (rows.length === 0) return null;
   return (
@@ -208,7 +325,9 @@ function RankedTable({ title, counted, rows }: { title: string; counted: string;
           <tbody>
             {rows.map((row) => (
               <tr key={row.name}>
-                <th scope="row">{row.title || 'unknown'}</th>
+                <th scope="row">
+                  <RankedName row={row} projectId={projectId} />
+                </th>
                 <td>{formats.number(row.count)}</td>
                 <td data-bad={row.errors > 0 || undefined}>{formats.number(row.errors)}</td>
                 <td>{row.count === 0 ? '–' : durationText((row.seconds * 1000) / row.count)}</td>
@@ -220,5 +339,16 @@ function RankedTable({ title, counted, rows }: { title: string; counted: string;
         </table>
       </div>
     </Section>
+  );
+}
+
+function RankedName({ row, projectId }: { row: Ranked; projectId: string }) {
+  const to = listOf(row.kind, row.name);
+  const title = row.title || 'unknown';
+  if (to === null) return <>{title}</>;
+  return (
+    <Anchor component={Link} to={`/p/${projectId}/${to}`} inherit>
+      {title}
+    </Anchor>
   );
 }

@@ -5,11 +5,10 @@ import type { Overview } from '@/api/observe';
 import { useFormats } from '@/components/format';
 import { Section } from '@/components/Section';
 import { compact } from './amounts';
+import { MOST_HOURS } from './figures';
 import classes from './overview.module.css';
 
 const HOUR = 3_600_000;
-/** Longer periods are shown by day. */
-const MOST_HOURS = 48;
 
 interface Cell {
   tokens: number;

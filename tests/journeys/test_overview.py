@@ -1,0 +1,33 @@
+"""The overview in a real browser: figures change while somebody looks, and lead to their lists."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.journeys.conftest import Desk, Site
+from tests.journeys.test_alerts import fail_a_run
+from tests.journeys.test_data import check_accessible
+from tests.journeys.test_first_steps import go, sign_in
+
+OpenDesk = Callable[..., Desk]
+
+
+def tile(page: Page, label: str) -> str:
+    return page.locator("dl > div").filter(has_text=label).locator("dd").first.inner_text()
+
+
+def test_a_failed_run_appears_by_itself_and_leads_to_the_list(
+    site: Site, open_desk: OpenDesk
+) -> None:
+    page = sign_in(open_desk(), site)
+    go(page, "Overview")
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    assert tile(page, "Failed") == "0%"
+    fail_a_run(page)
+    expect(page.get_by_role("heading", name="Failing", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("^Open the latest failed run"))).to_be_visible()
+    assert tile(page, "Failed") != "0%"
+    check_accessible(page)
+    page.get_by_role("link", name="Failed", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/runs\?status=failed$"))
