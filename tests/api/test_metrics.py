@@ -12,7 +12,8 @@ import httpx2 as httpx
 import pytest
 from websockets.asyncio.client import connect as connect_many
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
+from websockets.sync.connection import Connection
 
 from steward.api.guards import cookie_name
 from steward.api.metric_feeds import Feed
@@ -68,7 +69,7 @@ def _query(installation: Installation, sql: str = "SELECT 1 AS one") -> None:
 class Reader:
     """Applies what it gets."""
 
-    def __init__(self, connection: ClientConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.document: Any = None
         self.number = 0
@@ -199,7 +200,7 @@ def test_somebody_who_is_removed_is_let_go(installation: Installation, address: 
     assert closed.value.rcvd.code == 1008
 
 
-def _read_on(connection: ClientConnection) -> None:
+def _read_on(connection: Connection) -> None:
     while True:
         connection.recv(WAIT)
 
