@@ -179,7 +179,7 @@ def test_questions_and_budgets_are_answered_at_the_prompt(
     prices = {"operator": {"input": 0, "output": 3_000_000}}
     filled.env |= _served(asking) | {"STEWARD_MODELS__PRICES": json.dumps(prices)}
 
-    done = filled.run("chat", "ask me", stdin="3\nsek\nmuch\n0.5\n1000\n")
+    done = filled.run("chat", "ask me", stdin="3\nsek\nmuch\n0.5\n100000\n")
 
     assert "Which currency?" in done.err
     assert "That does not fit: must be one of 'EUR', 'SEK'" in done.err

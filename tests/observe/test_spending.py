@@ -23,7 +23,7 @@ def _spent(chat: Chat) -> int:
 def test_spending_equals_what_budgets_counted(chat: Chat) -> None:
     runs = []
     for _ in range(2):
-        chat.models.play(ScriptedModel([plan_text(COUNT), "Counted."], price=Decimal("0.001")))
+        chat.models.play(ScriptedModel([plan_text(COUNT), "Counted."], price=Decimal("0.00001")))
         runs.append(chat.say("How many customers are there?"))
     observations, scope = chat.steward.observations, chat.access.scope
     observations.projector.catch_up(scope)

@@ -281,7 +281,7 @@ def open_steward(
         lambda user_id: identity.users.get(user_id).locale,
         definitions,
     )
-    collector = watch_runs(runs, settings.trace)
+    collector = watch_runs(runs, metrics, clock, settings.trace)
     observations = observe_runs(
         database,
         events,

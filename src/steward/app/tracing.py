@@ -24,9 +24,9 @@ from steward.observe import (
     Traces,
     spans_of,
 )
-from steward.runs import Run, Runs
+from steward.runs import QUEUES, Run, Runs
 from steward.store import Database, EventLog
-from steward.trace import Metrics
+from steward.trace import Metrics, ReadGauge
 from steward.trace.otlp import Collector
 from steward.trace.spans import Span
 
@@ -90,8 +90,20 @@ def observe_runs(
     )
 
 
-def watch_runs(runs: Runs, settings: TraceSettings) -> Collector | None:
-    """Nothing is loaded, and no thread runs, unless there is somewhere to send to."""
+def watch_runs(
+    runs: Runs, metrics: Metrics, clock: Clock, settings: TraceSettings
+) -> Collector | None:
+    """Counts how runs end here, and sends their spans where there is somewhere to send to."""
+
+    def count(run: Run) -> None:
+        metrics.runs_ended.labels(run.program, run.status.value).inc()
+        metrics.run_seconds.labels(run.program).observe(
+            (clock.now() - run.created_at).total_seconds()
+        )
+
+    runs.parts.on_end.append(count)
+    metrics.read_on_demand(lambda: _queue_gauges(runs))
+    # Nothing is loaded, and no thread runs, unless there is a collector.
     if settings.otlp_endpoint is None:
         return None
     collector = Collector(settings)
@@ -99,6 +111,29 @@ def watch_runs(runs: Runs, settings: TraceSettings) -> Collector | None:
         lambda run: collector.take(partial(_spans, runs, run, settings.content))
     )
     return collector
+
+
+def _queue_gauges(runs: Runs) -> list[ReadGauge]:
+    queues, workers = runs.records.queue_figures(QUEUES)
+    waits = {name: each.longest_wait.total_seconds() for name, each in queues.items()}
+    return [
+        ReadGauge(
+            "steward_queue_waiting",
+            "Runs that are due and that nobody drives.",
+            {name: each.waiting for name, each in queues.items()},
+            "queue",
+        ),
+        ReadGauge(
+            "steward_queue_longest_wait_seconds", "Since when one of them is due.", waits, "queue"
+        ),
+        ReadGauge(
+            "steward_queue_driven",
+            "Runs that a worker drives.",
+            {name: each.driven for name, each in queues.items()},
+            "queue",
+        ),
+        ReadGauge("steward_workers_busy", "Workers that drive a run.", {"": workers}),
+    ]
 
 
 def _spans(runs: Runs, run: Run, content: bool) -> list[Span]:

@@ -21,8 +21,10 @@ from steward.runs.model import (
 from steward.runs.schedules import Missed, Schedule
 from steward.runs.service import Runs
 from steward.runs.verification import Fault, KeptHead, ProjectVerification, Signing, Verification
+from steward.runs.worker import QUEUES
 
 __all__ = [
+    "QUEUES",
     "UNCERTAIN",
     "Cancelled",
     "Effect",

@@ -1,5 +1,6 @@
 """Who drives which run: claims with a lease and an epoch, prolonged while somebody is really at it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,6 +42,15 @@ _SUSPECT = (
     )
     .limit(1)
 )
+
+
+@dataclass(frozen=True)
+class QueueFigures:
+    """How one queue of an installation stands."""
+
+    waiting: int
+    longest_wait: timedelta
+    driven: int
 
 
 class Leases(Rows):
@@ -236,6 +246,45 @@ class Leases(Rows):
                 )
             )
         return {(row.id, row.epoch): (row.control, row.control_by) for row in rows}
+
+    def queue_figures(self, queues: Sequence[str]) -> tuple[dict[str, QueueFigures], int]:
+        """What waits and what is driven in each queue, of all projects, and how many workers drive something."""
+        now = self._clock.now()
+        free = sa.or_(COLUMNS.lease_until.is_(None), COLUMNS.lease_until < now)
+        # By the index on what is due and the one on leases: runs that are over are not looked at.
+        due = (
+            sa.select(
+                COLUMNS.queue,
+                sa.func.count().label("runs"),
+                sa.func.min(COLUMNS.wake_at).label("since"),
+            )
+            .where(COLUMNS.queue.in_(list(queues)), COLUMNS.wake_at <= now, free)
+            .group_by(COLUMNS.queue)
+        )
+        queue = (COLUMNS.queue + "").label("queue")
+        left = (
+            sa.select(
+                queue,
+                sa.func.count().label("runs"),
+                sa.func.min(COLUMNS.lease_until).label("since"),
+            )
+            .where(COLUMNS.lease_until < now, COLUMNS.wake_at.is_(None))
+            .group_by(queue)
+        )
+        held = sa.select(queue, COLUMNS.holder).where(COLUMNS.lease_until >= now)
+        with self._database.read(EVERYWHERE) as tx:
+            waiting = [*tx.rows(due), *tx.rows(left)]
+            leases = tx.rows(held)
+        driven = Counter(row.queue for row in leases)
+        figures = {}
+        for name in queues:
+            here = [row for row in waiting if row.queue == name]
+            figures[name] = QueueFigures(
+                sum(row.runs for row in here),
+                max((now - row.since for row in here), default=timedelta(0)),
+                driven[name],
+            )
+        return figures, len({row.holder for row in leases})
 
     def release(self, holder: str) -> None:
         """Gives every lease of a holder back at once, as on an orderly stop."""

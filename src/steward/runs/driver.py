@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeVar
 
@@ -430,8 +431,9 @@ class Drive:
         )
         self.ended = status, data
         fault("runs.drive.finished")
+        ended = replace(run, status=status)
         for tell in self._parts.on_end:
-            tell(run)
+            tell(ended)
 
 
 _RANK = (Status.waiting_for_approval, Status.reviewing, Status.blocked, Status.running)

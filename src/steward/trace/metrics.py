@@ -1,5 +1,8 @@
 """Prometheus metrics of one process, in a registry of their own."""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -9,6 +12,35 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+
+@dataclass(frozen=True)
+class ReadGauge:
+    """A figure that is read when somebody asks for the metrics, for each value of its label."""
+
+    name: str
+    text: str
+    values: Mapping[str, float]
+    label: str | None = None
+
+
+class _Read(Collector):
+    def __init__(self, read: Callable[[], Sequence[ReadGauge]]) -> None:
+        self._read = read
+
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """Nothing: otherwise registering it would read."""
+        return iter(())
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        for gauge in self._read():
+            labels = [gauge.label] if gauge.label is not None else []
+            family = GaugeMetricFamily(gauge.name, gauge.text, labels=labels)
+            for value, number in gauge.values.items():
+                family.add_metric([value] if labels else [], number)
+            yield family
 
 
 class Metrics:
@@ -36,6 +68,19 @@ class Metrics:
             registry=self.registry,
         )
 
+        self.runs_ended = Counter(
+            "steward_runs_ended_total",
+            "Runs that ended in this process, by kind of run and how they ended.",
+            ["program", "status"],
+            registry=self.registry,
+        )
+        self.run_seconds = Histogram(
+            "steward_run_seconds",
+            "From the start of a run to its end, waits included.",
+            ["program"],
+            buckets=(0.1, 0.3, 1, 3, 10, 30, 60, 300, 1800, 7200, 86400),
+            registry=self.registry,
+        )
         self.plans = Counter(
             "steward_plans_total",
             "Plans, by who made them.",
@@ -62,6 +107,9 @@ class Metrics:
             buckets=(0.0, 0.25, 0.5, 0.75, 0.9, 1.0),
             registry=self.registry,
         )
+
+    def read_on_demand(self, read: Callable[[], Sequence[ReadGauge]]) -> None:
+        self.registry.register(_Read(read))
 
     def exposition(self) -> bytes:
         return generate_latest(self.registry)
