@@ -124,6 +124,8 @@ def target(
         patience = pytest.MonkeyPatch()
         patience.setattr("steward.api.routes.chat.PATIENCE_SECONDS", 0.1)
         stack.callback(patience.undo)
+        # Where no server ran before, reading all descriptions takes longer than a client waits.
+        steward.connections.services.shelf.services()
         yield Target(stack.enter_context(LiveServer(installation)), installation)
 
 
