@@ -62,7 +62,8 @@ def test_no_text_keeps_the_reader_busy(name: str) -> None:
     if name != "values":
         with pytest.raises(Unreadable):
             read_json(HOSTILE[name])
-    assert time.process_time() - began < 2
+    # Without bounds, each of these takes minutes.
+    assert time.process_time() - began < 20
 
 
 def test_python_alone_refuses_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
