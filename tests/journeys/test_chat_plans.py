@@ -195,7 +195,7 @@ def raise_a_budget(page: Page) -> None:
     raised = asked.get_by_role("button", name="Raise the limit")
     expect(raised).to_be_enabled(timeout=SLOW)
     look(page)
-    asked.get_by_role("textbox", name="New limit in US dollars").fill("100")
+    asked.get_by_role("textbox", name="New limit in US dollars").fill("1000")
     raised.click()
     expect(turn.get_by_text("Counted.", exact=True)).to_be_visible(timeout=SLOW)
     expect_over(page)
