@@ -11,6 +11,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp_types import BlobResourceContents, TextResourceContents
 
+from steward.api.routes.mcp import SESSIONS_PER_PERSON
 from steward.broker.tool import Risk
 from steward.flows.client_sessions import CALL, SESSION
 from steward.identity import Role
@@ -267,3 +268,36 @@ def test_one_tokens_session_is_no_use_to_another(installation: Installation) -> 
         assert web.post(url, json=ping, headers=stolen).status_code == 404
         own = {**headers, **session, "Authorization": f"Bearer {first}"}
         assert web.post(url, json=ping, headers=own).status_code == 200
+
+
+def test_one_person_cannot_take_all_sessions(installation: Installation) -> None:
+    first = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "Many", "version": "1"},
+        },
+    }
+    colleague = installation.person(Role.operator)
+
+    def headers(token: str) -> dict[str, str]:
+        said = "application/json, text/event-stream"
+        return {"Authorization": f"Bearer {token}", "Accept": said}
+
+    mine = headers(token_of(installation, Role.operator))
+    theirs = headers(token_of(installation, Role.operator, colleague))
+    with LiveServer(installation) as address, httpx2.Client(trust_env=False, timeout=60) as web:
+        url = f"{address}/mcp"
+        opened = [web.post(url, json=first, headers=mine) for _ in range(SESSIONS_PER_PERSON)]
+        assert {each.status_code for each in opened} == {200}
+        refused = web.post(url, json=first, headers=mine)
+        assert refused.status_code == 429
+        assert refused.json()["code"] == "too-many-sessions"
+        assert web.post(url, json=first, headers=theirs).status_code == 200
+        # One that is ended gives its place free.
+        session = opened[0].headers["mcp-session-id"]
+        assert web.delete(url, headers={**mine, "mcp-session-id": session}).status_code == 200
+        assert web.post(url, json=first, headers=mine).status_code == 200

@@ -1,16 +1,18 @@
 """The address of the MCP door: the protocol over streamable HTTP, for clients with an API token."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND
+from starlette.types import Message, Receive, Scope, Send
 
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.guards import identify
-from steward.core.errors import Unauthenticated, Unavailable
+from steward.core.errors import RateLimited, Unauthenticated, Unavailable
 from steward.identity import Access, Role
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ _ACCESS: Final = "steward.access"
 MCP_PATH: Final = "/mcp"
 _UNSIGNED: Final = "MCP clients use an API token: send 'Authorization: Bearer <token>'. Create one under API tokens."
 _MOST_SESSIONS: Final = 1_000
+SESSIONS_PER_PERSON: Final = 20
+_SESSION_HEADER: Final = b"mcp-session-id"
 _IDLE_SECONDS: Final = 1_800.0
 
 
@@ -41,6 +45,8 @@ AsClient = Annotated[Access, Depends(as_client)]
 async def speak_mcp(request: Request, access: AsClient) -> Response:
     """One message of a client, or its stream of what the server has to say."""
     door = await _door(request)
+    if _SESSION_HEADER.decode() not in request.headers:
+        door.sessions.require(access.user_id)
     if request.method == "GET":
         context_of(request).streams.require(access.user_id)
     return _HandedOver(door, access, context_of(request))
@@ -51,6 +57,7 @@ class McpDoor:
 
     def __init__(self, manager: "StreamableHTTPSessionManager") -> None:
         self.manager = manager
+        self.sessions = ClientPlaces()
         self._opened = asyncio.Event()
         self._closed = asyncio.Event()
         self._task = asyncio.create_task(self._hold())
@@ -68,6 +75,39 @@ class McpDoor:
         self._closed.set()
 
 
+class ClientPlaces:
+    """Which sessions each person has open here: one person cannot take them all."""
+
+    def __init__(
+        self, most: int = SESSIONS_PER_PERSON, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = most
+        self._clock = clock
+        self._used: dict[str, dict[str, float]] = {}
+
+    def require(self, user_id: str) -> None:
+        """Refuses a person who has all their sessions open; before another one can begin."""
+        known = self._used.get(user_id, {})
+        since = self._clock() - _IDLE_SECONDS
+        for session in [each for each, used in known.items() if used < since]:
+            del known[session]
+        if len(known) >= self._most:
+            raise RateLimited(
+                f"Your MCP clients have {self._most} sessions open already. End one, or try again later.",
+                retry_after_seconds=60,
+                code="too-many-sessions",
+            )
+
+    def use(self, user_id: str, session: str) -> None:
+        self._used.setdefault(user_id, {})[session] = self._clock()
+
+    def end(self, user_id: str, session: str) -> None:
+        known = self._used.get(user_id, {})
+        known.pop(session, None)
+        if not known:
+            self._used.pop(user_id, None)
+
+
 class _HandedOver(Response):
     """A response that the protocol's own transport gives."""
 
@@ -81,10 +121,28 @@ class _HandedOver(Response):
         scope[_ACCESS] = self._access
         scope["user"] = _user(self._access)
         if scope["method"] != "GET":
-            await self._door.manager.handle_request(scope, receive, send)
+            await self._door.manager.handle_request(scope, receive, self._counted(scope, send))
             return
         with self._context.streams.taken(self._access.user_id):
             await self._door.manager.handle_request(scope, receive, send)
+
+    def _counted(self, scope: Scope, send: Send) -> Send:
+        """Takes note of the session that the transport names when it answers."""
+        person, sessions = self._access.user_id, self._door.sessions
+        asked = dict(scope["headers"]).get(_SESSION_HEADER, b"").decode("latin-1")
+
+        async def noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                named = dict(message.get("headers", ())).get(_SESSION_HEADER, b"").decode("latin-1")
+                if asked and (
+                    message["status"] == HTTP_404_NOT_FOUND or scope["method"] == "DELETE"
+                ):
+                    sessions.end(person, asked)
+                elif (named or asked) and message["status"] < HTTP_400_BAD_REQUEST:
+                    sessions.use(person, named or asked)
+            await send(message)
+
+        return noted
 
 
 async def _door(request: Request) -> McpDoor:
