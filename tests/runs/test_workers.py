@@ -19,9 +19,10 @@ from steward.runs import Execution, RunRequest, Runs
 from steward.runs._turns import next_runs
 from steward.runs.doorbell import Call
 from steward.runs.driver import Drive
+from steward.runs.model import Run
 from steward.runs.nats import NatsDoorbell, NatsLine
 from steward.runs.worker import Worker
-from steward.store import EVERYWHERE, Database, Scope, migrate
+from steward.store import EVERYWHERE, Database, Scope, Transaction, migrate
 from steward.testing import Installation, NatsServer
 from tests.runs.conftest import Room, World, programs
 
@@ -161,14 +162,23 @@ def test_a_run_that_was_given_up_is_not_kept_from_others(
 
     monkeypatch.setattr(Drive, "go", go)
     records = room.runs.records
+    claim, claimed = records.claim_within, set[str]()
+
+    def claim_once(tx: Transaction, holder: str, *args: Any, **kwargs: Any) -> list[Run]:
+        """The worker looks every second, and must not be the one who takes the run again."""
+        if holder != "other" and claimed == {given_up, going_on}:
+            return []
+        runs = claim(tx, holder, *args, **kwargs)
+        claimed.update(run.id for run in runs)
+        return runs
+
+    monkeypatch.setattr(records, "claim_within", claim_once)
 
     async def work() -> None:
         worker = room.runs.worker(lease=LEASE)
         async with serving(worker):
             await asyncio.wait_for(held.wait(), PATIENCE)
             await until(lambda: given_up not in worker._drives, "giving up")
-            # It looks about once a second, and must not be the one who takes it again.
-            monkeypatch.setattr(worker, "_concurrency", 1)
             installation.clock.advance(seconds=0.9)
             leases = await asyncio.to_thread(records.renew, worker.holder, [*worker._drives], LEASE)
             assert [run_id for run_id, _ in leases] == [going_on]
