@@ -1,5 +1,10 @@
-"""The planner: asks a model for a plan, checks it, has it repaired once, and falls back on rules that need no model."""
+"""The planner: asks a model for a plan, checks it, has it repaired once, and falls back on rules that need no model.
 
+Reading a question and checking a plan calculate for up to a tenth of a second: threads do it, so that the runs of others go
+on meanwhile.
+"""
+
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
@@ -94,15 +99,15 @@ class Planner:
         task, the catalogue and the recorded answers alone, so the caller records the result.
         """
         if task.given is not None and not task.failed:
-            return self._as_given(task, task.given, catalogue)
+            return await self._as_given(task, task.given, catalogue)
         if task.reading is not None and not task.failed:
-            return self._by_rules(task, catalogue, "person")
+            return await self._by_rules(task, catalogue, "person")
         scope = None if execution is None else execution.run.scope
         if not (self._desk.configured(scope, Role.planner) if use_model is None else use_model):
-            return self._by_rules(task, catalogue, "rules", said=NO_MODEL)
+            return await self._by_rules(task, catalogue, "rules", said=NO_MODEL)
         if task.stages and not task.failed:
             return await self._in_stages(execution, key, task, catalogue)
-        messages = opening(task, catalogue, self._recipe)
+        messages = await asyncio.to_thread(opening, task, catalogue, self._recipe)
         problems: list[str] = []
         model: str | None = None
         silence = ""
@@ -117,7 +122,7 @@ class Planner:
                 break
             model = answer.model
             try:
-                plan = check(mended(found_in(answer.text, task.message), catalogue), catalogue)
+                plan = await asyncio.to_thread(_checked, answer.text, task, catalogue)
             except PlanRefused as refused:
                 said = [f"{each.pointer or '/'}: {each.message}" for each in refused.problems]
                 problems += [each[:_LONGEST_PROBLEM] for each in said]
@@ -126,11 +131,13 @@ class Planner:
                 return Planned(
                     plan=plan, made_by="model", model=model, problems=problems, repaired=attempt > 0
                 )
-        return self._by_rules(task, catalogue, "fallback", problems, model, _told(model, silence))
+        return await self._by_rules(
+            task, catalogue, "fallback", problems, model, _told(model, silence)
+        )
 
-    def instead(self, task: Task, catalogue: Catalogue, why: str) -> Planned | None:
+    async def instead(self, task: Task, catalogue: Catalogue, why: str) -> Planned | None:
         """A plan that needs no model, for a task that models failed at; None where rules do not understand it."""
-        planned = self._by_rules(task, catalogue, "fallback", [why[:_LONGEST_PROBLEM]])
+        planned = await self._by_rules(task, catalogue, "fallback", [why[:_LONGEST_PROBLEM]])
         if planned.asked is not None and planned.asked.status != "fact":
             return None
         told = f"{gist(why)} So this plan was made by rules and needs no model."
@@ -154,7 +161,8 @@ class Planner:
                 answer = await self._short(execution, f"{key}/{name}", messages, schema, task)
                 model = answer.model
                 try:
-                    plan = check(_staged(answer.text, stage, task), catalogue)
+                    document = await asyncio.to_thread(_staged, answer.text, stage, task)
+                    plan = await asyncio.to_thread(check, document, catalogue)
                 except (PlanRefused, FormRefused) as refused:
                     said = [f"{each.pointer or '/'}: {each.message}" for each in refused.problems]
                     problems += [each[:_LONGEST_PROBLEM] for each in said]
@@ -170,7 +178,9 @@ class Planner:
         except StepFailed as failure:
             silence = failure.message
             problems.append(f"The model gave no answer: {silence}"[:_LONGEST_PROBLEM])
-        return self._by_rules(task, catalogue, "fallback", problems, model, _told(model, silence))
+        return await self._by_rules(
+            task, catalogue, "fallback", problems, model, _told(model, silence)
+        )
 
     async def _short(
         self,
@@ -199,7 +209,7 @@ class Planner:
         may_shorten: bool,
     ) -> tuple[ModelAnswer, list[Message]]:
         """The answer, and what was asked in the end: a prompt that is too long for the model is made shorter."""
-        asking = self._asking(task, catalogue)
+        asking = await asyncio.to_thread(self._asking, task, catalogue)
         recipe = self._recipe
         for attempt in count():
             name = key if attempt == 0 else f"{key}/shorter/{attempt}"
@@ -211,23 +221,24 @@ class Planner:
                 if failure.code != TOO_LONG or not may_shorten or attempt == _MOST_SHORTENED:
                     raise
                 recipe = recipe.shorter()
-                messages = opening(task, catalogue, recipe)
+                messages = await asyncio.to_thread(opening, task, catalogue, recipe)
                 # The schema's closed lists are tokens as well.
                 asking = replace(asking, output_schema=None, max_tokens=_FEWER_TOKENS)
             else:
                 return answer, messages
         raise AssertionError  # pragma: no cover
 
-    def _as_given(self, task: Task, given: Any, catalogue: Catalogue) -> Planned:
+    async def _as_given(self, task: Task, given: Any, catalogue: Catalogue) -> Planned:
         try:
-            return Planned(plan=check(given, catalogue), made_by="person")
+            plan = await asyncio.to_thread(check, given, catalogue)
         except PlanRefused as refused:
             # The data may have changed since the plan was chosen.
             said = [f"{each.pointer or '/'}: {each.message}" for each in refused.problems]
             told = "The chosen plan cannot be carried out any more, so this plan was made by rules."
-            return self._by_rules(task, catalogue, "fallback", said, said=told)
+            return await self._by_rules(task, catalogue, "fallback", said, said=told)
+        return Planned(plan=plan, made_by="person")
 
-    def _by_rules(
+    async def _by_rules(
         self,
         task: Task,
         catalogue: Catalogue,
@@ -236,7 +247,7 @@ class Planner:
         model: str | None = None,
         said: str = "",
     ) -> Planned:
-        ruled = self._rules.plan(task, catalogue)
+        ruled = await asyncio.to_thread(self._rules.plan, task, catalogue)
         words = " ".join(each for each in (ruled.said, said) if each)
         return Planned(
             plan=ruled.plan,
@@ -255,6 +266,11 @@ class Planner:
             output_schema=schema,
             allow_rows=task.may_see_rows,
         )
+
+
+def _checked(text: str, task: Task, catalogue: Catalogue) -> Plan:
+    """The plan in an answer; PlanRefused when it is none that may run."""
+    return check(mended(found_in(text, task.message), catalogue), catalogue)
 
 
 def _staged(text: str, stage: Stage, task: Task) -> Any:

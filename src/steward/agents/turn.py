@@ -154,7 +154,7 @@ class Turns:
     async def _planned(self, turn: "_Turn") -> Planned:
         key = f"plan/{turn.branch}"
         began = time.perf_counter()
-        found = self._without_models(turn) or await self._planner.plan(
+        found = await self._without_models(turn) or await self._planner.plan(
             turn.execution,
             key,
             turn.task,
@@ -165,7 +165,7 @@ class Turns:
         if repeats and found.made_by == "model":
             # What failed would fail again the same way.
             told = "The model proposed the plan that had just failed."
-            found = self._planner.instead(turn.task, turn.catalogue, told) or found
+            found = await self._planner.instead(turn.task, turn.catalogue, told) or found
 
         if found.asked is None and found.made_by == "model":
             compared = await asyncio.to_thread(asked_of_plan, turn.task, found.plan, turn.catalogue)
@@ -181,12 +181,12 @@ class Turns:
         turn.planned.append(planned)
         return planned
 
-    def _without_models(self, turn: "_Turn") -> Planned | None:
+    async def _without_models(self, turn: "_Turn") -> Planned | None:
         """Where a step failed because its model did not answer, and nothing was done yet: rules may do without."""
         failure = turn.failure
         if failure is None or turn.began or not failure.code.startswith(_MODEL_FAILED):
             return None
-        return self._planner.instead(turn.task, turn.catalogue, failure.message)
+        return await self._planner.instead(turn.task, turn.catalogue, failure.message)
 
     async def _reviewed(self, turn: "_Turn", planned: Planned) -> Plan:
         """The plan as a person lets it run; StepFailed when they do not."""
