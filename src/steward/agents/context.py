@@ -8,9 +8,10 @@ that the project brings. No row of data is read for it.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Final, Protocol
 
-from steward.agents.asking.values import find_values
+from steward.agents.asking.values import ValueIndexes, find_values
 from steward.agents.asking.world import FoundValue
 from steward.agents.checking import Catalogue, Relation, ToolFacts
 from steward.agents.roster import Roster
@@ -83,6 +84,7 @@ class Contexts:
         self._desk = desk
         self._skills = skills
         self._locale_of = locale_of
+        self._indexes = ValueIndexes()
 
     def gather(self, run: Run, document: Mapping[str, Json], grant: Json) -> Json:
         """Everything as plain values, for the journal. Blocking."""
@@ -144,12 +146,19 @@ class Contexts:
         self, scope: Scope, document: Mapping[str, Json], datasets: Mapping[str, DatasetFacts]
     ) -> list[FoundValue]:
         """Values of profiled datasets that the message names."""
-        index = {
-            name: self._workbench.insights.values(scope, name, facts.version)["columns"]
+        tables = {
+            name: self._indexes.of(
+                scope.project_id, facts.version, partial(self._values, scope, name, facts.version)
+            )
             for name, facts in datasets.items()
             if facts.profiled
         }
-        return find_values(str(document.get("message", "")), index)
+        return find_values(str(document.get("message", "")), tables)
+
+    def _values(self, scope: Scope, name: str, version: str) -> Mapping[str, Sequence[str]]:
+        values: Mapping[str, Sequence[str]]
+        values = self._workbench.insights.values(scope, name, version)["columns"]
+        return values
 
     def _project_tools(self, scope: Scope, granted: Collection[str]) -> Json:
         """The project's own tools: those it lists, and those that the turn was given besides."""
