@@ -39,7 +39,7 @@ export default defineConfig({
     include: ['tests/**/*.test.{ts,tsx}'],
     // One jsdom per worker instead of one per file: three times as fast. tests/setup.ts cleans up.
     isolate: false,
-    testTimeout: 30_000,
+    testTimeout: 90_000,
     restoreMocks: true,
     unstubGlobals: true,
   },

@@ -6,7 +6,7 @@ import { rememberCsrfToken, whenSignedOut } from '@/api/client';
 import { clearToasts } from '@/components/toasts';
 
 // A busy machine is no reason to fail: waiting ends as soon as there is something to see.
-configure({ asyncUtilTimeout: 10_000 });
+configure({ asyncUtilTimeout: 30_000 });
 
 afterEach(() => {
   cleanup();

@@ -62,14 +62,14 @@ class Journal:
     def page(self, scope: Scope, run_id: str, after: int, limit: int) -> list[Entry]:
         with self._database.read(scope) as tx:
             rows = tx.execute_raw(_READ, (run_id, scope.project_id, after, limit)).all()
-        return read_all([(row.body, row.hash) for row in rows])
+        return read_all(rows)
 
     def loaded(self, scope: Scope, run_id: str) -> tuple[list[Entry], dict[str, Json]]:
         """Everything a drive begins with: the entries, and the answers that have come."""
         with self._database.read(scope) as tx:
             rows = tx.execute_raw(_READ, (run_id, scope.project_id, 0, _PAGE)).all()
             answers = tx.execute_raw(_SIGNALS, (run_id, scope.project_id)).all()
-        entries = read_all([(row.body, row.hash) for row in rows])
+        entries = read_all(rows)
         if len(rows) == _PAGE:
             with _no_collection():
                 entries += self.entries(scope, run_id, after=entries[-1].seq)
