@@ -1,7 +1,5 @@
 """How nodes stand in a run: told from its journal, by the keys that an editor uses."""
 
-from dataclasses import replace
-
 from steward.flows import load_flow
 from steward.flows.drawing import drawing
 from steward.flows.standing import Standing, calls_at, node_of, shortened, size_of, standings
@@ -70,8 +68,7 @@ def test_what_was_under_way_at_the_end_of_a_run_is_not_shown_as_running(room: Ro
     room.drive()
     entries = list(room.entries(run_id))
     error = {"code": "agent-failed", "message": "It gave up."}
-    ended = replace(
-        entries[-1],
+    ended = entries[-1]._replace(
         type="run.failed",
         kind="run.failed",
         key="run",

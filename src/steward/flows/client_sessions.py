@@ -165,10 +165,18 @@ class ClientSessions:
             case _:
                 raise Conflict("This is not done yet.", code="waits")
 
+    def has_tool(self, access: Access, name: str) -> bool:
+        """Whether a client may name such a tool, whatever its role lets it do."""
+        try:
+            tool = self._tools.get(access.scope, name)
+        except NotFound:
+            return False
+        return not (tool.direct_only or tool.name == ASK_HUMAN)
+
     def _callable(self, access: Access, name: str) -> Tool[Any]:
-        tool = self._tools.get(access.scope, name)
-        if tool.direct_only or tool.name == ASK_HUMAN:
+        if not self.has_tool(access, name):
             raise NotFound(f"There is no tool {name[:100]!r}.")
+        tool = self._tools.get(access.scope, name)
         if not _is_open(tool, access):
             raise Denied(
                 f"{tool.title} changes something, and this token has the role {access.role.name}. "

@@ -14,7 +14,7 @@ from steward.broker.tool import Risk, Tool
 from steward.broker.undo import Action
 from steward.broker.untrusted import for_model, nonce_for
 from steward.core.documents import require_shallow
-from steward.core.errors import Bug, Conflict, Invalid, Misconfigured, NotFound, StewardError
+from steward.core.errors import Bug, Conflict, Invalid, Misconfigured, StewardError
 from steward.core.work import Progress, Work, doing
 from steward.flows.client_sessions import REDO, UNDO
 from steward.identity import Access
@@ -61,11 +61,19 @@ class Tools:
     def listed(self, access: Access) -> list[types.Tool]:
         return [_shown(tool) for tool in self._sessions.tools(access)] + _own(access)
 
+    def _has(self, access: Access, name: str) -> bool:
+        if name in {UNDO, REDO}:
+            # Clients take back by run, not by commit.
+            return False
+        return name in {CHECK, UNDO_TOOL, REDO_TOOL} or self._sessions.has_tool(access, name)
+
     async def call(
         self, context: Context, caller: Caller, params: types.CallToolRequestParams
     ) -> Result:
         """Makes the call; what goes wrong in it is a result that the client's model can read."""
         arguments = params.arguments or {}
+        if not await asyncio.to_thread(self._has, caller.access, params.name):
+            raise protocol_error(no_such("tool", params.name))
         try:
             require_shallow(json.dumps(arguments))
             if params.request_state is not None:
@@ -73,10 +81,6 @@ class Tools:
             else:
                 run = await self._begun(context, caller, params.name, arguments)
             return await self._result(context, caller, run)
-        except NotFound as problem:
-            if problem.message.startswith("There is no tool"):
-                raise protocol_error(problem) from None
-            return _failed(problem)
         except (Bug, Misconfigured) as problem:
             raise protocol_error(problem) from None
         except StewardError as problem:
@@ -96,8 +100,6 @@ class Tools:
                 self._newest, access, run_id, redo=redo
             )
             return await self._sessions.undo(access, client, run_id, key, redo=redo)
-        if name in {UNDO, REDO}:
-            raise no_such("tool", name)
         cancel = asyncio.Event()
         with doing(Work(_Telling(context))):
             work = asyncio.create_task(self._sessions.call(access, client, name, arguments, cancel))
