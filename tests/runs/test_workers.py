@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -18,7 +19,7 @@ from steward.core.errors import Unavailable
 from steward.runs import Execution, RunRequest, Runs
 from steward.runs._turns import next_runs
 from steward.runs.doorbell import Call
-from steward.runs.driver import Drive
+from steward.runs.driver import Drive, JournalScribe
 from steward.runs.model import Run
 from steward.runs.nats import NatsDoorbell, NatsLine
 from steward.runs.worker import Worker
@@ -187,6 +188,41 @@ def test_a_run_that_was_given_up_is_not_kept_from_others(
             assert taken.id == given_up
 
     asyncio.run(work())
+
+
+def test_a_run_that_just_ended_is_not_taken_for_lost(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last write ends the lease; what follows that write is done all the same."""
+    run_id, told = room.start("steps"), list[str]()
+    room.runs.parts.on_end.append(lambda run: told.append(run.id))
+    write, renew, records = JournalScribe.write, room.runs.records.renew, room.runs.records
+    ended, looked = threading.Event(), list[str]()
+
+    async def write_and_linger(self: JournalScribe, *args: Any, **kwargs: Any) -> None:
+        await write(self, *args, **kwargs)
+        if kwargs.get("end") is not None:
+            ended.set()
+            # The second time, what was found the first time has been acted upon.
+            await until(lambda: len(looked) >= 2, "looking at leases")
+
+    def look(*args: Any) -> Any:
+        held = renew(*args)
+        if ended.is_set():
+            looked.append("looked")
+        return held
+
+    monkeypatch.setattr(JournalScribe, "write", write_and_linger)
+    monkeypatch.setattr(records, "renew", look)
+
+    async def work() -> None:
+        worker = room.runs.worker(lease=LEASE)
+        async with serving(worker):
+            await until(lambda: ended.is_set() and run_id not in worker._drives, "the end")
+
+    asyncio.run(work())
+    assert told == [run_id]
+    assert room.status(run_id) == "done"
 
 
 def test_the_longest_due_of_the_highest_priority_is_claimed_first(

@@ -267,6 +267,8 @@ class Drive:
         self.execution: Execution | None = None
         self.ended: tuple[Status, dict[str, Any]] | None = None
         """How the run ended, and with what, if it ended here; durable by then."""
+        self.is_leaving = False
+        """Whether its last write is on its way, with which the lease ends."""
         self._asked_by = run.control_by
 
     def tell(self, control: str | None, by: str | None) -> None:
@@ -356,6 +358,7 @@ class Drive:
             await scribe.write([scribe.make(Kind.control, "control", resumed)])
 
     async def _pause(self, scribe: JournalScribe) -> None:
+        self.is_leaving = True
         entry = scribe.make(Kind.control, "control", {"action": "paused", "by": self._asked_by})
         await scribe.write(
             [entry],
@@ -364,6 +367,7 @@ class Drive:
         )
 
     async def _park(self, execution: Execution, scribe: JournalScribe) -> None:
+        self.is_leaving = True
         waits = list(execution.open_waits.values())
         status = min((wait.status for wait in waits), key=_RANK.index, default=Status.blocked)
         reasons = sorted({wait.reason for wait in waits if wait.reason})
@@ -407,6 +411,7 @@ class Drive:
     async def _finish(
         self, scribe: JournalScribe, status: Status, kind: Kind, data: dict[str, Any]
     ) -> None:
+        self.is_leaving = True
         entry = scribe.make(kind, "run", data)
         run = self.run
         over = {

@@ -276,7 +276,7 @@ class Worker:
             for run_id, each in driven.items():
                 if (run_id, each.drive.run.epoch) in held:
                     each.drive.tell(*held[run_id, each.drive.run.epoch])
-                elif self._drives.get(run_id) is each:
+                elif self._drives.get(run_id) is each and not each.drive.is_leaving:
                     # It can write nothing any more; what it computes is wasted.
                     _log.warning("lease_lost", run_id=run_id)
                     each.task.cancel()
