@@ -423,6 +423,24 @@ def test_what_happened_before_a_crash_is_not_decided_again(
         assert "may have happened once" in desk.outcome(run)["error"]["message"]
 
 
+def test_an_approved_send_that_had_not_begun_when_its_process_died_goes_on(
+    desk: Desk, world: World
+) -> None:
+    """Nobody is asked whether it may have happened: nothing was intended yet."""
+    set_policy(desk, ASK)
+    run = desk.call("test_send", to="ann")
+    desk.drive()
+    desk.decide(desk.approval(run))
+    desk.drive()
+    desk.clock.advance(seconds=6)
+    with crashing_at("broker.approved"):
+        desk.drive()
+    desk.clock.advance(seconds=LEASE.total_seconds() + 1)
+    desk.drive()
+    assert (sent_to(world), desk.status(run)) == (["ann"], "done")
+    assert desk.approval(run).status is State.used
+
+
 # Four eyes
 
 

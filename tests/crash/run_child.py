@@ -12,7 +12,9 @@ import signal
 import sys
 from contextlib import closing
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from steward.app import Steward, open_steward
@@ -25,6 +27,7 @@ from steward.runs import Execution, Program
 from steward.runs.driver import Drive
 from steward.runs.worker import LEASE, QUEUES, Worker
 from steward.store import EVERYWHERE
+from steward.testing.models import ScriptedLineup, ScriptedModel
 from steward.tools import load_tools
 
 SHORT_WINDOW = timedelta(milliseconds=200)
@@ -44,7 +47,12 @@ def opened(job: dict[str, Any]) -> Steward:
         runs={"nats_url": job.get("nats"), "most_lost": job.get("most_lost", 3)},
         log={"level": "info", "format": "json"},
     )
-    return open_steward(settings, clock=clock)
+    models = ScriptedLineup() if "model" in job else None
+    if models is not None:
+        # Every process numbers its calls; a name of its own keeps them apart.
+        name = f"process-{os.getpid()}"
+        models.play(ScriptedModel([resolve_name(job["model"])] * 1000, name=name))
+    return open_steward(settings, clock=clock, models=models)
 
 
 def drive(job: dict[str, Any]) -> None:
@@ -56,6 +64,8 @@ def drive(job: dict[str, Any]) -> None:
         if name == job.get("point") and met.count(name) == job["occurrence"]:
             os.kill(os.getpid(), signal.SIGKILL)
 
+    # Where tools of plug-ins write.
+    os.chdir(job.get("folder", "."))
     with closing(opened(job)) as steward:
         install(hook)
         if "call" in job:
@@ -142,6 +152,8 @@ def main() -> None:
     answers = os.dup(sys.stdout.fileno())
     for line in sys.stdin:
         job = json.loads(line)
+        for name in job.get("modules", ()):
+            import_module(name)
         match job["do"]:
             case "drive":
                 _, status = os.waitpid(_forked(drive, job), 0)

@@ -12,9 +12,10 @@ import pytest
 from steward.flows.direct_calls import DirectCall
 from steward.runs import Status
 from tests.cli.terminal import until
-from tests.crash.test_run_crash import Nursery, Site, lively, nursery, postgres_url
+from tests.crash.nursery import Nursery
+from tests.crash.test_run_crash import Site, lively, postgres_url
 
-__all__ = ["nursery", "postgres_url"]
+__all__ = ["postgres_url"]
 
 ROWS = 60_000
 CSV = b"id,name,amount\n" + b"".join(b"%d,Customer %d,%d.25\n" % (n, n, n) for n in range(ROWS))

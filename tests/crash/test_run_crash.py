@@ -2,19 +2,16 @@
 
 import asyncio
 import json
-import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from signal import SIGCONT, SIGKILL, SIGSTOP, Signals
+from signal import SIGCONT, SIGKILL, SIGSTOP
 from typing import Any
 
 import pytest
@@ -29,9 +26,9 @@ from steward.runs import RunRequest
 from steward.testing import Installation, NatsServer, Person, PostgresServer, fast_passwords
 from steward.testing.installation import Installation as Opened
 from tests.cli.terminal import until
+from tests.crash.nursery import Children, Kill, Nursery, chosen, points_met
 from tests.crash.run_child import SERVING
 
-ROOT = Path(__file__).parents[2]
 SECRET = "whsec_" + "c3Rld2FyZCBjcmFzaCB0ZXN0cyBzaWduIHRoaXM="
 POINTS = {
     "runs.append.written",
@@ -45,7 +42,6 @@ POINTS = {
     "broker.executed",
 }
 PHASES = 5
-Kill = tuple[int, str, int]
 
 
 def flow() -> dict[str, Any]:
@@ -102,68 +98,6 @@ class Receiver:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-
-
-class Nursery:
-    """The process that forks workers; one for all tests here, as it takes seconds to load everything."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.run_child"],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # A process with threads does not fork safely.
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-            text=True,
-        )
-
-    def ask(self, job: dict[str, Any]) -> int:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
-
-    def close(self) -> None:
-        self._process.communicate(timeout=20)
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    made = Nursery()
-    yield made
-    made.close()
-
-
-class Children:
-    """Workers of one installation."""
-
-    def __init__(self, nursery: Nursery, place: Mapping[str, Any]) -> None:
-        self._nursery = nursery
-        self._place = place
-        self._served: set[int] = set()
-
-    def drive(self, at: str, **job: Any) -> int:
-        return self._nursery.ask({**self._place, "do": "drive", "at": at, **job})
-
-    def serve(self, log: Path, lease: float, **job: Any) -> int:
-        asked = {**self._place, "do": "serve", "log": str(log), "lease": lease, **job}
-        pid = self._nursery.ask(asked)
-        self._served.add(pid)
-        return pid
-
-    def send(self, pid: int, number: Signals) -> None:
-        os.kill(pid, number)
-        if number is SIGKILL:
-            assert self._nursery.ask({"do": "wait", "pid": pid}) == -SIGKILL
-            self._served.discard(pid)
-
-    def close(self) -> None:
-        for pid in self._served:
-            os.kill(pid, SIGKILL)
-        ends = {self._nursery.ask({"do": "wait", "pid": pid}) for pid in self._served}
-        assert ends <= {-SIGKILL}, "a worker ended by itself"
 
 
 @dataclass
@@ -269,26 +203,11 @@ def points(standing: Site, clock: MovableClock) -> list[Kill]:
         listing = standing.folder / "points.json"
         at = clock.now().isoformat()
         assert standing.children.drive(at, run=run_id, listing=str(listing)) == 0
-        seen: Counter[str] = Counter()
-        for name in json.loads(listing.read_text()):
-            seen[name] += 1
-            found.append((phase, name, seen[name]))
+        found += points_met(phase, listing)
         standing.approve_all()
         clock.advance(seconds=7)
     assert standing.status(run_id) == "done"
     return found
-
-
-def chosen(found: list[Kill], *, every: bool) -> list[Kill]:
-    """For quick runs: a point is tried where it is met first and last, and once in each phase for effects."""
-    if every:
-        return found
-    first: dict[str, Kill] = {}
-    last: dict[str, Kill] = {}
-    for kill in found:
-        first.setdefault(kill[1], kill)
-        last[kill[1]] = kill
-    return sorted({*first.values(), *last.values()})
 
 
 @pytest.mark.timeout(900)
@@ -334,12 +253,9 @@ def test_a_process_dies_while_somebody_changes_data_by_hand(
     listing = standing.folder / "points.json"
     at = clock.now().isoformat()
     assert standing.children.drive(at, call=call, listing=str(listing)) == 0
-    seen: Counter[str] = Counter()
-    found: list[Kill] = []
-    for name in json.loads(listing.read_text()):
-        seen[name] += 1
-        found.append((0, name, seen[name]))
-    assert {"runs.append.durable", "runs.effect.intended", "broker.executed"} <= set(seen)
+    found = points_met(0, listing)
+    met = {point for _, point, _ in found}
+    assert {"runs.append.durable", "runs.effect.intended", "broker.executed"} <= met
     kills = chosen(found, every=effort(0, 1) == 1)
     for number, (_, point, occurrence) in enumerate(kills):
         asked = {**call, "arguments": {"name": f"by-hand-{number}", "kind": "branch"}}

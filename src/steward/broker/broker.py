@@ -440,16 +440,20 @@ class Broker:
     ) -> Json:
         arguments = validated(tool, plan.arguments)
         was_interrupted = execution.has_begun(key)
+        looked: list[ProjectSettings] = []
+
+        async def look(ticket: Ticket | None) -> None:
+            used_by = ticket.idempotency_key if ticket else digest([execution.run.id, key])
+            looking = asyncio.to_thread(
+                self._second_look, execution, tool, plan, approval_id, used_by
+            )
+            looked.append(await _allowed(looking, was_interrupted=was_interrupted))
 
         async def run(ticket: Ticket | None) -> Json:
-            used_by = ticket.idempotency_key if ticket else digest([execution.run.id, key])
-            try:
-                settings = await asyncio.to_thread(
-                    self._second_look, execution, tool, plan, approval_id, used_by
-                )
-            except Denied as refused:
-                done = _MAYBE_DONE if was_interrupted else "Nothing was done."
-                raise Denied(f"{refused.message} {done}", code=refused.specific_code) from refused
+            if not looked:
+                # This is another try, and time has passed.
+                await look(ticket)
+            settings = looked.pop()
             started = self._clock.monotonic()
             context = self._planner.context(execution.run, _grant(execution), settings, ticket, key)
             # Only what can be looked up afterwards is stopped on its way.
@@ -501,6 +505,7 @@ class Broker:
             idempotent=tool.idempotent,
             retries=Retries(attempts=tool.attempts),
             is_last=_grant(execution).direct,
+            check=look,
         )
         outcome = await execution.effect(key, plan.body, effect)
         if isinstance(outcome, dict) and "labels" in outcome:
@@ -580,6 +585,17 @@ class Broker:
         """Retention keeps what a run refers to: it must stay undoable."""
         versions, run_id = self._services["workbench"].versions, execution.run.id
         execution.take_along(lambda tx: versions.pin_within(tx, "run", run_id, commits=commits))
+
+
+async def _allowed(
+    looking: Awaitable[ProjectSettings], *, was_interrupted: bool
+) -> ProjectSettings:
+    """What the second look finds; where it refuses, people are told whether anything was done."""
+    try:
+        return await looking
+    except Denied as refused:
+        done = _MAYBE_DONE if was_interrupted else "Nothing was done."
+        raise Denied(f"{refused.message} {done}", code=refused.specific_code) from refused
 
 
 def _is_effect(tool: Tool[Any]) -> bool:

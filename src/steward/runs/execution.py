@@ -97,6 +97,8 @@ class Effect:
     """How often an idempotent effect is tried."""
     is_last: bool = False
     """Whether the run ends with it, so that its outcome and the end are one write."""
+    check: Callable[[Ticket], Awaitable[Any]] | None = None
+    """Looks once more whether it may be done, before it is intended: what is refused, or dies here, has not begun."""
 
 
 @dataclass
@@ -237,8 +239,12 @@ class Execution:
             return await self._outcome(key, recorded)
         ticket = Ticket(digest([self.run.id, key]), digest(request), request)
         intent = self._recall(key, request, self._memory.intents)
+        mark = plain_mark(Kind.outcome, key)
         if intent is None:
             self._may_go_on()
+            refused = await self._refused(key, effect, ticket)
+            if refused is not None:
+                return await self._record(Kind.outcome, key, request, refused, mark)
             intended = {"request": request, "idempotency_key": ticket.idempotency_key}
             intended |= {"body_hash": ticket.body_hash}
             await self._append(Kind.intent, key, intended, plain_mark(Kind.intent, key))
@@ -249,7 +255,6 @@ class Execution:
         fault("runs.effect.done")
         # What can be looked up after a crash need not be durable by itself.
         late = effect.is_last and effect.reconcile is not None
-        mark = plain_mark(Kind.outcome, key)
         return await self._record(Kind.outcome, key, request, outcome, mark, lazily=late)
 
     async def wait(
@@ -465,6 +470,14 @@ class Execution:
             await self._append(Kind.retry, key, told, plain_mark(Kind.retry, of))
             await self._scribe.pause_for(wait)
             self._may_go_on()
+
+    async def _refused(self, key: str, effect: Effect, ticket: Ticket) -> dict[str, Any] | None:
+        """Why the effect may not begin; None where it may."""
+        check = effect.check
+        if check is None:
+            return None
+        found = await self._tried(key, lambda: check(ticket), effect.retries, key)
+        return found if "error" in found else None
 
     async def _done(self, key: str, effect: Effect, ticket: Ticket) -> dict[str, Any]:
         try:

@@ -1,0 +1,148 @@
+"""kill -9 of workers that run an agent of a plug-in, wherever it hurts: each refund is paid once, and replays without a model."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from pathlib import Path
+from signal import SIGKILL
+from typing import Any
+
+import pytest
+
+from steward.broker.approvals import State, Verdict
+from steward.broker.inbox import UNCERTAIN
+from steward.flows.launch import Start
+from steward.models import Request, ToolResult, User
+from steward.plugins import pack_folder, read_wheel
+from steward.testing import Installation
+from steward.testing.models import Item, calls
+from tests.crash.nursery import ROOT, Children, Kill, Nursery, points_met
+
+PHASES = 3
+"""Until somebody is asked, until the approval cannot be taken back, and to the end."""
+UNKNOWN = {"runs.effect.intended", "broker.executed", "runs.effect.done"}
+"""Where nobody can tell whether the money has gone: the tool of the package cannot look."""
+
+
+def answer(request: Request) -> Item:
+    """A model that goes by what it is asked, so that any process can go on where another died."""
+    names = [tool.name for tool in request.tools]
+    done = [message.tool for message in request.messages if isinstance(message, ToolResult)]
+    if "pay_back" not in names:
+        return calls("transfer_to_refunds")
+    if "find_order" not in done:
+        return calls("find_order", order="A-17")
+    if "pay_back" not in done:
+        said = " ".join(each.text for each in request.messages if isinstance(each, User))
+        (amount,) = re.findall(r"refund (\d+) for order A-17", said)
+        return calls("pay_back", order="A-17", amount=int(amount))
+    return "Paid back."
+
+
+class Desk:
+    """An installation with the example of a support desk; its workers write refunds down in a folder."""
+
+    def __init__(self, installation: Installation, children: Children, folder: Path) -> None:
+        self.steward, self.access = installation.steward, installation.owner.access
+        self.children, self.folder = children, folder
+        self.clock = installation.clock
+        self.amounts: dict[str, int] = {}
+        content = pack_folder(ROOT / "examples/plugins/support-desk")[1]
+        sha256 = read_wheel(content).sha256
+        self.steward.plugins.install(self.access, content, sha256, rights=True)
+
+    def start(self) -> str:
+        amount = len(self.amounts) + 1
+        node = {"id": "desk", "type": "agent", "agent": "front-desk"}
+        node["instructions"] = f"Please refund {amount} for order A-17."
+        flow = {"format": 1, "id": "refund", "nodes": [node]}
+        run = self.steward.governing.launcher.start(self.access, Start(flow))
+        self.amounts[run.id] = amount
+        return run.id
+
+    def drive(self, **job: Any) -> int:
+        """A process that drives one run, or all that are due once the leases of the dead have ended."""
+        if "run" not in job:
+            self.clock.advance(seconds=7)
+        return self.children.drive(self.clock.now().isoformat(), **job)
+
+    def points(self) -> list[Kill]:
+        """Every fault point that a refund meets on its way, by phase."""
+        run_id, listing = self.start(), self.folder / "points.json"
+        found: list[Kill] = []
+        for phase in range(PHASES):
+            assert self.drive(run=run_id, listing=str(listing)) == 0
+            found += points_met(phase, listing)
+            self.approve_all()
+            self.clock.advance(seconds=7)
+        return found
+
+    def approve_all(self) -> None:
+        governing = self.steward.governing
+        for each in governing.approvals.listed(self.access, status=State.pending, limit=200):
+            verdict = Verdict(True, each.body_hash)
+            asyncio.run(governing.deciding.decide(self.access, each.id, verdict))
+
+    def look_into_the_ledger(self) -> set[str]:
+        """Answers for every run that asks whether it has paid; returns those runs."""
+        asked = set()
+        for each in self.steward.governing.inbox.waiting(self.access):
+            assert each.kind == UNCERTAIN
+            decision = "happened" if self.amounts[each.run_id] in self.paid() else "retry"
+            said = {"decision": decision, "result": "It is in the ledger."}
+            self.steward.governing.inbox.answer(self.access, each.run_id, each.key, said)
+            asked.add(each.run_id)
+        return asked
+
+    def paid(self) -> list[int]:
+        ledger = self.folder / "refunds.csv"
+        lines = ledger.read_text().splitlines() if ledger.exists() else []
+        return [int(float(line.removeprefix("A-17,"))) for line in lines]
+
+    def check(self, run_id: str) -> None:
+        """It ended with its answer, and its journal plays again here, where there is no model."""
+        scope, runs = self.access.scope, self.steward.runs
+        assert runs.outcome(scope, run_id) == {"output": "Paid back."}
+        assert runs.verify(scope, run_id).is_intact
+        report = asyncio.run(runs.replay(scope, run_id))
+        assert report.is_same, report.divergences
+
+
+@pytest.fixture
+def desk(
+    installation: Installation, nursery: Nursery, database_url: str | None, tmp_path: Path
+) -> Desk:
+    place = {
+        "home": str(installation.steward.settings.home),
+        "url": database_url,
+        "folder": str(tmp_path),
+        "model": f"{__name__}:{answer.__name__}",
+        # They take seconds to load.
+        "modules": [__name__, "agents", "steward.models.translate"],
+    }
+    return Desk(installation, Children(nursery, place), tmp_path)
+
+
+@pytest.mark.timeout(900)
+def test_a_refund_is_paid_once_wherever_its_worker_dies(
+    desk: Desk, effort: Callable[[int, int], int]
+) -> None:
+    found = desk.points()
+    last = {kill[1]: kill for kill in found}
+    kills = {desk.start(): kill for kill in (found if effort(0, 1) else last.values())}
+    for phase in range(PHASES):
+        for run_id, (when, point, occurrence) in kills.items():
+            if when == phase:
+                ended = desk.drive(run=run_id, point=point, occurrence=occurrence)
+                assert ended == -SIGKILL, (phase, point, occurrence)
+        assert desk.drive() == 0
+        desk.approve_all()
+        desk.clock.advance(seconds=7)
+    assert desk.drive() == 0
+    asked = {kills[run_id][1] for run_id in desk.look_into_the_ledger()}
+    assert desk.drive() == 0
+    # An approved call that had not begun simply goes on; only about those on their way somebody is asked.
+    assert UNKNOWN <= asked <= UNKNOWN | {"runs.append.written", "runs.append.durable"}
+    for run_id in desk.amounts:
+        desk.check(run_id)
+    assert sorted(desk.paid()) == sorted(desk.amounts.values())
