@@ -21,7 +21,7 @@ import {
 } from './graph';
 
 export type Fields = Record<string, Value>;
-const ERROR_PORT = 'error';
+export const ERROR_PORT = 'error';
 
 export function graphOf(text: string, language: Language): FlowGraph {
   return readGraph(readYaml(text).value, language);
@@ -208,7 +208,7 @@ export function setField(
   return setValue(text, path, value);
 }
 
-/** Moves a node to the end of another graph; its edges stay behind. */
+/** Moves a node to the end of another graph, with another id where its own is taken; its edges stay behind. */
 export function moveNode(text: string, language: Language, key: string, into: Path): string {
   const node = nodeAt(text, language, key);
   const graph = graphAround(text, language, key);
@@ -216,6 +216,11 @@ export function moveNode(text: string, language: Language, key: string, into: Pa
     return text;
   const target = graphsWithin(graphOf(text, language)).find(samePath(into));
   if (!target) return text;
+  if (target.nodes.some(({ id }) => id === node.id)) {
+    const id = freeId(text, language, node.id);
+    const free = `${node.key.slice(0, node.key.length - node.id.length)}${id}`;
+    return moveNode(renameNode(text, language, key, id), language, free, into);
+  }
   const holder = nodesWithin(graphOf(text, language)).find(({ graphs }) =>
     graphs.some(samePath(into)),
   );

@@ -1,14 +1,31 @@
 /** Two people's changes to one flow, put together by node: what only one of them changed is taken from them. */
+import { Lexer } from 'yaml';
 import { readYaml, removeValue, setValue, type Value, valueAt } from './document';
-import { addNode, type Fields, graphOf, removeNodes, setField } from './edits';
+import { addNode, ERROR_PORT, type Fields, graphOf, removeNodes, setField } from './edits';
 import type { Layout } from './layout';
-import { type FlowNode, graphsWithin, type Language, nodesWithin } from './graph';
+import {
+  edgesOf,
+  type FlowNode,
+  graphsWithin,
+  jumpOf,
+  type Language,
+  nodesWithin,
+  splitNeed,
+} from './graph';
+
+/** A flow as it is edited: what it means, and where it is drawn. */
+export interface Drawing {
+  text: string;
+  layout: Layout;
+}
 
 export interface Clash {
   /** The node, or the field of the document, that both changed. */
   what: string;
   mine: Value;
   theirs: Value;
+  /** Steps that it came after and that are gone on the other side: the node is kept without those edges. */
+  gone?: string[];
 }
 
 export interface Merged {
@@ -17,9 +34,26 @@ export interface Merged {
   clashes: Clash[];
 }
 
+/** My changes since the base on top of theirs, drawn and written. */
+export function mergeDrawings(
+  base: Drawing,
+  mine: Drawing,
+  theirs: Drawing,
+  language: Language,
+): { drawing: Drawing; clashes: Clash[] } {
+  const { text, clashes } = mergeFlows(base.text, mine.text, theirs.text, language);
+  const layout = mergeLayouts(base.layout, mine.layout, theirs.layout);
+  return { drawing: { text, layout }, clashes };
+}
+
+export const isSameDrawing = (one: Drawing, other: Drawing) =>
+  one.text === other.text && isEqual(one.layout, other.layout);
+
 const isEqual = (one: Value, other: Value) => JSON.stringify(one) === JSON.stringify(other);
 
 export function mergeFlows(base: string, mine: string, theirs: string, language: Language): Merged {
+  if (readYaml(mine).problem !== null || readYaml(theirs).problem !== null)
+    return { text: theirs, clashes: mine === theirs ? [] : [{ what: 'the text', mine, theirs }] };
   const clashes: Clash[] = [];
   let text = mergeFields(base, mine, theirs, clashes);
   const [before, own, other] = [base, mine, theirs].map((each) => ownNodes(each, language));
@@ -31,8 +65,9 @@ export function mergeFlows(base: string, mine: string, theirs: string, language:
     const clash = { what: key, mine: ours, theirs: their };
     if (!isEqual(old, their)) clashes.push(clash);
     else if (is === undefined) {
-      // What they put into it, or changed there, would go with it.
-      if (isAlike(key, before, other)) text = removeNodes(text, language, [key]);
+      // What they put into it, changed there or connected to it would go with it.
+      const isFree = isAlike(key, before, other) && !isJoined(key, base, theirs, language);
+      if (isFree) text = removeNodes(text, language, [key]);
       else clashes.push(clash);
     } else if (was === undefined) {
       const made = added(text, mine, is, language);
@@ -41,7 +76,65 @@ export function mergeFlows(base: string, mine: string, theirs: string, language:
       else text = made;
     } else text = replaced(text, key, fieldsOf(was), fieldsOf(is), language);
   }
-  return { text, clashes };
+  const lost = without(without(commentsIn(mine), commentsIn(base)), commentsIn(text));
+  if (lost.length > 0)
+    clashes.push({
+      what: 'comments',
+      mine: lost,
+      theirs: without(commentsIn(theirs), commentsIn(base)),
+    });
+  return cutLooseEnds(text, theirs, clashes, language);
+}
+
+/** The comments of a text: the one thing in it that belongs to no node or field. */
+function commentsIn(text: string): string[] {
+  const pieces = [...new Lexer().lex(text)];
+  // What follows this mark is the text of a value.
+  return pieces.filter((piece, at) => piece.startsWith('#') && pieces[at - 1] !== '\u001f');
+}
+
+/** A list without the items of another, each as often as it is there. */
+function without(items: readonly string[], others: readonly string[]): string[] {
+  const left = [...others];
+  return items.filter((item) => {
+    const at = left.indexOf(item);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
+/** An edge to a step that only the other side removed leads nowhere: it is cut, and told. */
+function cutLooseEnds(
+  text: string,
+  theirs: string,
+  clashes: readonly Clash[],
+  language: Language,
+): Merged {
+  const known = looseEnds(theirs, language);
+  const told = [...clashes];
+  let made = text;
+  for (const [key, { node, gone }] of looseEnds(text, language)) {
+    if (known.has(key)) continue;
+    const kept = node.needs.filter((need) => !gone.includes(splitNeed(need).before));
+    if (kept.length < node.needs.length) made = setField(made, language, key, ['needs'], kept);
+    if (gone.includes(jumpOf(node))) made = setField(made, language, key, ['on_error'], undefined);
+    told.push({ what: key, mine: fieldsOf(node), theirs: undefined, gone });
+  }
+  return { text: made, clashes: told };
+}
+
+/** Nodes that come after, or jump to, ids that their graph does not have. */
+function looseEnds(text: string, language: Language) {
+  const found = new Map<string, { node: FlowNode; gone: string[] }>();
+  for (const { nodes } of graphsWithin(graphOf(text, language))) {
+    const ids = new Set(['', ...nodes.map(({ id }) => id)]);
+    for (const node of nodes) {
+      const named = [...node.needs.map((need) => splitNeed(need).before), jumpOf(node)];
+      const gone = named.filter((id) => !ids.has(id));
+      if (gone.length > 0) found.set(node.key, { node, gone: [...new Set(gone)] });
+    }
+  }
+  return found;
 }
 
 /** Whether the nodes inside a node are the same on both sides. */
@@ -55,6 +148,17 @@ function isAlike(
       .filter(([inner]) => inner.startsWith(`${key}/`))
       .map(([inner, node]) => [inner, fieldsOf(node)]);
   return isEqual(inside(one), inside(other));
+}
+
+/** Whether edges that the base does not have lead from the node. */
+function isJoined(key: string, base: string, theirs: string, language: Language): boolean {
+  const [before, now] = [base, theirs].map((text) =>
+    graphsWithin(graphOf(text, language))
+      .flatMap(edgesOf)
+      .filter((edge) => edge.before === key || (edge.after === key && edge.port === ERROR_PORT))
+      .map(({ id }) => id),
+  );
+  return (now ?? []).some((id) => !before?.includes(id));
 }
 
 /** The nodes of all graphs by key, each without the graphs inside it, whose nodes are merged by themselves. */

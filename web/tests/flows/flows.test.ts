@@ -23,9 +23,16 @@ import {
   nodesBefore,
   nodesWithin,
 } from '@/flows/graph';
-import { readLayout } from '@/flows/layout';
+import { type Layout, readLayout } from '@/flows/layout';
+import { addNote, changeNote, groupNodes, removeNotes, ungroup } from '@/flows/layout-edits';
 import { record, redo, startHistory, undo } from '@/flows/history';
-import { mergeFlows, mergeLayouts } from '@/flows/merge';
+import {
+  type Drawing,
+  isSameDrawing,
+  mergeDrawings,
+  mergeFlows,
+  mergeLayouts,
+} from '@/flows/merge';
 import vectors from './vectors.json';
 
 const language: Language = {
@@ -129,6 +136,12 @@ describe('an edit', () => {
     const body = ['steps', 1, 'body', 'nodes'];
     const moved = moveNode(STEPS, language, 'ask', body);
     expect(drawn(moved).nodes['each/ask']).toBe('approval');
+    const twin = addNode(STEPS, language, {
+      ...{ graph: body, id: 'ask', type: 'approval', fields: { message: 'And now?' }, needs: [] },
+    });
+    expect(Object.keys(drawn(moveNode(twin, language, 'ask', body)).nodes)).toEqual(
+      expect.arrayContaining(['each/ask', 'each/ask_2']),
+    );
     const copies = copyNodes(STEPS, language, ['each', 'ask']);
     const { text, ids } = pasteNodes(STEPS, language, ['steps'], copies);
     expect(ids).toEqual(['each_2', 'ask_2']);
@@ -354,48 +367,145 @@ const saidBy = (text: string) =>
       }),
   );
 
+type DrawnEdit = (drawing: Drawing) => Drawing;
+
+/** Any change to where things are drawn, and to notes and groups. */
+const layoutEdits = fc
+  .tuple(fc.integer({ min: 0, max: 6 }), fc.nat(), fc.nat({ max: 999 }), fc.string())
+  .map(([kind, one, two, words]): DrawnEdit => ({ text, layout }) => {
+    const keys = nodesWithin(graphOf(text, language)).map(({ key }) => key);
+    const key = keys[one % Math.max(keys.length, 1)] ?? '';
+    const note = layout.notes[one % Math.max(layout.notes.length, 1)]?.id ?? '';
+    const group = layout.groups[one % Math.max(layout.groups.length, 1)]?.id ?? '';
+    const at = { x: two, y: one % 1000 };
+    const isClosed = layout.closed.includes(key);
+    const changed = [
+      () => ({ ...layout, places: { ...layout.places, [key]: at } }),
+      () => addNote(layout, at).layout,
+      () => changeNote(layout, note, words),
+      () => removeNotes(layout, [note]),
+      () => groupNodes(layout, [key]).layout,
+      () => ungroup(layout, group),
+      () => ({
+        ...layout,
+        closed: isClosed ? layout.closed.filter((each) => each !== key) : [...layout.closed, key],
+      }),
+    ][kind];
+    return { text, layout: changed?.() ?? layout };
+  });
+
+const drawnEdits = fc
+  .oneof({ arbitrary: edits, weight: 6 }, { arbitrary: typed, weight: 1 })
+  .map((edit): DrawnEdit => ({ text, layout }) => ({ text: edit(text), layout }));
+
 describe('a thousand edits by two people at once', () => {
-  it('lose nothing without saying so, and both end with the same text', () => {
-    const turns = fc.array(fc.tuple(fc.boolean(), edits, fc.boolean()), {
-      minLength: 25,
-      maxLength: 25,
+  it('lose nothing without saying so, and both end with the same drawing', () => {
+    const turn = fc.record({
+      isFirst: fc.boolean(),
+      edit: fc.oneof({ arbitrary: drawnEdits, weight: 3 }, { arbitrary: layoutEdits, weight: 2 }),
+      then: fc.constantFrom('save', 'look', 'go on', 'go on'),
     });
+    const turns = fc.array(turn, { minLength: 25, maxLength: 25 });
     let edited = 0;
     fc.assert(
       fc.property(turns, (sequence) => {
-        const server = { text: STEPS };
-        const people = [0, 1].map(() => ({ base: STEPS, mine: STEPS }));
-        const save = (person: { base: string; mine: string }) => {
-          const { base, mine } = person;
-          const theirs = server.text;
-          const merged =
-            theirs === base
-              ? { text: mine, clashes: [] }
-              : mergeFlows(base, mine, theirs, language);
-          expectNothingLost(base, mine, theirs, merged);
-          server.text = merged.text;
-          person.base = merged.text;
-          person.mine = merged.text;
+        const start: Drawing = { text: STEPS, layout: readLayout({}) };
+        let server = start;
+        const people = [0, 1].map(() => ({ base: start, mine: start }));
+        type Person = (typeof people)[number];
+        /** As the canvas does it: what is somebody else's is shown where nothing of one's own is at stake. */
+        const look = (person: Person) => {
+          if (!isSameDrawing(person.base, person.mine)) return;
+          person.base = server;
+          person.mine = server;
         };
-        for (const [isFirst, edit, isSaved] of sequence) {
+        const save = (person: Person) => {
+          const { base, mine } = person;
+          const { drawing, clashes } = isSameDrawing(base, server)
+            ? { drawing: mine, clashes: [] }
+            : mergeDrawings(base, mine, server, language);
+          expectNothingLost(base.text, mine.text, server.text, { text: drawing.text, clashes });
+          expectNothingMovedBack(base.layout, mine.layout, server.layout, drawing.layout);
+          server = drawing;
+          person.base = drawing;
+          person.mine = drawing;
+        };
+        for (const { isFirst, edit, then } of sequence) {
           const person = people[isFirst ? 0 : 1];
           if (!person) continue;
           person.mine = edit(person.mine);
           edited += 1;
-          if (isSaved) save(person);
+          if (then === 'save') save(person);
+          if (then === 'look') look(person);
         }
         people.forEach(save);
-        people.forEach(save);
+        people.forEach(look);
         expect(readYaml(server.text).problem).toBeNull();
-        expect(people.map(({ mine }) => mine)).toEqual([server.text, server.text]);
+        expect(people.map(({ mine }) => mine)).toEqual([server, server]);
         const keys = nodesWithin(graphOf(server.text, language)).map(({ key }) => key);
         expect(new Set(keys).size).toBe(keys.length);
       }),
       { numRuns: 40, seed: 14, endOnFailure: true },
     );
     expect(edited).toBe(1000);
+  }, 120_000);
+
+  it('who write comments in the text are told when merging cannot keep them', () => {
+    const mine = STEPS.replace('- id: ask', '# Only on Mondays.\n- id: ask');
+    const theirs = setField(STEPS, language, 'load', ['title'], 'Theirs');
+    const { text, clashes } = mergeFlows(STEPS, mine, theirs, language);
+    expect(text).toBe(theirs);
+    expect(clashes).toEqual([{ what: 'comments', mine: ['# Only on Mondays.'], theirs: [] }]);
+    expect(mergeFlows(STEPS, mine, mine, language).clashes).toEqual([]);
+  });
+
+  it('one of whom writes what is no YAML yet lose no step', () => {
+    const theirs = setField(STEPS, language, 'load', ['title'], 'Theirs');
+    const { text, clashes } = mergeFlows(STEPS, `${STEPS}\n  - "`, theirs, language);
+    expect(text).toBe(theirs);
+    expect(clashes.map(({ what }) => what)).toEqual(['the text']);
+  });
+
+  it('one of whom connects a step to one that the other removed are told which', () => {
+    const mine = connect(STEPS, language, { before: 'each', after: 'ask', port: 'error' });
+    const extra = addNode(mine, language, {
+      ...{ graph: ['steps'], id: 'send', type: 'tool', fields: { tool: 'send_slack' } },
+      needs: ['each', 'load'],
+    });
+    const theirs = removeNodes(STEPS, language, ['each']);
+    const { text, clashes } = mergeFlows(STEPS, extra, theirs, language);
+    const told = clashes.filter(({ gone }) => gone);
+    expect(told.map(({ what, gone }) => [what, gone])).toEqual([['send', ['each']]]);
+    expect(drawn(text).edges).toContain('load.>send');
   });
 });
+
+/** Every box is where somebody moved it, and every note and frame that somebody wrote is there. */
+function expectNothingMovedBack(base: Layout, mine: Layout, theirs: Layout, now: Layout) {
+  const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+  for (const key of Object.keys({ ...mine.places, ...theirs.places })) {
+    const isMine = mine.places[key] && !same(mine.places[key], base.places[key]);
+    expect(now.places[key], `the place of ${key}`).toEqual(
+      (isMine ? mine : theirs).places[key] ?? base.places[key],
+    );
+  }
+  const words = (items: readonly { id: string }[]) =>
+    items.map(({ id: _id, ...said }) => JSON.stringify(said));
+  for (const side of [mine, theirs]) {
+    for (const [own, old, all] of [
+      [side.notes, base.notes, now.notes],
+      [side.groups, base.groups, now.groups],
+    ] as const) {
+      const changed = own.filter((item) => !old.some((each) => same(each, item)));
+      expect(words(all)).toEqual(expect.arrayContaining(words(changed)));
+    }
+  }
+  const wanted = new Set([...mine.closed, ...theirs.closed]);
+  for (const key of base.closed) {
+    if (!mine.closed.includes(key) || !theirs.closed.includes(key)) wanted.delete(key);
+  }
+  expect(new Set(now.closed)).toEqual(wanted);
+}
 
 function expectNothingLost(
   base: string,
@@ -414,6 +524,55 @@ function expectNothingLost(
       expect(isTold(key), `both changed ${key}, and nobody is told`).toBe(true);
     } else if (!isTold(key)) {
       expect(now?.get(key), `what was said of ${key}`).toBe(mineOf === theirsOf ? mineOf : wanted);
+    }
+  }
+  expectNoEdgeLost(base, mine, theirs, text, isTold);
+  const typedBy = (one: string) => one.split('\n').filter((line) => line.startsWith('# '));
+  for (const comment of typedBy(mine)) {
+    if (!typedBy(base).includes(comment) && !told.has('comments'))
+      expect(typedBy(text), 'a comment that was typed').toContain(comment);
+  }
+}
+
+/** What each node needs, by keys of nodes. */
+const needsIn = (text: string) =>
+  new Map(
+    graphsWithin(graphOf(text, language)).flatMap((graph) =>
+      graph.nodes
+        .filter(({ isImplied }) => !isImplied)
+        .map((node): [string, Set<string>] => [node.key, new Set(node.needs)]),
+    ),
+  );
+
+/** An edge that one of two people drew is there, and one that they took away is not, where both its ends are. */
+function expectNoEdgeLost(
+  base: string,
+  mine: string,
+  theirs: string,
+  text: string,
+  isTold: (key: string) => boolean,
+) {
+  const [was, now] = [needsIn(base), needsIn(text)];
+  const idsNow = new Set(nodesWithin(graphOf(text, language)).map(({ key }) => key));
+  for (const side of [needsIn(mine), needsIn(theirs)]) {
+    for (const [key, needs] of side) {
+      const found = now.get(key);
+      if (found === undefined || isTold(key)) continue;
+      const around = key.includes('/') ? key.slice(0, key.lastIndexOf('/') + 1) : '';
+      const before = was.get(key) ?? new Set<string>();
+      for (const need of needs) {
+        const source = `${around}${need.split('.')[0]}`;
+        if (!before.has(need) && idsNow.has(source) && !isTold(source))
+          expect([...found], `${key} after ${need}`).toContain(need);
+      }
+      for (const need of before) {
+        if (!needs.has(need))
+          expect([...found], `${key} no more after ${need}`).not.toContain(need);
+      }
+      for (const need of found) {
+        const source = `${around}${need.split('.')[0]}`;
+        expect(idsNow, `what ${key} comes after`).toContain(source);
+      }
     }
   }
 }

@@ -27,13 +27,13 @@ import { useSearchParam } from '@/components/use-search-param';
 import { arrangeAside } from '@/flows/arrange-aside';
 import { setValue, valueAt } from '@/flows/document';
 import { edgesOf, graphsWithin } from '@/flows/graph';
-import { mergeFlows, mergeLayouts } from '@/flows/merge';
+import { type Drawing, isSameDrawing, mergeDrawings } from '@/flows/merge';
 import { place, type Placed, type Point, readLayout } from '@/flows/layout';
 import { usePlaybookCheck } from '../playbooks/PlaybookField';
 import { Conflict } from './Conflict';
 import { StudioView } from './StudioView';
 import { Watchers } from './Watchers';
-import { type Drawing, type Studio, useStudio } from './use-studio';
+import { type Studio, useStudio } from './use-studio';
 
 const NEW_FLOW = `format: 1
 id: new-flow
@@ -117,14 +117,15 @@ function FlowStudio({ playbook, palette }: Props) {
   // Nothing of one's own is at stake: what somebody else saved is shown at once.
   if (playbook !== null && playbook.version > base && !studio.isChanged && !save.isPending) {
     setBase(playbook.version);
-    if (playbook.source !== studio.saved.text) {
-      const theirs = drawingOf(playbook);
+    const theirs = drawingOf(playbook);
+    if (!isSameDrawing(theirs, studio.saved)) {
       studio.change(theirs);
       studio.markSaved(theirs);
     }
   }
   const client = useQueryClient();
   /** What somebody else saved in between is taken along where no step was changed by both; the rest is shown. */
+  const [isMerging, setMerging] = useState(false);
   const merge = async (drawing: Drawing) => {
     if (playbook === null) return;
     const fresh = await client.query({
@@ -132,13 +133,16 @@ function FlowStudio({ playbook, palette }: Props) {
       staleTime: 0,
     });
     const theirs = drawingOf(fresh);
-    const { saved } = studio;
-    const { text, clashes } = mergeFlows(saved.text, drawing.text, theirs.text, language);
-    if (clashes.length > 0) return;
-    const merged = { text, layout: mergeLayouts(saved.layout, drawing.layout, theirs.layout) };
-    studio.change(merged);
+    const kept = mergeDrawings(studio.saved, drawing, theirs, language);
+    // What was changed since Save was pressed stays on the canvas.
+    const now = studio.current();
+    const shown = isSameDrawing(now, drawing)
+      ? kept
+      : mergeDrawings(drawing, now, kept.drawing, language);
+    if (kept.clashes.length + shown.clashes.length > 0) return;
+    studio.change(shown.drawing);
     studio.markSaved(theirs);
-    store(fresh.version, merged);
+    store(fresh.version, kept.drawing);
     showDone('Merged with what someone else saved in between');
   };
   const store = (
@@ -150,7 +154,11 @@ function FlowStudio({ playbook, palette }: Props) {
       { playbook: saved, yaml: drawing.text, layout: { ...drawing.layout } },
       {
         onError: (error) => {
-          if (error instanceof ApiError && error.status === 412) void merge(drawing);
+          if (!(error instanceof ApiError) || error.status !== 412) return;
+          setMerging(true);
+          merge(drawing)
+            .catch(showFailure)
+            .finally(() => setMerging(false));
         },
         onSuccess: (card) => {
           studio.markSaved(drawing);
@@ -236,7 +244,7 @@ function FlowStudio({ playbook, palette }: Props) {
       }
     >
       {mayEdit && playbook === null && <NameField studio={studio} />}
-      {isStale && (
+      {isStale && !isMerging && (
         <Conflict
           studio={studio}
           theirs={drawingOf(playbook)}

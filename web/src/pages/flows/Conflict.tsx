@@ -2,8 +2,8 @@
 import { Alert, Button, Group } from '@mantine/core';
 import { stringify } from 'yaml';
 import { CodeBlock } from '@/components/CodeBlock';
-import { mergeFlows, mergeLayouts } from '@/flows/merge';
-import type { Drawing, Studio } from './use-studio';
+import { type Clash, type Drawing, mergeDrawings } from '@/flows/merge';
+import type { Studio } from './use-studio';
 
 interface Props {
   studio: Studio;
@@ -14,28 +14,31 @@ interface Props {
 }
 
 export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
-  const { saved, language } = studio;
-  const { text, clashes } = mergeFlows(saved.text, studio.text, theirs.text, language);
+  const { drawing, clashes } = mergeDrawings(studio.saved, studio, theirs, studio.language);
   const take = (next: Drawing) => {
     studio.change(next);
     studio.markSaved(theirs);
     onSettled();
   };
-  const layout = mergeLayouts(saved.layout, studio.layout, theirs.layout);
   return (
     <Alert color="orange" title="This flow was changed by someone else" mb="sm">
       Your changes are still here and not saved. Merging takes both; Undo brings your version back.
-      {clashes.map(({ what, mine, theirs: other }) => (
-        <section key={what} aria-label={`Changed by both: ${what}`}>
-          <strong>Both of you changed “{what}”. Merging keeps the other version of it.</strong>
+      {clashes.map((clash) => (
+        <section
+          key={`${clash.what} ${clash.gone?.join() ?? ''}`}
+          aria-label={`Changed by both: ${clash.what}`}
+        >
+          <strong>{reason(clash)}</strong>
           <Group align="flex-start" grow>
-            <CodeBlock label={`Yours: ${what}`} code={written(mine)} />
-            <CodeBlock label={`Theirs: ${what}`} code={written(other)} />
+            <CodeBlock label={`Yours: ${clash.what}`} code={written(clash.mine)} />
+            {!clash.gone && (
+              <CodeBlock label={`Theirs: ${clash.what}`} code={written(clash.theirs)} />
+            )}
           </Group>
         </section>
       ))}
       <Group gap="xs" mt="xs">
-        <Button size="compact-sm" onClick={() => take({ text, layout })}>
+        <Button size="compact-sm" onClick={() => take(drawing)}>
           Merge both
         </Button>
         <Button size="compact-sm" variant="default" onClick={onKeep}>
@@ -47,6 +50,12 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
       </Group>
     </Alert>
   );
+}
+
+function reason({ what, gone }: Clash) {
+  if (!gone) return `Both of you changed “${what}”. Merging keeps the other version of it.`;
+  const names = gone.map((id) => `“${id}”`).join(', ');
+  return `“${what}” is connected to ${names}, which the other version no longer has. Merging keeps the step without that connection.`;
 }
 
 const written = (value: unknown) => (value === undefined ? 'Removed' : stringify(value));

@@ -1,14 +1,9 @@
 /** A flow being edited: its text and layout with undo, and the graph of the last text that could be read. */
-import { useMemo, useReducer } from 'react';
+import { useEffect, useMemo, useReducer, useRef } from 'react';
 import { readYaml } from '@/flows/document';
 import { type FlowGraph, type Language, readGraph } from '@/flows/graph';
 import { type History, record, redo, startHistory, undo } from '@/flows/history';
-import type { Layout } from '@/flows/layout';
-
-export interface Drawing {
-  text: string;
-  layout: Layout;
-}
+import type { Drawing } from '@/flows/merge';
 
 interface State {
   history: History<Drawing>;
@@ -47,6 +42,8 @@ export interface Studio extends Drawing {
   /** As it was read or saved last: what changes are counted from. */
   saved: Drawing;
   isChanged: boolean;
+  /** As it is drawn when this is called: an answer of the server may come after more changes. */
+  current: () => Drawing;
   canUndo: boolean;
   canRedo: boolean;
   /** Changes with the same `about` in a row are undone together. */
@@ -62,6 +59,10 @@ export function useStudio(start: Drawing, language: Language): Studio {
     readable: drawing.text,
     saved: drawing,
   }));
+  const latest = useRef(history.now);
+  useEffect(() => {
+    latest.current = history.now;
+  }, [history.now]);
   const document = useMemo(() => readYaml(readable).value, [readable]);
   const graph = useMemo(() => readGraph(document, language), [document, language]);
   return {
@@ -71,6 +72,7 @@ export function useStudio(start: Drawing, language: Language): Studio {
     language,
     saved,
     isChanged: history.now.text !== saved.text || history.now.layout !== saved.layout,
+    current: () => latest.current,
     canUndo: history.past.length > 0,
     canRedo: history.future.length > 0,
     change: (drawing, about) => dispatch({ type: 'change', drawing, about: about ?? null }),
