@@ -36,6 +36,7 @@ class Operation:
 
 def _made_up_id(match: re.Match[str]) -> str:
     prefix = {"user": "usr", "token": "tok", "invitation": "inv", "task": "tsk", "commit": "cmt"}
+    prefix |= {"provider": "idp"}
     prefix |= {"upload": "upload", "trigger": "trg", "event": "tev"}
     return f"{prefix.get(match.group(1), match.group(1)[:3])}_{'0' * 26}"
 
@@ -67,6 +68,10 @@ def test_the_document_names_the_guard_of_every_route() -> None:
         "get /metrics",
         "get /api/v1/about",
         "post /api/v1/session",
+        # Single sign-on: whoever signs in is not signed in yet. The way back is bound to the browser that began it.
+        "get /api/v1/sign-on",
+        "get /api/v1/sign-on/{provider_id}/start",
+        "get /api/v1/sign-on/{provider_id}/callback",
         "post /api/v1/invitations/lookup",
         # What Steward is as an OAuth client: authorization servers read it without knowing anybody here.
         "get /api/v1/oauth/client.json",
@@ -123,6 +128,9 @@ KEEPERS_ONLY = {
     "/api/v1/projects/{project_id}/plugins/{name}",
     "/api/v1/projects/{project_id}/plugins/{name}/disable",
     "/api/v1/projects/{project_id}/plugins/{name}/enable",
+    "/api/v1/projects/{project_id}/sign-on/providers",
+    "/api/v1/projects/{project_id}/sign-on/providers/{provider_id}",
+    "/api/v1/projects/{project_id}/sign-on/providers/{provider_id}/check",
 }
 """For people who keep the machine, whatever their role in a project."""
 

@@ -99,6 +99,29 @@ def test_doctor_fails_and_says_how_to_mend(filled: Terminal) -> None:
     assert re.search(r"✗ database +The database file is damaged", said)
 
 
+def test_sign_on_providers_from_the_terminal(filled: Terminal) -> None:
+    project = "Demo: customer data"
+    added = filled.run(
+        *("sign-on", "add", "Acme", "--issuer", "https://login.acme.example"),
+        *("--client-id", "steward", "--secret-stdin", "--json"),
+        *("--rule", f"groups=finance:{project}:operator", "--invited-only"),
+        stdin="s3cret-of-steward\n",
+    ).json()
+    assert added["has_secret"] is True
+    assert added["just_in_time"] is False
+    assert added["rules"][0]["value"] == "finance"
+    assert added["redirect_uri"].endswith(f"/api/v1/sign-on/{added['id']}/callback")
+    changed = filled.run("sign-on", "change", "Acme", "--off", "--json").json()
+    assert (changed["enabled"], changed["revision"], changed["has_secret"]) == (False, 2, True)
+    text, document = _both(filled, "sign-on", "list")
+    assert [each["name"] for each in document] == ["Acme"]
+    assert "s3cret" not in text + json.dumps(document)
+    wrong = filled.run("sign-on", "change", "Acme", "--rule", "finance", code=1)
+    assert "is no rule" in wrong.err
+    filled.run("sign-on", "remove", "Acme")
+    assert filled.run("sign-on", "list").out.strip() == "No providers."
+
+
 def test_people_from_the_terminal(filled: Terminal) -> None:
     text, document = _both(filled, "user", "list")
     assert [user["email"] for user in document] == ["owner@localhost"]

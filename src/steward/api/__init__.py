@@ -59,6 +59,7 @@ from steward.api.routes import (
     servers,
     session,
     sign_ins,
+    sign_on,
     skills,
     span_contents,
     threads,
@@ -76,6 +77,7 @@ __all__ = ["create_api", "create_routes"]
 
 _ROUTERS = (
     session.router,
+    sign_on.router,
     projects.router,
     invitations.router,
     tokens.router,

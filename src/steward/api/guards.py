@@ -67,6 +67,8 @@ class InProject(Guard):
     """Whether runners may call it too, for what is theirs; everything else is closed to them."""
     asked: bool = False
     """Whether a run that waits for the caller may be named, even one that is hidden from them otherwise."""
+    organisation: bool = False
+    """Whether the caller must own the organisation, not only a project of it."""
 
     def __call__(self, request: Request, project_id: str) -> Access:
         principal = identify(request, session_only=self.session_only)
@@ -75,6 +77,8 @@ class InProject(Guard):
         access = steward_of(request).identity.projects.enter(principal, project_id)
         if not (self.runner and access.role is Role.runner):
             access.require(self.role)
+        if self.organisation:
+            steward_of(request).identity.members.require_organisation_owner(access)
         _refuse_hidden(request, access, asked=self.asked)
         DEMAND.asked(Share(access.scope.project_id, access.user_id))
         return access
@@ -85,6 +89,7 @@ class InProject(Guard):
             "role": self.role.name,
             "session_only": self.session_only,
             "runner": self.runner,
+            **({"organisation": True} if self.organisation else {}),
         }
 
 
@@ -128,6 +133,9 @@ AsEditor = Annotated[Access, Depends(InProject(Role.editor))]
 AsAdmin = Annotated[Access, Depends(InProject(Role.admin))]
 AsAdminInPerson = Annotated[Access, Depends(InProject(Role.admin, session_only=True))]
 AsOwner = Annotated[Access, Depends(InProject(Role.owner))]
+AsOrganisationOwner = Annotated[
+    Access, Depends(InProject(Role.owner, session_only=True, organisation=True))
+]
 AsViewerInPerson = Annotated[Access, Depends(InProject(Role.viewer, session_only=True))]
 AsViewerOrRunner = Annotated[Access, Depends(InProject(Role.viewer, runner=True))]
 AsOperatorOrRunner = Annotated[Access, Depends(InProject(Role.operator, runner=True))]

@@ -18,6 +18,7 @@ from steward.app.connecting import open_connections
 from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.modelling import open_models
 from steward.app.parts import PartSources
+from steward.app.sign_on import open_sign_on
 from steward.app.staffing import Planning, Staff, hire, put_to_work
 from steward.app.tracing import Observations, observe_runs, watch_runs
 from steward.broker.approval_claims import approval_claims
@@ -31,6 +32,7 @@ from steward.definitions import DefinitionStore
 from steward.evaluation.kept import Reports
 from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Identity, Passwords
+from steward.identity.sign_on import SignOn
 from steward.models import ConfiguredModels, Lineup, ModelDesk, Setups
 from steward.playbooks import Playbooks
 from steward.playbooks.unattended import Unattended
@@ -77,6 +79,7 @@ class Steward:
     keyring: Keyring
     secrets: SecretStore
     identity: Identity
+    sign_on: SignOn
     workbench: Workbench
     definitions: DefinitionStore
     connections: Desk
@@ -304,6 +307,17 @@ def open_steward(
         keyring=keyring,
         secrets=secrets,
         identity=identity,
+        sign_on=open_sign_on(
+            settings,
+            database,
+            secrets,
+            events,
+            clock,
+            ids,
+            keyring,
+            identity,
+            services["http"],
+        ),
         workbench=workbench,
         definitions=definitions,
         connections=connections,

@@ -44,6 +44,7 @@ COMMANDS: Final[Listed] = {
     "doctor": ("doctor:doctor", "Check machine, disk, database, keys, sandbox and model."),
     "eval": ("eval:run_suites", "Play suites of cases; ends with 1 when a case failed."),
     "user": ("users:app", "People of this installation."),
+    "sign-on": ("sign_on:app", "Single sign-on: OpenID providers and roles by group."),
     "token": ("tokens:app", "Personal API tokens."),
     "data": ("data:app", "Datasets: load, look, compare, undo, export."),
     "definitions": ("definitions:app", "What words mean: show, confirm, set."),

@@ -127,6 +127,50 @@ class IdentitySettings(_Section):
     token_max_days: int = Field(366, gt=0, description="Longest lifetime of a personal API token.")
 
 
+class SignOnRule(_Section):
+    """Who gets which role: people whose claim has this value."""
+
+    claim: str = Field(min_length=1, max_length=100, description="Name of the claim.")
+    value: str = Field(min_length=1, max_length=200, description="The value it must have.")
+    project: str = Field(min_length=1, max_length=100, description="Id or name of the project.")
+    role: Literal["runner", "viewer", "operator", "editor", "admin", "owner"] = Field(
+        description="The role in that project."
+    )
+
+
+class SignOnProvider(_Section):
+    """One OpenID provider that people sign in with."""
+
+    name: str = Field(min_length=1, max_length=100, description="Shown on the sign-in page.")
+    issuer: str = Field(max_length=500, description="The provider's issuer address.")
+    client_id: str = Field(min_length=1, max_length=200, description="Steward's id there.")
+    client_secret: SecretStr | None = Field(None, description="Steward's secret there.")
+    client_secret_variable: str | None = Field(
+        None, description="Name of the environment variable that holds the secret."
+    )
+    scopes: list[str] = Field(["openid", "profile", "email"], description="Scopes to ask for.")
+    rules: list[SignOnRule] = Field([], description="Which claims give which roles.")
+    just_in_time: bool = Field(
+        True, description="Whether rules may create accounts; off: by invitation only."
+    )
+    join_verified_email: bool = Field(
+        False, description="Whether a verified address may join an account that exists."
+    )
+    session_hours: int = Field(
+        24, ge=1, le=720, description="Hours after which people sign in again."
+    )
+
+
+class SignOnSettings(_Section):
+    providers: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")], SignOnProvider] = (
+        Field(
+            {},
+            description="OpenID providers by a short name, which is part of their redirect address; "
+            "others are added on the page Single sign-on.",
+        )
+    )
+
+
 class LogSettings(_Section):
     level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least severe level that is written."
@@ -367,6 +411,7 @@ class Settings(BaseSettings):
     sandbox: SandboxSettings = SandboxSettings()
     models: ModelsSettings = ModelsSettings()
     identity: IdentitySettings = IdentitySettings()
+    sign_on: SignOnSettings = SignOnSettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
     trace: TraceSettings = TraceSettings()

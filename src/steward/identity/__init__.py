@@ -10,7 +10,7 @@ from steward.identity.notifications import Level, Notification, Notifications
 from steward.identity.principals import Access, Principal, TokenLimits, Via
 from steward.identity.projects import Organisation, Project, Projects
 from steward.identity.roles import Role, parse_role
-from steward.identity.sessions import NewSession, Sessions
+from steward.identity.sessions import NewSession, Origin, Sessions
 from steward.identity.tokens import Token, Tokens
 from steward.identity.users import User, Users
 from steward.store import Database, EventLog
@@ -25,6 +25,7 @@ __all__ = [
     "NewSession",
     "Notification",
     "Organisation",
+    "Origin",
     "Passwords",
     "Principal",
     "Project",

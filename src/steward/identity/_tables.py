@@ -12,7 +12,7 @@ from sqlalchemy import (
     Text,
 )
 
-from steward.store.tables import Moment, Sequence64, id_column, metadata, scope_columns
+from steward.store.tables import Json, Moment, Sequence64, id_column, metadata, scope_columns
 
 organisations = Table(
     "organisations",
@@ -78,6 +78,11 @@ sessions = Table(
     Column("csrf_token", String(64), nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("expires_at", Moment, nullable=False),
+    Column("ends_at", Moment),
+    Column("provider_id", String(40)),
+    Column("provider_session", String(255), index=True),
+    Column("agent", String(200), nullable=False, server_default=""),
+    Column("address", String(64), nullable=False, server_default=""),
 )
 
 sign_in_links = Table(
@@ -144,4 +149,49 @@ notifications = Table(
     Column("created_at", Moment, nullable=False),
     Column("read_at", Moment),
     Index("ix_notifications_user_id_read_at", "user_id", "read_at"),
+)
+
+sign_on_providers = Table(
+    "sign_on_providers",
+    metadata,
+    id_column(primary_key=True),
+    Column("org_id", String(40), ForeignKey("organisations.id"), nullable=False, index=True),
+    Column("home_id", String(40), nullable=False),
+    Column("document", Json, nullable=False),
+    Column("has_secret", Boolean(create_constraint=False), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("updated_by", String(40), nullable=False),
+)
+
+sign_on_identities = Table(
+    "sign_on_identities",
+    metadata,
+    Column("issuer", String(500), nullable=False),
+    Column("subject", String(255), nullable=False),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("created_at", Moment, nullable=False),
+    Column("last_sign_in_at", Moment, nullable=False),
+    PrimaryKeyConstraint("issuer", "subject"),
+)
+
+sign_on_grants = Table(
+    "sign_on_grants",
+    metadata,
+    *scope_columns(),
+    Column("provider_id", String(40), nullable=False),
+    Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
+    Column("role", String(20), nullable=False),
+    Column("before", String(20)),
+    PrimaryKeyConstraint("provider_id", "project_id", "user_id"),
+)
+
+sign_on_logouts = Table(
+    "sign_on_logouts",
+    metadata,
+    Column("issuer", String(500), nullable=False),
+    Column("token_id", String(64), nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    PrimaryKeyConstraint("issuer", "token_id"),
 )

@@ -146,6 +146,24 @@ class Invitations:
                 )
             self._join(tx, row, principal.user_id, principal.name)
 
+    def accept_by_address(
+        self, tx: Transaction, org_id: str, email: str, user_id: str, name: str
+    ) -> int:
+        """Accepts what was sent to an address that a provider has verified; how many invitations that were."""
+        statement = self._still_open().where(
+            invitations.c.org_id == org_id, invitations.c.email == email
+        )
+        rows = tx.rows(statement.order_by(invitations.c.project_id).with_for_update(of=invitations))
+        for row in rows:
+            self._join(tx, row, user_id, name)
+        return len(rows)
+
+    def open_for_address(self, tx: Transaction, org_id: str, email: str) -> bool:
+        statement = self._still_open().where(
+            invitations.c.org_id == org_id, invitations.c.email == email
+        )
+        return tx.first(statement.limit(1)) is not None
+
     def _join(self, tx: Transaction, row: sa.Row[Any], user_id: str, name: str) -> None:
         inside = tx.narrowed(Scope(row.org_id, row.project_id))
         inside.execute(
@@ -165,7 +183,17 @@ class Invitations:
         )
 
     def _open(self, tx: Transaction, text: str, *, lock: bool = False) -> sa.Row[Any]:
-        statement = (
+        statement = self._still_open().where(invitations.c.token_hash == token_hash(text))
+        row = tx.first(statement.with_for_update(of=invitations) if lock else statement)
+        if row is None:
+            raise NotFound(
+                "This invitation was used, withdrawn or has expired. Ask for a new link.",
+                code="invitation-closed",
+            )
+        return row
+
+    def _still_open(self) -> sa.Select[Any]:
+        return (
             sa.select(
                 invitations,
                 projects.c.name.label("project_name"),
@@ -174,20 +202,12 @@ class Invitations:
             .join(projects, projects.c.id == invitations.c.project_id)
             .join(users, users.c.id == invitations.c.created_by)
             .where(
-                invitations.c.token_hash == token_hash(text),
                 invitations.c.expires_at > self._clock.now(),
                 invitations.c.accepted_at.is_(None),
                 invitations.c.revoked_at.is_(None),
                 projects.c.deleted_at.is_(None),
             )
         )
-        row = tx.first(statement.with_for_update(of=invitations) if lock else statement)
-        if row is None:
-            raise NotFound(
-                "This invitation was used, withdrawn or has expired. Ask for a new link.",
-                code="invitation-closed",
-            )
-        return row
 
 
 def _invitation(row: sa.Row[Any]) -> Invitation:

@@ -1,5 +1,6 @@
 """Who belongs to a project, with which role."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ from steward.identity.principals import Access
 from steward.identity.projects import highest
 from steward.identity.roles import Role
 from steward.identity.users import active_owners, last_owner
-from steward.store import EVERYWHERE, Database, EventLog, Scope, Transaction
+from steward.store import EVERYWHERE, Database, EventLog, News, Scope, Transaction
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,8 @@ class Members:
     def add_within(self, tx: Transaction, user_id: str, role: Role) -> None:
         """Adds somebody who accepted an invitation; never lowers a role they already have."""
         _lock_project(tx)
-        row = tx.first(
-            sa.select(project_members.c.role).where(
-                project_members.c.user_id == user_id, project_members.c.removed_at.is_(None)
-            )
-        )
-        if row is None or Role[row.role] < role:
+        current = self.direct_role_within(tx, user_id)
+        if current is None or current < role:
             self._store(tx, user_id, role)
         self._events.append(tx, "member.changed", user_id, {"role": role.name})
 
@@ -134,12 +131,36 @@ class Members:
             if current.inherited:
                 raise Conflict("This person is here through the organisation; change it there.")
             self._refuse_last_owner(tx, access, current, None)
-            tx.execute(
-                sa.update(project_members)
-                .where(project_members.c.user_id == user_id)
-                .values(removed_at=self._clock.now())
-            )
+            self._withdraw(tx, user_id)
             self._events.append(tx, "member.removed", user_id)
+
+    def settle_within(
+        self, tx: Transaction, user_id: str, role: Role | None, note: Mapping[str, Any]
+    ) -> News | None:
+        """Gives the role that a sign-on provider says, or takes the member out; None: nothing changed.
+
+        The last owner stays. The caller records the event: it may settle many projects in one transaction.
+        """
+        _lock_project(tx)
+        current = self.direct_role_within(tx, user_id)
+        if current is role:
+            return None
+        if current is Role.owner and self._owners(tx, tx.project) == [user_id]:
+            return None
+        if role is None:
+            self._withdraw(tx, user_id)
+            return News(tx.project, "member.removed", user_id, note)
+        self._store(tx, user_id, role)
+        return News(tx.project, "member.changed", user_id, {"role": role.name, **note})
+
+    def direct_role_within(self, tx: Transaction, user_id: str) -> Role | None:
+        """The role somebody has in the transaction's project itself, whatever the organisation gives them."""
+        row = tx.first(
+            sa.select(project_members.c.role).where(
+                project_members.c.user_id == user_id, project_members.c.removed_at.is_(None)
+            )
+        )
+        return None if row is None else Role[row.role]
 
     def role_within(self, tx: Transaction, user_id: str) -> Role | None:
         """Somebody's role in the transaction's project, if they have one."""
@@ -154,6 +175,17 @@ class Members:
         with self._database.read(scope) as tx:
             row = tx.first(statement)
         return row is not None and row.role == Role.owner.name
+
+    def require_organisation_owner(self, access: Access) -> None:
+        """Denied to owners of a project alone, and to tokens: they belong to one project."""
+        access.require(Role.owner)
+        if access.principal.limits is not None or not self.owns_organisation(
+            access.scope, access.user_id
+        ):
+            raise Denied(
+                "This is for owners of the organisation, not for those of a project.",
+                code="not-an-organisation-owner",
+            )
 
     def _store(self, tx: Transaction, user_id: str, role: Role) -> None:
         done = tx.execute(
@@ -179,9 +211,18 @@ class Members:
     ) -> None:
         if member.role is not Role.owner or role is Role.owner:
             return
-        owners = [m for m in self._find(tx, access.scope, limit=1000) if m.role is Role.owner]
-        if [owner.user_id for owner in owners] == [member.user_id]:
+        if self._owners(tx, access.scope) == [member.user_id]:
             raise Conflict("This is the project's last owner. Make somebody else an owner first.")
+
+    def _owners(self, tx: Transaction, scope: Scope) -> list[str]:
+        return [m.user_id for m in self._find(tx, scope, limit=1000) if m.role is Role.owner]
+
+    def _withdraw(self, tx: Transaction, user_id: str) -> None:
+        tx.execute(
+            sa.update(project_members)
+            .where(project_members.c.user_id == user_id)
+            .values(removed_at=self._clock.now())
+        )
 
     def _one(self, tx: Transaction, scope: Scope, user_id: str) -> Member | None:
         found = self._find(tx, scope, user_id=user_id)

@@ -23,6 +23,7 @@ _RENEW_AFTER = timedelta(hours=1)
 _ADDRESS_FACTOR = 5
 _ACCOUNT_FACTOR = 10
 _ADDRESS_LENGTH = 64
+_AGENT_LENGTH = 200
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,21 @@ class NewSession:
     token: str
     principal: Principal
     expires_at: datetime
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a session comes from: a browser, and the provider that vouched for the person."""
+
+    agent: str = ""
+    address: str = ""
+    provider_id: str | None = None
+    provider_session: str | None = None
+    lifetime: timedelta | None = None
+    """The person signs in again after it, however much they use the session."""
+
+
+_UNKNOWN = Origin()
 
 
 class Sessions:
@@ -104,10 +120,11 @@ class Sessions:
             )
             return self.open_within(tx, row.user_id)
 
-    def open_within(self, tx: Transaction, user_id: str) -> NewSession:
+    def open_within(self, tx: Transaction, user_id: str, origin: Origin = _UNKNOWN) -> NewSession:
         now = self._clock.now()
         token, csrf = new_token("sts"), new_token("csrf")
-        expires = now + self._settings.session_lifetime
+        ends = now + origin.lifetime if origin.lifetime is not None else None
+        expires = _earlier(now + self._settings.session_lifetime, ends)
         row = tx.execute(
             sa.select(users).where(users.c.id == user_id, users.c.disabled_at.is_(None))
         ).first()
@@ -123,6 +140,11 @@ class Sessions:
                 csrf_token=csrf,
                 created_at=now,
                 expires_at=expires,
+                ends_at=ends,
+                provider_id=origin.provider_id,
+                provider_session=origin.provider_session,
+                agent=origin.agent[:_AGENT_LENGTH],
+                address=origin.address[:_ADDRESS_LENGTH],
             )
         )
         principal = Principal(row.id, row.email, row.name, Via.session, csrf, session_id, expires)
@@ -136,6 +158,7 @@ class Sessions:
                 sessions.c.id,
                 sessions.c.csrf_token,
                 sessions.c.expires_at,
+                sessions.c.ends_at,
                 users.c.id.label("user_id"),
                 users.c.email,
                 users.c.name,
@@ -161,7 +184,7 @@ class Sessions:
             tx.execute(sa.delete(sessions).where(sessions.c.id == session_id))
 
     def _renew(self, row: sa.Row[Any], now: datetime) -> datetime:
-        full = now + self._settings.session_lifetime
+        full = _earlier(now + self._settings.session_lifetime, row.ends_at)
         expires: datetime = row.expires_at
         if full - expires < min(_RENEW_AFTER, self._settings.session_lifetime / 2):
             return expires
@@ -194,3 +217,7 @@ class Sessions:
             expired = now - self._settings.sign_in_window
             tx.execute(sa.delete(sign_in_failures).where(sign_in_failures.c.at <= expired))
             tx.execute(sa.insert(sign_in_failures).values(account=account, address=address, at=now))
+
+
+def _earlier(moment: datetime, end: datetime | None) -> datetime:
+    return moment if end is None else min(moment, end)

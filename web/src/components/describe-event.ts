@@ -13,6 +13,8 @@ const named = (data: Record<string, unknown>, key = 'name') => {
   const value = data[key];
   return typeof value === 'string' && value !== '' ? ` “${value}”` : '';
 };
+const nameIn = (data: Record<string, unknown>) =>
+  typeof data.name === 'string' ? data.name : null;
 const asRole = (data: Record<string, unknown>) =>
   typeof data.role === 'string' ? ` as ${data.role}` : '';
 
@@ -49,6 +51,15 @@ const SENTENCES: Record<string, Words> = {
   'invitation.created': (data) => `Invitation created${asRole(data)}`,
   'invitation.accepted': () => 'Invitation accepted',
   'invitation.revoked': () => 'Invitation revoked',
+  'sign_on.provider_saved': (data) =>
+    `Sign-on provider${named(data)} saved as revision ${String(data.revision)}`,
+  'sign_on.provider_deleted': (data) => `Sign-on provider${named(data)} deleted`,
+  'sign_on.signed_in': (data, person) =>
+    `${person ?? nameIn(data) ?? 'Someone'} signed in with${named(data, 'provider')}`,
+  'sign_on.refused': (data) =>
+    `Sign-in with${named(data, 'provider')} refused (${String(data.reason)})`,
+  'sign_on.account_joined': (data, person) =>
+    `Account of ${person ?? nameIn(data) ?? 'someone'} joined to${named(data, 'provider')}`,
   'token.created': (data) => `API token${named(data)} created${asRole(data)}`,
   'token.revoked': () => 'API token revoked',
   'token.restored': () => 'API token restored',

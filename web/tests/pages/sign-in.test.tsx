@@ -37,7 +37,7 @@ describe('signing in with a password', () => {
     expect(screen.getByText('Enter your e-mail address.')).toBeInTheDocument();
     expect(screen.getByText('Enter your password.')).toBeInTheDocument();
     expect(screen.getByLabelText('E-mail')).toBeInvalid();
-    expect(sent).toEqual([]);
+    expect(sent.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
   it('shows why the server refused and lets one try again', async () => {
@@ -46,6 +46,31 @@ describe('signing in with a password', () => {
     await fill('ada@example.com', 'wrong');
     expect(await screen.findByRole('alert')).toHaveTextContent('password is not right');
     expect(screen.getByRole('button', { name: 'Sign in' })).toBeEnabled();
+  });
+});
+
+describe('signing in with a provider', () => {
+  it('is offered beside the password and keeps where one wanted to go', async () => {
+    serve({ 'GET /api/v1/sign-on': () => json([{ id: 'idp_1', name: 'Acme' }]) });
+    renderApp('/sign-in?next=%2Fp%2Fprj_1%2Fmembers');
+    const link = await screen.findByRole('link', { name: 'Sign in with Acme' });
+    expect(link).toHaveAttribute('href', '/api/v1/sign-on/idp_1/start?next=%2Fp%2Fprj_1%2Fmembers');
+    expect(screen.getByLabelText('Password')).toBeInTheDocument();
+  });
+
+  it('says why it did not work in its own words', async () => {
+    serve({});
+    renderApp('/sign-in?problem=sign-on-no-access');
+    expect(await screen.findByRole('alert')).toHaveTextContent('you have no access here');
+  });
+
+  it('shows nothing of an unknown problem', async () => {
+    serve({});
+    renderApp('/sign-in?problem=%3Cb%3Eboo');
+    expect(await screen.findByRole('alert')).toHaveTextContent(
+      'Signing in with the provider failed',
+    );
+    expect(screen.queryByText(/boo/)).not.toBeInTheDocument();
   });
 });
 

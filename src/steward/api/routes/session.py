@@ -101,22 +101,28 @@ def session_out(request: Request, principal: Principal) -> SessionOut:
 
 
 def start_session(request: Request, response: Response, session: NewSession) -> SessionOut:
-    _keep_cookie(request, response, session.token, session.expires_at)
+    keep_cookie(request, response, session.token, session.expires_at)
     return session_out(request, session.principal)
 
 
-def _keep_cookie(request: Request, response: Response, token: str, expires_at: datetime) -> None:
+def keep_cookie(request: Request, response: Response, token: str, expires_at: datetime) -> None:
+    """Keeps the browser signed in as long as the session lasts."""
     steward = steward_of(request)
-    http = steward.settings.http
     response.set_cookie(
-        cookie_name(http),
+        cookie_name(steward.settings.http),
         token,
         max_age=int((expires_at - steward.clock.now()).total_seconds()),
         httponly=True,
         samesite="lax",
-        secure=request.url.scheme == "https" or (http.public_url or "").startswith("https:"),
+        secure=is_encrypted(request),
         path="/",
     )
+
+
+def is_encrypted(request: Request) -> bool:
+    """Whether browsers reach us by https, directly or through a proxy."""
+    public = steward_of(request).settings.http.public_url or ""
+    return request.url.scheme == "https" or public.startswith("https:")
 
 
 @router.post("/session", status_code=status.HTTP_201_CREATED, dependencies=[AsAnyone])
@@ -134,7 +140,7 @@ def read_session(request: Request, response: Response, principal: AsPerson) -> S
     """Who is signed in; the browser keeps its cookie as long as the session lasts."""
     token = request.cookies[cookie_name(steward_of(request).settings.http)]
     if principal.session_expires_at is not None:
-        _keep_cookie(request, response, token, principal.session_expires_at)
+        keep_cookie(request, response, token, principal.session_expires_at)
     return session_out(request, principal)
 
 

@@ -1,8 +1,9 @@
-/** Renames and deletes the project. */
-import { Skeleton, Stack } from '@mantine/core';
+/** Renames and deletes the project; leads to single sign-on. */
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { projectQuery } from '@/api/projects';
-import { useMay, useProject } from '@/app/project';
+import { projectPath, useMay, useProject } from '@/app/project';
 import { CopyField } from '@/components/CopyField';
 import { ErrorState } from '@/components/ErrorState';
 import { Page } from '@/components/Page';
@@ -31,6 +32,23 @@ export default function SettingsPage() {
           </Stack>
         )}
       </Section>
+      {mayDelete && (
+        <Section title="Single sign-on" framed>
+          <Group justify="space-between" gap="md">
+            <Text size="sm" maw="26rem">
+              Let people sign in with an OpenID provider, and give them roles by their groups. For
+              owners of the organisation.
+            </Text>
+            <Button
+              component={Link}
+              to={projectPath(project.id, 'settings', 'sign-on')}
+              variant="default"
+            >
+              Set up
+            </Button>
+          </Group>
+        </Section>
+      )}
       {mayDelete && (
         <Section title="Delete" framed>
           <DeleteProject project={project} />

@@ -10,6 +10,7 @@ export const page = definePage({
   section: 'manage',
   order: 190,
   minimumRole: 'admin',
-  keywords: ['rename', 'delete', 'project'],
+  keywords: ['rename', 'delete', 'project', 'single sign-on', 'SSO'],
   component: () => import('./SettingsPage'),
+  children: [{ path: 'sign-on', component: () => import('./SignOnPage') }],
 });

@@ -1,4 +1,4 @@
-/** Signs in with e-mail and password, or at once with a one-time link. */
+/** Signs in with e-mail and password, with a provider, or at once with a one-time link. */
 import { Button, Loader, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
@@ -8,9 +8,10 @@ import { sessionQuery, useSignIn } from '@/api/session';
 import { safeNext } from '@/app/search';
 import { FormError } from '@/components/FormError';
 import { VisitorPage } from '@/components/VisitorPage';
+import { SignOnButtons, SignOnProblem } from './SignOnButtons';
 
 export default function SignInPage() {
-  const search: { link?: string; next?: string } = useSearch({ strict: false });
+  const search: { link?: string; next?: string; problem?: string } = useSearch({ strict: false });
   const [link] = useState(search.link);
   const navigate = useNavigate();
   const proceed = () => void navigate({ href: safeNext(search.next), replace: true });
@@ -18,7 +19,9 @@ export default function SignInPage() {
     <VisitorPage title="Sign in to Steward">
       {link === undefined ? (
         <>
+          {search.problem !== undefined && <SignOnProblem code={search.problem} />}
           <PasswordForm onDone={proceed} />
+          <SignOnButtons next={safeNext(search.next)} />
           {search.next !== undefined && <AlreadySignedIn onDone={proceed} />}
         </>
       ) : (

@@ -1,0 +1,63 @@
+"""Wires single sign-on: identity decides, and what goes out goes by the checked way."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from steward.connections import Http, HttpAnswer, HttpLimits
+from steward.core import Clock, Ids, Settings
+from steward.identity import Identity
+from steward.identity.sign_on import Admission, Issuers, Providers, SignOn
+from steward.store import Database, EventLog, Keyring, SecretStore
+
+_LIMITS: Final = HttpLimits(response_bytes=1 << 20, time=timedelta(seconds=10))
+
+
+class CheckedWay:
+    """Requests to providers: to checked addresses only, short, small, and never along a redirect."""
+
+    def __init__(self, http: Http) -> None:
+        self._http = http
+
+    async def ask(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        secret_headers: Mapping[str, str],
+        body: bytes = b"",
+    ) -> HttpAnswer:
+        return await self._http.request(
+            method,
+            url,
+            headers=headers,
+            secret_headers=secret_headers,
+            body=body,
+            follow=False,
+            limits=_LIMITS,
+        )
+
+
+def open_sign_on(
+    settings: Settings,
+    database: Database,
+    secrets: SecretStore,
+    events: EventLog,
+    clock: Clock,
+    ids: Ids,
+    keyring: Keyring,
+    identity: Identity,
+    http: Http,
+) -> SignOn:
+    providers = Providers(database, secrets, events, clock, ids, identity.members, settings.sign_on)
+    admission = Admission(
+        database,
+        clock,
+        events,
+        identity.users,
+        identity.sessions,
+        identity.members,
+        identity.invitations,
+    )
+    return SignOn(providers, Issuers(CheckedWay(http), clock), admission, keyring, clock)

@@ -1,0 +1,26 @@
+"""Single sign-on with OpenID Connect: providers, sign-ins, and which claims give which roles."""
+
+from steward.identity.sign_on.admission import Admission
+from steward.identity.sign_on.desk import SignOn, Start
+from steward.identity.sign_on.issuers import Answer, Issuers, Outside
+from steward.identity.sign_on.providers import (
+    Provider,
+    ProviderDocument,
+    Providers,
+    RoleRule,
+    is_loopback,
+)
+
+__all__ = [
+    "Admission",
+    "Answer",
+    "Issuers",
+    "Outside",
+    "Provider",
+    "ProviderDocument",
+    "Providers",
+    "RoleRule",
+    "SignOn",
+    "Start",
+    "is_loopback",
+]
