@@ -7,7 +7,8 @@ computed by hand-written SQL in DuckDB over the same files.
     make bench NAME=questions                                  a few minutes
     .venv/bin/python benchmarks/questions.py --quick           three sets, for a smoke test
     .venv/bin/python benchmarks/questions.py --misses FILE     writes the misses of the open half to a file
-    … --open                                                   asks the open half only
+    … --open                                                   asks the open halves only
+    … --round 2                                                asks the sets of one round only
     … --defog DIR --geography DIR                              adds questions that others wrote (see their modules)
     … --model-url URL --most 12                                asks 12 of the open half with a model, keeps what it says
     … --replay-only                                            only plays again what a model said
@@ -15,7 +16,8 @@ computed by hand-written SQL in DuckDB over the same files.
 Right is an answer as a fact whose rows are those asked for. Where the tables do not hold the answer, right is a question
 back, a refusal, or the answer that there is no such value.
 Wrong as fact is any other answer given as a fact. The last line is JSON: `right`, `wrong_as_fact` and `asked_back` as parts
-of all questions, `held_out_…` of the half that no one tunes to, `defined_…` with definitions,
+of the questions of the first round, `held_out_…` of its second half, which has been read since, `defined_…` with definitions,
+`second_…` of the questions of the second round and `second_held_out_…` of the half of them that no one tunes to,
 `model_…` of the conversations in `question_sets/journals`, in which a model's recorded answers are played again;
 `model_stale` is the part of its answers that were given to another request than today's. `defog_refused` is the part of Defog's unanswerable
 questions that chat does not answer.
@@ -57,6 +59,7 @@ QUICK = ("cars", "penguins", "tips")
 @dataclass(frozen=True)
 class Judged:
     set: str
+    round: int
     conversation: Conversation
     turn: Turn
     reply: Reply
@@ -141,7 +144,17 @@ def judge_set(
                 answers, reply = answers_of(tables, turn), each.reply
                 verdict = judge(turn, reply, answers, defined=defined)
                 expected = " or ".join(str(rows[:5]) for rows in answers[:2]) or turn.back or ""
-                judged.append(Judged(questions.name, conversation, turn, reply, verdict, expected))
+                judged.append(
+                    Judged(
+                        questions.name,
+                        questions.round,
+                        conversation,
+                        turn,
+                        reply,
+                        verdict,
+                        expected,
+                    )
+                )
     right = sum(each.verdict == "right" for each in judged)
     wrong = sum(each.verdict == "wrong" for each in judged)
     took = time.perf_counter() - began
@@ -164,6 +177,16 @@ def figures_of(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
             sum(each.reply.status == "failed" for each in judged) / max(len(judged), 1), 3
         ),
     }
+
+
+def both_rounds(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
+    """The figures of every round that was asked."""
+    figures: dict[str, float] = {}
+    for number, name in ((1, ""), (2, "second_")):
+        of_round = [each for each in judged if each.round == number]
+        if of_round:
+            figures |= both_halves(of_round, f"{prefix}{name}")
+    return figures
 
 
 def both_halves(judged: Sequence[Judged], prefix: str = "") -> dict[str, float]:
@@ -339,6 +362,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="three sets only")
     parser.add_argument("--sets", nargs="*", default=(), help="names of sets; all unless given")
     parser.add_argument("--open", action="store_true", help="leave out the half held out")
+    parser.add_argument("--round", type=int, choices=(1, 2), help="sets of this round only")
     parser.add_argument("--misses", type=Path, help="file for the misses of the open half")
     parser.add_argument("--show-held-out", action="store_true", help="misses of both halves")
     parser.add_argument("--defog", type=Path, help="folder with Defog's questions and databases")
@@ -376,6 +400,8 @@ def main() -> None:
     began = time.perf_counter()
     figures: dict[str, float] = {}
     sets = read_sets(QUICK if options.quick else options.sets)
+    if options.round is not None:
+        sets = [one for one in sets if one.round == options.round]
     if options.open:
         sets = [open_half(one) for one in sets]
     if options.model_url is not None:
@@ -385,11 +411,11 @@ def main() -> None:
         figures |= replay(sets, options.journals)
     elif not options.outside_only:
         judged = ask_own(sets)
-        figures |= both_halves(judged)
+        figures |= both_rounds(judged)
         if options.misses is not None:
             options.misses.write_text(misses(judged, held_out=options.show_held_out))
         if options.defined:
-            figures |= both_halves(_with_definitions(sets, judged), "defined_")
+            figures |= both_rounds(_with_definitions(sets, judged), "defined_")
         figures |= replay(sets, options.journals)
     figures |= _outside(options, defined=False)
     if options.defined:

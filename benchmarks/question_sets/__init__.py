@@ -11,6 +11,9 @@ that was written by hand for it and runs in DuckDB over the files themselves. Fi
 
 - `known`: the conversation was in use before the set was written, so it is open.
 
+A set belongs to a `round`. The held-out half of the first round has been read since, so only the second round's says how
+chat does on questions that no one tuned to.
+
 Half of the questions of each set are held out, by conversation, and no one tunes to them. Conversations join the smaller half
 in the order of the SHA-256 of their identifiers. This was decided before any question was asked.
 """
@@ -51,6 +54,7 @@ class QuestionSet:
     tables: tuple[str, ...]
     conversations: tuple[Conversation, ...]
     definitions: Mapping[str, Any] = field(default_factory=dict)
+    round: int = 1
 
 
 def _turn(document: Mapping[str, Any]) -> Turn:
@@ -100,7 +104,14 @@ def read_set(path: Path) -> QuestionSet:
     )
     tables = tuple(document["tables"])
     definitions = document.get("definitions", {})
-    return QuestionSet(path.stem, document["title"], tables, conversations, definitions)
+    return QuestionSet(
+        path.stem,
+        document["title"],
+        tables,
+        conversations,
+        definitions,
+        round=document.get("round", 1),
+    )
 
 
 def read_sets(names: Sequence[str] = ()) -> list[QuestionSet]:
