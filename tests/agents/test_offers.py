@@ -161,3 +161,27 @@ def test_a_rhythm_is_read(message: str, expected: tuple[str, str, str]) -> None:
 )
 def test_a_group_is_no_rhythm(message: str) -> None:
     assert rhythm_in(message) is None
+
+
+METRO = World(
+    {"metro": table("metro", 314, {"name": "VARCHAR", "passengers": "BIGINT"})},
+    from_entries({"/tables/metro": {"row": "metro", "key": ["name"], "name_column": "name"}}),
+)
+
+
+def test_what_rows_are_called_is_offered_once_and_answers_from_then_on() -> None:
+    message = "How many stations have more than 1000 passengers?"
+    found = asked(message, METRO)
+    assert found.status == "proposal"
+    (offer,) = found.offers
+    assert (offer.word, offer.entry, offer.field) == ("stations", "/tables/metro", "row")
+    assert offer.value == {"key": ["name"], "name_column": "name"}
+    told = answer_text(found, None, Words(METRO.definitions))
+    assert "“stations” has no definition yet. It could be the rows of metro." in told
+
+    made = {**offer.value, "row": offer.meanings[0].value, "state": "confirmed"}
+    better = World(METRO.datasets, from_entries({offer.entry: made}))
+    assert asked(message, better).status == "fact"
+    assert asked("Which station has the most passengers?", better).status == "fact"
+    # What a person called the rows is not asked about again.
+    assert asked("How many trams have more than 1000 passengers?", better).offers == []

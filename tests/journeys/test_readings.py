@@ -100,8 +100,10 @@ def define_words_and_answer(page: Page) -> None:
     form = turn.get_by_role("form", name="Define and answer")
     expect(form.get_by_text("“unpaid” means here:")).to_be_visible()
     check_accessible(page)
-    for value in ("status cancelled", "status credit"):
-        form.get_by_label(value).uncheck()
+    # Nothing is taken for unpaid before a person says so: cancelled invoices and credits need not be.
+    expect(form.get_by_role("button", name="Confirm and answer")).to_be_disabled()
+    for value in ("status open", "status overdue"):
+        form.get_by_label(value).check()
     form.get_by_label("total of gross").check()
     form.get_by_role("button", name="Confirm and answer").click()
     last = page.locator("article").last

@@ -144,6 +144,30 @@ def test_a_plan_is_run_as_the_same_sql_every_time(lab: Lab) -> None:
     assert wrong.error["code"].startswith("plan"), wrong.error
 
 
+def test_a_ranking_says_how_many_more_are_equal_to_its_last_row(lab: Lab) -> None:
+    plan = {
+        "source": "billing_invoices",
+        "select": ["currency"],
+        "order": [{"column": "currency"}],
+        "limit": 2,
+    }
+    told = lab.call("execute_query_plan", plan=plan)
+    assert told.error is None, told.error
+    assert told.value["rows"] == lab.rows("SELECT min(currency) FROM billing_invoices") * 2
+    [[alike]] = lab.rows(
+        "SELECT count(*) FROM billing_invoices WHERE currency = (SELECT min(currency) FROM billing_invoices)"
+    )
+    assert 2 < alike < 22
+    assert (told.value["ties"], told.value["more_ties"]) == (alike - 2, False)
+    assert told.value["compiled_sql"].endswith("LIMIT 2")
+
+    counted = [{"function": "count", "name": "n"}]
+    alone = {**plan, "select": [], "group": ["currency"], "aggregate": counted}
+    told = lab.call("execute_query_plan", plan=alone)
+    assert len(told.value["rows"]) == 2
+    assert "ties" not in told.value
+
+
 def test_python_leaves_results_charts_and_files(lab: Lab) -> None:
     code = """
 import altair as alt

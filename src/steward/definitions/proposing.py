@@ -36,6 +36,9 @@ _REPEATED: Final = 8
 _SENTENCE: Final = 60
 """Characters on average from which a text is read, not grouped by."""
 _FIXED_DIGITS: Final = 4
+_SPREAD: Final = 0.3
+"""Part of all numbers with so many digits that given numbers lie over."""
+_SPARSE: Final = 0.2
 _LONGEST_NAME: Final = 200
 _CODES: Final = frozenset(
     {
@@ -286,8 +289,13 @@ def _is_number_code(column: ColumnFacts, table: _Table) -> str:
     density = (column.distinct or 0) / (column.high - column.low + 1)
     if uniqueness >= _NEARLY_ALL and density >= _DENSE:
         return "Nearly every whole number of its range occurs once."
+    if table.key == (column.name,) and table.facts.columns[0].name == column.name:
+        return "It is the first column, and no two rows have the same number."
     digits = len(str(int(column.low))), len(str(int(column.high)))
-    if uniqueness >= _MANY and digits[0] == digits[1] >= _FIXED_DIGITS:
+    spread = (column.high - column.low) / 10 ** digits[1]
+    # Figures of one size lie close together with gaps between; numbers that are given out fill their range or are dense.
+    given_out = spread >= _SPREAD or density >= _SPARSE
+    if uniqueness >= _MANY and digits[0] == digits[1] >= _FIXED_DIGITS and given_out:
         return f"Nearly every row has a number of {digits[0]} digits of its own."
     if column.name in table.key and len(table.key) > 1 and density >= _DENSE:
         return "It is part of what identifies a row."

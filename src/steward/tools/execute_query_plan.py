@@ -1,7 +1,8 @@
 """A query as data, compiled to the same SQL every time and run like any other query."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
@@ -12,6 +13,9 @@ from steward.tools._sandboxed import Job, Sandboxed, chosen, estimated, execute,
 
 if TYPE_CHECKING:
     from steward.sandbox.query_plan import QueryPlan
+
+MOST_TIES: Final = 20
+"""Rows beyond the edge of a ranking that are looked at."""
 
 
 class ExecuteQueryPlan(Sandboxed):
@@ -27,13 +31,43 @@ class ExecuteQueryPlan(Sandboxed):
 
 
 async def run(context: ToolContext, arguments: ExecuteQueryPlan) -> Outcome:
-    plan, sql = await off_loop(_compiled, context, arguments)
-    job = Job("sql", sql, arguments, arguments.limit, noun="plan")
+    plan, sql, wider = await off_loop(_compiled, context, arguments)
+    job = Job("sql", wider or sql, arguments, arguments.limit, noun="plan")
     executed = await execute(context, job)
-    return tabular(executed, compiled_sql=sql, plan=plan.text())
+    outcome = tabular(executed, compiled_sql=sql, plan=plan.text())
+    return outcome if wider is None else _without_ties(outcome, plan)
 
 
-def _compiled(context: ToolContext, arguments: ExecuteQueryPlan) -> "tuple[QueryPlan, str]":
+def _without_ties(outcome: Outcome, plan: "QueryPlan") -> Outcome:
+    """The rows that were asked for, and how many more are equal to the last of them in what they are ordered by."""
+    value = outcome.value
+    rows, limit = value["rows"], plan.limit or 0
+    if len(rows) <= limit:
+        return outcome
+    names = [each["name"].casefold() for each in value["columns"]]
+    wanted = [each.column.casefold() for each in plan.order]
+    kept = rows[:limit]
+    if set(wanted) <= set(names):
+        places = [names.index(each) for each in wanted]
+        edge = [kept[-1][at] for at in places]
+        ties = sum([row[at] for at in places] == edge for row in rows[limit:])
+        if ties:
+            value = {**value, "ties": ties, "more_ties": ties == MOST_TIES}
+    summary = outcome.summary.replace(f"{len(rows)} rows", f"{limit} rows", 1)
+    return replace(outcome, value={**value, "rows": kept}, summary=summary)
+
+
+def _wider(plan: "QueryPlan", most: int) -> "QueryPlan | None":
+    """The plan with some rows more than a ranking asks for; None where it is no ranking."""
+    if not plan.order or plan.limit is None or plan.offset or plan.limit + MOST_TIES > most:
+        return None
+    return plan.model_copy(update={"limit": plan.limit + MOST_TIES})
+
+
+def _compiled(
+    context: ToolContext, arguments: ExecuteQueryPlan
+) -> "tuple[QueryPlan, str, str | None]":
+    """The plan, its SQL, and the SQL that looks beyond the edge of a ranking."""
     from steward.sandbox.compile_plan import compile_plan
     from steward.sandbox.query_plan import QueryPlan
 
@@ -41,7 +75,9 @@ def _compiled(context: ToolContext, arguments: ExecuteQueryPlan) -> "tuple[Query
     plan = QueryPlan.parse(given if isinstance(given, str) else json.dumps(given))
     found = chosen(context, arguments.datasets)
     schema = {each.name: [column.name for column in each.columns] for each in found}
-    return plan, compile_plan(plan, schema)
+    wider = _wider(plan, arguments.limit)
+    sql = compile_plan(plan, schema)
+    return plan, sql, None if wider is None else compile_plan(wider, schema)
 
 
 def _cost(context: ToolContext, arguments: ExecuteQueryPlan) -> Cost:

@@ -9380,7 +9380,7 @@ export interface components {
             share?: boolean;
             /**
              * Where
-             * @description With `share` of a count: the part of the rows that compare so.
+             * @description With `share`: the part that the rows have that compare so.
              * @default []
              */
             where?: components["schemas"]["Filtered"][];
@@ -9978,6 +9978,8 @@ export interface components {
         /**
          * Offer
          * @description What a word could be defined as, from the data; a person chooses, and the question is answered by it.
+         *
+         *     Nothing is chosen beforehand where several meanings can be: "unpaid" need not be everything that is not paid.
          */
         Offer: {
             /**
@@ -9990,7 +9992,7 @@ export interface components {
              * @description The field that the chosen meanings make.
              * @enum {string}
              */
-            field: "where" | "formula";
+            field: "where" | "formula" | "row";
             /** Meanings */
             meanings: components["schemas"]["OfferedMeaning"][];
             /**

@@ -30,6 +30,10 @@ class Result:
     rows: Sequence[Any]
     is_cut: bool = False
     """Whether there were more rows than were returned."""
+    ties: int = 0
+    """How many more are equal to the last one of a ranking."""
+    has_more_ties: bool = False
+    """Whether there may be more of them than were counted."""
 
     @classmethod
     def of(cls, value: Any) -> "Result | None":
@@ -40,7 +44,10 @@ class Result:
         )
         if not isinstance(columns, list) or not isinstance(rows, list):
             return None
-        return cls(columns, rows, bool(value.get("truncated")))
+        ties = value.get("ties")
+        counted = ties if isinstance(ties, int) else 0
+        cut, more = bool(value.get("truncated")), bool(value.get("more_ties"))
+        return cls(columns, rows, cut, counted, more)
 
     @property
     def names(self) -> list[str]:
@@ -68,7 +75,15 @@ def answer_text(asked: Asked, result: Result | None, words: Words) -> str:
     read = [each.removeprefix(READ).rstrip(".") for each in asked.assumed if each.startswith(READ)]
     assumed = [each for each in asked.assumed if not each.startswith(READ)]
     begun = f"With {listed(read)}: {found}" if read else found
-    return " ".join([begun, *assumed, *asked.problems])
+    return " ".join([begun, *_ties(result), *assumed, *asked.problems])
+
+
+def _ties(result: Result) -> Iterator[str]:
+    """What a ranking leaves out although it is equal to its last one."""
+    if result.ties:
+        verb = "has" if result.ties == 1 else "have"
+        least = "At least " if result.has_more_ties else ""
+        yield f"{least}{result.ties:d} more {verb} the same value as the last one shown."
 
 
 def asked_back(asked: Asked, words: Words) -> str:

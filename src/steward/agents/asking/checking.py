@@ -6,11 +6,12 @@ from typing import Final
 from steward.agents.asking.compiling import nameless
 from steward.agents.asking.reading import Measured, Reading
 from steward.agents.asking.tokens import name_words
-from steward.agents.asking.wording import Words
+from steward.agents.asking.wording import Words, listed
 from steward.agents.asking.world import World, is_number_text
-from steward.definitions import quantity_of
+from steward.definitions import ColumnDefinition, ColumnFacts, quantity_of
 
 _PLAIN_CHARTS: Final = frozenset({"histogram", "scatter", "box", "heatmap"})
+_MOST_LEFT: Final = 8
 _END: Final = frozenset({"min", "max", "minimum", "maximum"})
 
 
@@ -63,21 +64,40 @@ def _of_measure(measure: Measured, reading: Reading, world: World) -> Iterator[s
         yield f"{name} names rows. Adding it up or averaging it means nothing."
     elif definition.role in {"time", "text"} and measure.function != "median":
         yield f"{name} is no quantity, so it has no {'total' if measure.function == 'sum' else 'average'}."
-    elif measure.function == "sum" and definition.additive == "never":
+    elif measure.function == "sum" and _never_adds_up(facts, definition):
         yield f"A total of {name} means nothing: it is no amount. Ask for the average, the lowest or the highest."
     elif _adds_up_over_time(measure, reading, world, definition.additive):
         yield f"{name} is counted again at each time, so a total over time counts it several times. Name one time, or ask per time."
 
 
+def _never_adds_up(facts: ColumnFacts, definition: ColumnDefinition) -> bool:
+    """Whether a person or the column says that a total means nothing; that no one knows is no reason."""
+    if definition.additive != "never":
+        return False
+    quantity = quantity_of(facts.name)
+    named = quantity is not None and quantity.additive == "never"
+    known = definition.state == "confirmed" or definition.role != "measure"
+    return named or known or is_number_text(facts)
+
+
 def cautions(reading: Reading, world: World) -> list[str]:
-    """What an answer must say of its figures: an average of what is an average already."""
+    """What an answer must say of its figures: an average of what is an average already, a total no one vouches for."""
     words = Words(world.definitions)
     empty = [
         f"Rows without a {words.label(each, reading.table)} are left out."
         for each in nameless(reading, world)
         if (known := world.of(reading.table, each)) is not None and known[1].nulls
     ]
-    return empty + [
+    totals = [
+        f"Nothing says yet that {words.label(each.column, reading.table)} can be added up. "
+        "Confirm it in the definitions."
+        for each in reading.measures
+        if each.column is not None
+        and each.function == "sum"
+        and (known := world.of(reading.table, each.column)) is not None
+        and known[2].additive == "never"
+    ]
+    return [*empty, *totals, *_left_by_negation(reading, world)] + [
         f"{words.label(each.column, reading.table)} is an average already. "
         "This is the plain average of its rows, whatever each of them stands for."
         for each in reading.measures
@@ -87,6 +107,22 @@ def cautions(reading: Reading, world: World) -> list[str]:
         and quantity.kind == "average"
         and not _END & set(name_words(each.column.column))
     ]
+
+
+def _left_by_negation(reading: Reading, world: World) -> Iterator[str]:
+    """ "Not paid" takes in all other values, also cancelled ones: the answer names them."""
+    words = Words(world.definitions)
+    for each in reading.filters:
+        known = world.of(reading.table, each.column) if each.test == "!=" else None
+        if known is None or known[1].kind != "text":
+            continue
+        table, facts, _ = known
+        values = {value.strip().casefold(): value for value in world.values(table, facts)}
+        for value in each.values:
+            values.pop(str(value).strip().casefold(), None)
+        if 1 < len(values) <= _MOST_LEFT and (facts.distinct or 0) <= len(facts.values):
+            label = words.label(each.column, reading.table)
+            yield f"That leaves the {label} {listed(list(values.values()))}."
 
 
 def _adds_up_over_time(measure: Measured, reading: Reading, world: World, additive: str) -> bool:

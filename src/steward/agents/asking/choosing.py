@@ -172,7 +172,9 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
     unused += [
         each
         for each in parser.pieces
-        if each.kind == "those" and (each.argument == "same" or not parsed.named_table)
+        if each.kind == "those"
+        and (each.argument == "same" or not parsed.named_table)
+        and not (each.argument == "their" and parser.follows_a_name(each))
     ]
     unused += [each for each in parser.pieces if each.kind in _OF_ANSWERS]
     unused += parser.lost_glue()
@@ -203,13 +205,29 @@ def _share(parsed: Parsed, parser: Parser) -> None:
             for number, each in enumerate(parsed.measures)
         ]
         return
-    if parsed.measures != [COUNT] or not meant:
+    whole = _shared(parsed)
+    if whole is None or not meant:
         parsed.unused += [piece for piece in parser.pieces if piece.kind == "share"]
         return
     parsed.filters = [each for each in parsed.filters if each not in meant]
     names = {each.values[0] for each in meant if each.test == "is"}
     parsed.segments = [each for each in parsed.segments if each not in names]
-    parsed.measures = [Measured(function="count", share=True, where=meant)]
+    parsed.measures = [whole.model_copy(update={"share": True, "where": meant})]
+
+
+def _shared(parsed: Parsed) -> Measured | None:
+    """What a share is of: the rows, or the total of a figure; an average has no parts."""
+    if parsed.measures == [COUNT]:
+        return COUNT
+    (first, *more) = parsed.measures
+    bare = [f"I took the {said} of" for said in ("average", "total")]
+    assumed = [each for each in parsed.assumed if each.startswith(tuple(bare))]
+    if more or first.column is None or not (first.function == "sum" or assumed):
+        return None
+    # "Share of the generation": of its total, so nothing is left open.
+    parsed.assumed = [each for each in parsed.assumed if each not in assumed]
+    parsed.open = [each for each in parsed.open if not isinstance(each.part, Measured)]
+    return Measured(function="sum", column=first.column)
 
 
 @dataclass
@@ -252,16 +270,18 @@ def chosen(candidates: Sequence[Candidate]) -> Choice:
     return Choice(best, told, open_)
 
 
-def swapped(reading: Reading, part: BaseModel, other: BaseModel) -> Reading:
-    """The reading with one part in place of another, wherever it is."""
-    old, new = part.model_dump(), other.model_dump()
+def swapped(reading: Reading, part: BaseModel, other: BaseModel | None) -> Reading:
+    """The reading with one part in place of another, wherever it is; without it where there is no other."""
+    old, new = part.model_dump(), None if other is None else other.model_dump()
 
     def visit(value: Any) -> Any:
         if value == old:
             return new
         if isinstance(value, dict):
             return {name: visit(inner) for name, inner in value.items()}
-        return [visit(each) for each in value] if isinstance(value, list) else value
+        if isinstance(value, list):
+            return [visit(each) for each in value if new is not None or each != old]
+        return value
 
     return Reading.model_validate(visit(reading.model_dump()))
 

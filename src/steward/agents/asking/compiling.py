@@ -239,6 +239,9 @@ class _Compiler:
 
     def _figures(self) -> Iterator["_Figure"]:
         for measure in self._reading.measures:
+            if measure.where and measure.column is not None:
+                yield _Figure("share", self._part_of_total(measure, measure.column), [])
+                continue
             parts = (
                 self._metric(measure.metric)
                 if measure.metric is not None
@@ -266,10 +269,23 @@ class _Compiler:
         of = name if function == "count_distinct" else self._number(measure.column)
         return {"name": f"{FUNCTION_NAMES[function]}_{name}", "function": function, "column": of}
 
+    def _part_of_total(self, measure: Measured, of: ColumnRef) -> list[dict[str, Any]]:
+        """The part of a total that rows have for which conditions hold."""
+        total = {"function": "sum", "column": self._number(of)}
+        quotient = {"op": "/", "args": [column("part"), column("whole")]}
+        self._compute.append({"name": "share", "expression": quotient})
+        return [
+            {"name": "part", **total, "where": self._where(measure)},
+            {"name": "whole", **total},
+        ]
+
+    def _where(self, measure: Measured) -> Piece:
+        tests = [self.condition(each) for each in measure.where]
+        return tests[0] if len(tests) == 1 else {"all": tests}
+
     def _part(self, measure: Measured) -> dict[str, Any]:
         """The part of the rows for which conditions hold: the average of one and nothing."""
-        tests = [self.condition(each) for each in measure.where]
-        when = tests[0] if len(tests) == 1 else {"all": tests}
+        when = self._where(measure)
         case = {"case": [{"when": when, "then": value(1.0)}], "otherwise": value(0.0)}
         self._derive.append({"name": "counts", "expression": case})
         return {"name": "share", "function": "avg", "column": "counts"}

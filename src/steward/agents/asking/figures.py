@@ -15,6 +15,9 @@ HOW_MUCH: Final = "how much"
 """A metric that is called so is what its table's rows are about."""
 
 
+_MOSTLY: Final = 0.5
+
+
 class Figures(Pieces):
     def _groups(self) -> None:
         for at, piece in list(self._free("each")):
@@ -38,6 +41,27 @@ class Figures(Pieces):
                 place += 1
             if len(taken) > 1:
                 self._take(at, *(each for each in taken if self.pieces[each].kind in {"and", "by"}))
+
+    def _counted_per(self) -> None:
+        """ "Bacteria per genus": how many of them, where nothing else is asked for."""
+        said = ("count", "function", "how much", "share", "most", "adjective", "frequent", "each")
+        if self.found.measures or self._marked("show") or any(self._free(*said)):
+            return
+        for at, piece in enumerate(self.pieces):
+            if piece.kind != "by" or at not in self._used or at == 0:
+                continue
+            named = self._at(at - 1, "name")
+            column = self._column(at - 1) if named and named.senses[0].kind == "column" else None
+            if column is None or self._is_figure(column) or self._role(column) == "time":
+                continue
+            counted = self._counted_values(column, at - 1, distinct=False)
+            if counted is not None:
+                self._add_measure(counted[0])
+                self._take(at - 1)
+            return
+
+    def _marked(self, mark: str) -> bool:
+        return mark in self.found.marks
 
     def _is_rank_by(self, at: int) -> bool:
         """ "Top 5 customers by revenue": what follows is the figure to rank by."""
@@ -331,7 +355,23 @@ class Figures(Pieces):
         if yes is True or (is_number and not distinct):
             # The number of credits: added up, or how many different numbers there are?
             return None
-        return Measured(function="count_distinct", column=column), place
+        measure = Measured(function="count_distinct", column=column)
+        if not distinct and self._nearly_names_rows(column):
+            # Counties of several states have one name: different names, or rows?
+            about = f"different values of {column.column}, or rows"
+            self.found.open.append(Choice(about, measure, (COUNT,)))
+        return measure, place
+
+    def _names_rows(self, column: ColumnRef) -> bool:
+        own = column.table in (None, self._base) and self._role(column) != "measure"
+        return own and (bool(self._facts(column).unique) or self._nearly_names_rows(column))
+
+    def _nearly_names_rows(self, column: ColumnRef) -> bool:
+        """Whether most rows have a value of their own, and some share one."""
+        facts = self._facts(column)
+        rows = self._world.datasets[column.table or self._base].rows - (facts.nulls or 0)
+        distinct = facts.distinct
+        return distinct is not None and _MOSTLY * rows < distinct < rows
 
     def _counted_table(self, place: int) -> tuple[Measured, int] | None:
         """Rows of the table; of another one, how many different rows these lead to."""

@@ -1,5 +1,6 @@
 """A follow-up changes the last reading: "and by year?", "only Germany", "the average instead", "as a bar chart", "top 5"."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -8,7 +9,15 @@ from typing import Any, Final
 from steward.agents.asking.compiling import MOST_ROWS
 from steward.agents.asking.parts import COUNT, Parsed
 from steward.agents.asking.periods import in_words, shifted
-from steward.agents.asking.reading import ColumnRef, Filtered, Grouped, Ordered, Period, Reading
+from steward.agents.asking.reading import (
+    ColumnRef,
+    Filtered,
+    Grouped,
+    Measured,
+    Ordered,
+    Period,
+    Reading,
+)
 from steward.agents.asking.tagging import Piece
 from steward.agents.asking.world import World
 
@@ -37,6 +46,7 @@ _OPENINGS: Final = frozenset(
 )
 """Words that go on with what was said. "In 2007, which country …" does not: it is a question of its own."""
 _SHAPES: Final = frozenset({"histogram", "scatter", "box", "heatmap"})
+_NUMBER: Final = re.compile(r"\d+")
 MOST_AT_ALL: Final = 1_000
 
 
@@ -76,6 +86,7 @@ class _Change:
 
     def made(self) -> tuple[Reading, list[Piece]] | None:
         before = Reading(**self._made)
+        self._siblings()
         self._filters()
         self._periods()
         self._measures()
@@ -112,6 +123,24 @@ class _Change:
         found = [each for each in self._left if each.kind in kinds]
         self._left = [each for each in self._left if each not in found]
         return bool(found)
+
+    def _siblings(self) -> None:
+        """ "And in 1996?" of population_2021: the column that is called the same but for the number."""
+        for piece in [each for each in self._left if each.kind in {"number", "period"}]:
+            swaps = {
+                each.name: other
+                for each in self._world.datasets[self._last.table].columns
+                if (other := _NUMBER.sub(f"{piece.number}", each.name)) != each.name
+                and self._world.facts(self._last.table, other) is not None
+                and f'"{each.name}"' in self._last.model_dump_json()
+            }
+            if len(swaps) != 1:
+                continue
+            ((old, new),) = swaps.items()
+            made = self._last.model_dump_json().replace(f'"{old}"', f'"{new}"')
+            self._last = Reading.model_validate_json(made)
+            self._made = {name: getattr(self._last, name) for name in Reading.model_fields}
+            self._left.remove(piece)
 
     # Which rows
 
@@ -214,6 +243,7 @@ class _Change:
                 # "And tax?" keeps the function that was asked for.
                 new = [new[0].model_copy(update={"function": old[0].function})]
                 said.assumed = [each for each in said.assumed if each not in assumed]
+                said.open = [each for each in said.open if not isinstance(each.part, Measured)]
             adds = self._adds()
             self._made["measures"] = [*old, *new] if adds and old else new
             if not old:

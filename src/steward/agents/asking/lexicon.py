@@ -27,6 +27,7 @@ _LONGEST_CODE: Final = 4
 _NEGATING: Final = ("un", "non")
 """What turns an adjective into its opposite."""
 _LONGEST_NAME: Final = 200
+_VOWELS: Final = frozenset("aeiou")
 _LABELS: Final = frozenset({"id", "no", "nr", "key", "code", "number", "name"})
 """Parts of names that by themselves name no column."""
 Words = tuple[str, ...]
@@ -98,14 +99,7 @@ class Lexicon:
         if len(key) > 1:
             yield from _lowered(self._jumbled.get(tuple(sorted(key)), ()), 0.97)
             yield from _lowered(self._run_together.get(joined, ()), 0.98)
-            # The last word may be cut short, the others not: gdpPercap for "gdp per capita".
-            whole = len(joined) - len(key[-1])
-            for size in range(max(6, whole + 3), len(joined)):
-                yield from _lowered(self._run_together.get(joined[:size], ()), 0.85)
-            if len(key) > 2:
-                yield from _lowered(
-                    self._run_together.get("".join(word[0] for word in key), ()), 0.9
-                )
+            yield from self._shortened(key, joined)
         elif len(joined) > 2:
             yield from _lowered(self._initials.get(joined, ()), 0.9)
             yield from _lowered(self._run_together.get(joined, ()), 0.98)
@@ -118,8 +112,25 @@ class Lexicon:
             return
         for spelled in _product(options):
             if spelled != key:
-                yield from _lowered(self._phrases.get(spelled, ()), 0.9, only="column")
-                yield from _lowered(self._jumbled.get(tuple(sorted(spelled)), ()), 0.88)
+                short = any(abbreviates(*pair) for pair in zip(spelled, key, strict=True))
+                yield from _noted(
+                    [
+                        *_lowered(self._phrases.get(spelled, ()), 0.9, only="column"),
+                        *_lowered(self._jumbled.get(tuple(sorted(spelled)), ()), 0.88),
+                    ],
+                    key if short else (),
+                )
+
+    def _shortened(self, key: Words, joined: str) -> Iterator[Sense]:
+        """Names run together with the last word cut short: gdpPercap for "gdp per capita", brainwt for "brain weight"."""
+        for name in self._run_together if len(key) == 2 else ():
+            if name.startswith(key[0]) and abbreviates(name[len(key[0]) :], key[1], least=2):
+                yield from _noted(_lowered(self._run_together[name], 0.9), key)
+        whole = len(joined) - len(key[-1])
+        for size in range(max(6, whole + 3), len(joined)):
+            yield from _lowered(self._run_together.get(joined[:size], ()), 0.85)
+        if len(key) > 2:
+            yield from _lowered(self._run_together.get("".join(word[0] for word in key), ()), 0.9)
 
     def _alike(self, word: str) -> list[str]:
         """Words of names that this one is, shortens or spells out: arrival and arr, temp and temperature."""
@@ -132,6 +143,7 @@ class Lexicon:
             and (
                 (word.startswith(each) and len(word) > len(each) + 1)
                 or (each.startswith(word) and len(each) > len(word) + 1)
+                or abbreviates(each, word)
             )
         ][:8]
 
@@ -311,16 +323,25 @@ class Lexicon:
                 )
 
 
+def abbreviates(short: str, word: str, least: int = 3) -> bool:
+    """Whether letters are what is left of a word without its vowels, from the first consonant to the last: mfr, bdy, wt."""
+    if len(short) < least or len(short) >= len(word) or set(short[1:]) & _VOWELS:
+        return False
+    bare = word.rstrip("".join(_VOWELS))
+    left = iter(word)
+    return short[0] == word[0] and short[-1] == bare[-1:] and all(each in left for each in short)
+
+
 def _described(value: str) -> tuple[str, ...]:
     """Adjectives that are made of a noun: rainy, sunny, drizzly."""
     return f"{value}y", f"{value}{value[-1]}y", f"{value[:-1]}y"
 
 
-def corrected(word: str, known: Iterable[str]) -> str | None:
+def corrected(word: str, known: Iterable[str], most: int = 2) -> str | None:
     """The one known word with the same first letter that is one slip away, or two in a long word."""
     if len(word) < _LEAST_TYPED or not word.isalpha():
         return None
-    most = 1 if len(word) < 8 else 2
+    most = 1 if len(word) < 8 else most
     best: dict[int, set[str]] = defaultdict(set)
     for each in known:
         if each[0] == word[0] and abs(len(each) - len(word)) <= most and len(each) >= 4:
@@ -335,6 +356,13 @@ def _lowered(senses: Iterable[Sense], by: float, only: str = "") -> Iterator[Sen
     for each in senses:
         if not only or each.kind == only:
             yield replace(each, score=each.score * by)
+
+
+def _noted(senses: Iterable[Sense], key: Words) -> Iterator[Sense]:
+    """With a word on what was read as what, where there is a key."""
+    for each in senses:
+        note = f"I read “{' '.join(key)}” as {each.name}." if key else each.note
+        yield replace(each, note=note)
 
 
 def _product(options: Sequence[Sequence[str]]) -> list[Words]:

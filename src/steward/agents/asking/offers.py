@@ -5,6 +5,7 @@ Each is tried: only what makes the question readable is offered, over the table 
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from itertools import pairwise
 from typing import Final
 
 from steward.agents.asking.choosing import Candidate, Question, choose
@@ -12,6 +13,7 @@ from steward.agents.asking.figures import HOW_MUCH
 from steward.agents.asking.lexicon import Lexicon
 from steward.agents.asking.reading import Offer, OfferedMeaning, Reading
 from steward.agents.asking.tagging import Piece
+from steward.agents.asking.tokens import plain
 from steward.agents.asking.wording import spaced
 from steward.agents.asking.world import World
 from steward.definitions import (
@@ -26,6 +28,8 @@ from steward.definitions import (
 
 _MOST_MEANINGS: Final = 12
 _MOST_TABLES: Final = 4
+_COUNTED: Final = frozenset({"count", "which", "share", "number", "rows"})
+"""What stands before the rows that a question is about."""
 
 
 def find_offers(
@@ -61,6 +65,12 @@ def _left(candidate: Candidate) -> int:
 
 def _offers(question: Question, candidate: Candidate) -> Iterator[Offer]:
     table, known = candidate.parsed.table, set[str]()
+    if not candidate.parsed.named_table:
+        pieces = [each for each in question.tagged(table).pieces if each.kind != "silent"]
+        for before, piece in pairwise(pieces):
+            if before.kind in _COUNTED and piece.kind == "unknown":
+                yield from _row(question, table, question.tokens[piece.first].text, before.kind)
+                break
     for piece in (*candidate.unused, *candidate.parsed.in_part):
         for offer in _of_piece(question, table, piece):
             if offer.entry not in known:
@@ -78,6 +88,24 @@ def _of_piece(question: Question, table: str, piece: Piece) -> Iterator[Offer]:
         quantity = quantity_of(said)
         if quantity is not None and quantity.kind == "amount":
             yield from _figure(question.world, table, said, said, ())
+
+
+def _row(question: Question, table: str, word: str, before: str) -> Iterator[Offer]:
+    """ "How many stations", of a table called metro: what its rows are, unless a person said so already."""
+    known = question.world.table(table)
+    is_noun = plain(word) != word or before == "which"
+    if known.state == "confirmed" or not is_noun or not word.isalpha():
+        return
+    own = known.model_dump(mode="json", include={"key", "name_column", "default_time", "synonyms"})
+    yield Offer(
+        word=word,
+        table=table,
+        entry=pointer("tables", table),
+        value={name: value for name, value in own.items() if value},
+        field="row",
+        several=False,
+        meanings=[OfferedMeaning(text=f"rows of {spaced(table)}", value=plain(word))],
+    )
 
 
 def _rest(question: Question, table: str, word: str) -> Iterator[Offer]:
@@ -143,6 +171,9 @@ def _defined(definitions: Definitions, offers: Sequence[Offer]) -> Definitions:
         name, values = _name(offer), [each.value for each in offer.meanings]
         if offer.field == "formula":
             metrics[name] = Metric.model_validate({**offer.value, "formula": values[0]})
+        elif offer.field == "row":
+            known = tables.get(offer.table) or TableDefinition()
+            tables[offer.table] = known.model_copy(update={"row": values[0]})
         else:
             known = tables.get(offer.table) or TableDefinition()
             segments = {**known.segments, name: Segment(where=" or ".join(values))}
@@ -155,5 +186,7 @@ def _name(offer: Offer) -> str:
 
 
 def _uses(reading: Reading, offer: Offer) -> bool:
+    if offer.field == "row":
+        return reading.table == offer.table
     metrics = {each.metric for each in reading.measures}
     return _name(offer) in metrics or _name(offer) in reading.segments

@@ -8,7 +8,7 @@ from typing import Final
 
 from steward.agents.asking.conditions import Conditions
 from steward.agents.asking.grammar import MADE
-from steward.agents.asking.parts import COUNT, Parsed
+from steward.agents.asking.parts import COUNT, Choice, Parsed
 from steward.agents.asking.ranking import Ranking
 from steward.agents.asking.reading import (
     ColumnRef,
@@ -17,6 +17,7 @@ from steward.agents.asking.reading import (
     Measured,
 )
 from steward.agents.asking.tagging import Piece
+from steward.agents.asking.tokens import name_words, plain
 
 _LEADING: Final = frozenset({"by", "in", "on", "at", "with", "during", "since", "from", "to"})
 """Small words between a verb and what it is about."""
@@ -41,6 +42,7 @@ class Parser(Conditions, Ranking):
             self._text_tests,
             self._gaps,
             self._groups,
+            self._counted_per,
             self._figures,
             self._counts,
             self._superlatives,
@@ -50,8 +52,10 @@ class Parser(Conditions, Ranking):
             self._parts,
             self._columns_left,
             self._verbs,
+            self._units,
         ):
             rule()
+        self._groups_of_one()
         figures = {each.column.column for each in self.found.measures if each.column}
         figures |= {each.column.column for each in self.found.filters}
         self.found.assumed += [
@@ -59,6 +63,15 @@ class Parser(Conditions, Ranking):
         ]
         self.found.unused = [piece for at, piece in enumerate(self.pieces) if at not in self._used]
         return self.found
+
+    def _groups_of_one(self) -> None:
+        """ "How many municipalities of each type", where municipality is a type: only these, or each?"""
+        grouped = {(each.by.table, each.by.column) for each in self.found.groups}
+        for each in self.found.filters:
+            only = each.test == "=" and len(each.values) == 1
+            if only and (each.column.table, each.column.column) in grouped:
+                about = f"only “{each.values[0]}”, or each {each.column.column}"
+                self.found.open.append(Choice(about, each, (None,)))
 
     def _charts(self) -> None:
         for at, piece in list(self._free("chart")):
@@ -161,6 +174,11 @@ class Parser(Conditions, Ranking):
         for at, _ in list(self._free("share")):
             self._take(at)
             self.found.share = True
+            column = self._column(at + 1)
+            if column is not None and self._names_rows(column):
+                # "Share of counties that …", where nearly every row is a county.
+                self.found.assumed.append(f"Each row counts as one {column.column}.")
+                self._take(at + 1)
 
     def _columns_left(self) -> None:
         """Columns that nothing else took: truth values, figures, columns to show."""
@@ -169,15 +187,7 @@ class Parser(Conditions, Ranking):
             for at, piece in self._free("name")
             if piece.senses[0].kind == "column" and (ref := self._column(at)) is not None
         ]
-        for at, ref in names:
-            yes = self._yes(ref)
-            if yes is True and not self._shows():
-                self._filter(at, ref, "=", [True])
-                self._take(at)
-            elif yes is not None and (self.found.measures or self.found.groups):
-                # "In poor health", of a column with 1 and 0.
-                self._filter(at, ref, "=", [yes])
-                self._take(at)
+        self._truths(names)
         left = [(at, ref) for at, ref in names if at not in self._used]
         if self._shows_columns(left):
             self.found.columns += [ref for _, ref in left]
@@ -192,13 +202,36 @@ class Parser(Conditions, Ranking):
                     self._bare_figure(ref)
                     self._take(at)
             elif not self.found.measures and not self.found.groups and self._asks_which(at):
-                self._add_group(Grouped(by=ref))
-                self._add_measure(COUNT)
-                self.found.marks.add("listed")
-                self._take(at, *self._asking_words(at))
+                self._list(at, ref)
         # An "or" that joined no values of one column says what no reading can say.
         self._take(*(at for at, _ in self._free("and") if self._is_between(at)))
         self._take(*(at for at, _ in self._free("which")))
+
+    def _truths(self, names: Sequence[tuple[int, ColumnRef]]) -> None:
+        counted = self.found.measures or self.found.groups or self.found.share
+        for at, ref in names:
+            yes = self._yes(ref)
+            if yes is True and not self._shows():
+                self._filter(at, ref, "=", [True])
+                self._take(at)
+            elif yes is not None and counted:
+                # "In poor health", of a column with 1 and 0.
+                self._filter(at, ref, "=", [yes])
+                self._take(at)
+
+    def _list(self, at: int, ref: ColumnRef) -> None:
+        """Which species are there; of a column that nearly names rows, the rows with what they were chosen by."""
+        self._take(at, *self._asking_words(at))
+        if not self._nearly_names_rows(ref):
+            self._add_group(Grouped(by=ref))
+            self._add_measure(COUNT)
+            self.found.marks.add("listed")
+            return
+        self.found.rows = True
+        self.found.columns.append(ref)
+        for each in self.found.filters:
+            if each.column not in (*self.found.columns, ColumnRef(column="*")):
+                self.found.columns.append(each.column)
 
     def _verbs(self) -> None:
         """ "Flown by Delta", "sold in March": a word that only leads to a condition that was read."""
@@ -219,6 +252,22 @@ class Parser(Conditions, Ranking):
                 if self._placed.get(number) == self.pieces[after].first
             ]
             if timed or (led and not self._has_sibling(led[0].column)):
+                self._take(at)
+
+    def _units(self) -> None:
+        """ "In cm" of height_cm: the unit of a column that is read already."""
+        used = [each.column for each in self.found.measures if each.column is not None]
+        used += [each.column for each in self.found.filters if each.column.column != "*"]
+        units = {
+            word
+            for each in used
+            for word in (
+                *name_words(each.column)[1:][-1:],
+                plain(self._world.column(each.table or self._base, each.column).unit),
+            )
+        }
+        for at, piece in list(self._free("unknown", "name")):
+            if {plain(word) for word in self._words[piece.first : piece.last]} <= units:
                 self._take(at)
 
     def _has_sibling(self, column: ColumnRef) -> bool:
@@ -242,7 +291,11 @@ class Parser(Conditions, Ranking):
             return bool(left)
         if self.found.measures or self.found.groups or not left:
             return False
-        return self._shows() and (self.found.named_table or len(left) > 1 or self.found.rows)
+        # "The villages with their website": one for each row.
+        of_rows = "those their" in self.found.marks and bool(self.found.filters)
+        return self._shows() and (
+            self.found.named_table or len(left) > 1 or self.found.rows or of_rows
+        )
 
     def _of_rows(self) -> bool:
         return self.found.rows or (self._shows() and self.found.named_table)
@@ -304,6 +357,13 @@ class Parser(Conditions, Ranking):
                 yield piece
             if piece.kind == "only" and kind == "column":
                 yield piece
+
+    def follows_a_name(self, piece: Piece) -> bool:
+        """Whether something that was read is named before: "the villages with their website"."""
+        return any(
+            at in self._used and each.kind == "name" and each.last <= piece.first
+            for at, each in enumerate(self.pieces)
+        )
 
     def _is_told(self, piece: Piece) -> bool:
         """Whether an answer with figures says which of these: it is grouped by them."""

@@ -26,7 +26,8 @@ class Choice:
 
     about: str
     part: BaseModel
-    others: tuple[BaseModel, ...]
+    others: tuple[BaseModel | None, ...]
+    """None: the reading without it."""
 
 
 @dataclass

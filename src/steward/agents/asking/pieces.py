@@ -231,6 +231,19 @@ class Pieces:
         return [first.number, second.number], [at, at + 1, at + 2, at + 3]
 
     def _filter(self, at: int, column: ColumnRef, test: str, values: Sequence[Any]) -> None:
+        same = [
+            number
+            for number, each in enumerate(self.found.filters)
+            if test == each.test == "=" and each.column == column
+        ]
+        if same:
+            # No row has two values in one column: "how many are male and how many female" asks for each.
+            known = self.found.filters[same[0]]
+            both = list(dict.fromkeys([*known.values, *values]))
+            self.found.filters[same[0]] = known.model_copy(update={"values": both})
+            if len(both) > len(known.values):
+                self._add_group(Grouped(by=column))
+            return
         self._placed[len(self.found.filters)] = self.pieces[at].first
         self.found.filters.append(Filtered(column=column, test=test, values=list(values)))
 

@@ -52,6 +52,13 @@ class Ranking(Figures):
             descending: bool | None = None
             taken = [at]
             place = at + 1
+            subject = self._subject(place) if self._at(place + 1, "by") is not None else None
+            if subject is not None:
+                # "Rank the varieties by mean yield": the figure stands after "by".
+                self._add_group(subject)
+                self.found.order.append(Ordered(by="measure"))
+                self._take(at, place, place + 1)
+                continue
             functions = self._at(place, "function")
             if functions is not None:
                 taken.append(place)
@@ -103,6 +110,7 @@ class Ranking(Figures):
                 self._rank(piece.argument, taken)
                 own = [at - 1] if metric is not None else []
                 self._take(at, *taken, *own, *self._asking_words(at))
+        self._both_ends()
         for at, piece in list(self._free("time end")):
             self._time_end(at, piece)
         for at, piece in list(self._free("adjective")):
@@ -116,6 +124,18 @@ class Ranking(Figures):
             ]
             if again and at + 1 in self._used and self._at(at + 2, "name") is None:
                 self._take(at)
+
+    def _both_ends(self) -> None:
+        """The smallest and largest yield."""
+        for at, piece in list(self._free("most")):
+            other = self._at(at + 2, "most") if self._at(at + 1, "and") is not None else None
+            if other is None or other.argument == piece.argument or not self._is_figure_at(at + 3):
+                continue
+            column = self._column(at + 3)
+            for each in (piece, other):
+                function: Function = "max" if each.argument == "desc" else "min"
+                self._add_measure(Measured(function=function, column=column))
+            self._take(*range(at, at + 4))
 
     def _rank(self, direction: str, places: Sequence[int] = ()) -> None:
         self._rank_by(Ordered(by="measure", descending=direction == "desc"), places)

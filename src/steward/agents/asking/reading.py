@@ -75,7 +75,7 @@ class Measured(_Part):
     metric: Name | None = None
     share: bool = Field(False, description="Each group's part of the whole.")
     where: Annotated[list[Filtered], Field(max_length=20)] = Field(
-        [], description="With `share` of a count: the part of the rows that compare so."
+        [], description="With `share`: the part that the rows have that compare so."
     )
     along: Literal["running", "change"] | None = Field(
         None, description="Over time: the total so far, or the difference to the time before."
@@ -152,13 +152,16 @@ class OfferedMeaning(_Part):
 
 
 class Offer(_Part):
-    """What a word could be defined as, from the data; a person chooses, and the question is answered by it."""
+    """What a word could be defined as, from the data; a person chooses, and the question is answered by it.
+
+    Nothing is chosen beforehand where several meanings can be: "unpaid" need not be everything that is not paid.
+    """
 
     word: str
     table: Name
     entry: str = Field(description="The definition that is made, as a pointer: /metrics/revenue.")
     value: dict[str, Any] = Field({}, description="Its other fields.")
-    field: Literal["where", "formula"] = Field(
+    field: Literal["where", "formula", "row"] = Field(
         description="The field that the chosen meanings make."
     )
     several: bool = Field(

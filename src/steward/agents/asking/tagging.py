@@ -4,7 +4,7 @@ Of all ways to cut the question into pieces that one is taken which leaves the f
 pieces and the surest names: "total bill" is a column before it is a total of something.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
@@ -12,7 +12,7 @@ from typing import Final
 from steward.agents.asking.grammar import ADJECTIVES, SILENT, longest_phrase, phrases, vocabulary
 from steward.agents.asking.lexicon import LONGEST_PHRASE, Lexicon, Sense, corrected
 from steward.agents.asking.periods import Calendar, Span
-from steward.agents.asking.tokens import MULTIPLIERS, Token, plain
+from steward.agents.asking.tokens import MULTIPLIERS, Token, name_words, plain
 
 _WORD: Final = 10.0
 _PIECE: Final = -2.5
@@ -21,6 +21,9 @@ _ALIKE: Final = 0.06
 _PART: Final = 0.85
 _CLEAR: Final = 0.15
 _OVERSHADOWED: Final = -8.0
+_OF: Final = frozenset({"of", "the"})
+_SPLIT: Final = 0.93
+"""How sure a name is whose number stands elsewhere: population_2021 for "population in 2021"."""
 Reach = Callable[[Sense], Sense | None]
 
 
@@ -84,7 +87,7 @@ class Tagger:
         known = self._lexicon.vocabulary | vocabulary()
         for token in tokens:
             word = token.word
-            if self._is_known(token) or not word.isalpha():
+            if not word.isalpha() or (self._is_known(token) and not self._is_slip(token)):
                 yield token
                 continue
             denied = self._lexicon.opposite(token.text)
@@ -99,6 +102,12 @@ class Tagger:
                 continue
             self.notes.append(f"I read “{token.text}” as “{meant}”.")
             yield Token(meant, meant, token.start, token.end)
+
+    def _is_slip(self, token: Token) -> bool:
+        """Whether a word that names something only in part is one slip away from a whole word: populaton."""
+        known = self._lexicon.senses((token.word,), token.text)
+        in_part = bool(known) and known[0].score < _PART and not self._lexicon.knows(token.word)
+        return in_part and corrected(token.word, self._lexicon.vocabulary, most=1) is not None
 
     def _is_known(self, token: Token) -> bool:
         word = token.word
@@ -141,6 +150,11 @@ class Tagger:
         if not 1 < len(kept) < len(words) or any(word in SILENT for word in ends):
             return []
         found = self._lexicon.senses(kept)
+        if set(words) - set(kept) <= _OF:
+            # "Country of origin" for origin_country.
+            columns = [each for each in found if each.kind == "column" and each.score >= _PART]
+            if columns:
+                return columns
         return [each for each in found if each.kind in {"metric", "segment"} and each.score == 1]
 
     @staticmethod
@@ -150,8 +164,12 @@ class Tagger:
     def tagged(self, reach: Reach) -> Tagged:
         """The pieces as seen from one table: `reach` gives a sense as it is there, None where it is out of reach."""
         options: list[list[Piece]] = [[] for _ in self.tokens]
+        numbers = {token.word: place for place, token in enumerate(self.tokens) if token.number}
         for first, last, senses in self._named:
             there = [seen for each in senses if (seen := reach(each)) is not None]
+            there, elsewhere = self._with_numbers(first, last, there, numbers)
+            for place in elsewhere:
+                options[place].append(Piece("silent", place, place + 1, worth=_WORD + 2.0))
             if there and _is_of_another(senses[0], there[0]):
                 # "Genre" is a table that nothing leads to: its number beside the rows is not what is asked for.
                 continue
@@ -165,6 +183,22 @@ class Tagger:
         for place in range(len(self.tokens)):
             options[place] += self._marks(place)
         return self._best(options)
+
+    def _with_numbers(
+        self, first: int, last: int, senses: list[Sense], numbers: Mapping[str, int]
+    ) -> tuple[list[Sense], set[int]]:
+        """Columns whose names go on with a number that stands elsewhere in the question, and the places of these numbers."""
+        said = {token.word for token in self.tokens[first:last]}
+        found, places = [], set[int]()
+        for each in senses:
+            rest = [word for word in name_words(each.name) if word not in said]
+            if each.kind == "column" and rest and all(word in numbers for word in rest):
+                found.append(replace(each, score=max(each.score, _SPLIT), headless=False))
+                places |= {numbers[word] for word in rest}
+        if not found or places & set(range(first, last)):
+            return senses, set()
+        known = {each.name for each in found}
+        return [*found, *(each for each in senses if each.name not in known)], places
 
     def _marks(self, place: int) -> Iterator[Piece]:
         token = self.tokens[place]

@@ -102,7 +102,9 @@ class Words:
         """Such as `total gross`, `share of cars with 8 cylinders`; `of` goes between function and column."""
         if measured.share and measured.where:
             conditions = joined([self.condition(each, table) for each in measured.where])
-            return f"share of {self.noun(table, 2)}{conditions}"
+            column = measured.column
+            of = self.noun(table, 2) if column is None else f"the total {self.label(column, table)}"
+            return f"share of {of}{conditions}"
         if measured.share:
             return f"share of the {self._figure(measured, table, '')}"
         name = self._figure(measured, table, of)

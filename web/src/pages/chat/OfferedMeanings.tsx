@@ -18,11 +18,12 @@ interface Props {
 /** The meanings that are chosen, by the entry they define. */
 type Chosen = Record<string, readonly string[]>;
 
+/** Of several meanings nothing is chosen beforehand: only a person knows which values "unpaid" takes in. */
 function firstChosen(offers: readonly Offer[]): Chosen {
   return Object.fromEntries(
     offers.map(({ entry, several, meanings }) => {
       const values = meanings.map(({ value }) => value);
-      return [entry, several ? values : values.slice(0, 1)];
+      return [entry, several ? [] : values.slice(0, 1)];
     }),
   );
 }
