@@ -4,6 +4,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { Link, useBlocker, useNavigate } from '@tanstack/react-router';
 import { FlaskConical, LayoutGrid, Play, Redo2, Rocket, Save, Undo2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { ApiError } from '@/api/errors';
 import { flowPaletteQuery, languageOf } from '@/api/flows';
 import { itemsOf } from '@/api/lists';
@@ -140,8 +141,11 @@ function FlowStudio({ playbook, palette }: Props) {
       ? kept
       : mergeDrawings(drawing, now, kept.drawing, language);
     if (kept.clashes.length + shown.clashes.length > 0) return;
-    studio.change(shown.drawing);
-    studio.markSaved(theirs);
+    // At once, so that no key pressed now still changes the drawing of before.
+    flushSync(() => {
+      studio.change(shown.drawing);
+      studio.markSaved(theirs);
+    });
     store(fresh.version, kept.drawing);
     showDone('Merged with what someone else saved in between');
   };

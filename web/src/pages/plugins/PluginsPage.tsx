@@ -35,7 +35,7 @@ export default function PluginsPage() {
       id: 'parts',
       header: 'Adds',
       width: '20rem',
-      hideBelow: 'sm',
+      ownLine: true,
       cell: ({ parts }) => <PartList parts={parts} />,
     },
     {
