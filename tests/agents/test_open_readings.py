@@ -154,6 +154,11 @@ def test_a_word_without_its_vowels(short: str, word: str, is_one: bool) -> None:
     assert abbreviates(short, word) is is_one
 
 
+def test_two_letters_are_a_word_only_without_any_vowel() -> None:
+    assert abbreviates("wt", "weight", least=2)
+    assert not abbreviates("id", "instead", least=2)
+
+
 def test_a_shortened_name_is_read_and_told() -> None:
     cars = table("gtcars", 47, {"mfr": "VARCHAR", "ctry_origin": "VARCHAR", "brainwt": "DOUBLE"})
     world = World({"gtcars": cars}, Definitions())
@@ -221,3 +226,23 @@ def test_a_share_of_a_total_is_of_the_rows_that_are_named() -> None:
     assert found.reading is not None
     assert len(found.reading.periods) == 1
     assert reading("and in 2001?", world, found.reading).measures == found.reading.measures
+
+
+@pytest.mark.parametrize(("said", "descending"), [("lowest first", False), ("highest first", True)])
+def test_which_end_comes_first_is_said(said: str, descending: bool) -> None:
+    found = reading(f"average height per type, {said}")
+    assert [(each.by, each.descending) for each in found.order] == [("measure", descending)]
+
+
+def test_what_names_rows_is_listed_with_what_the_rows_were_chosen_by() -> None:
+    cars = table("gtcars", 47, {"model": "VARCHAR", "msrp": "BIGINT"})
+    model = replace(cars.columns[0], distinct=47, unique=True)
+    world = World({"gtcars": replace(cars, columns=(model, cars.columns[1]))}, Definitions())
+    found = reading("List all models with an msrp above 300,000", world)
+    assert (found.measures, found.groups) == ([], [])
+    assert [each.column for each in found.columns] == ["model", "msrp"]
+
+
+def test_alphabetically_is_of_the_groups() -> None:
+    found = reading("average height per type, alphabetically")
+    assert [(each.by, each.descending) for each in found.order] == [("group", False)]

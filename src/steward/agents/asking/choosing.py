@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
 from steward.agents.asking.lexicon import Lexicon, Sense
 from steward.agents.asking.parsing import Parser
 from steward.agents.asking.parts import COUNT, Parsed
-from steward.agents.asking.reading import Measured, Reading, Unused
+from steward.agents.asking.reading import Measured, Ordered, Reading, Unused
 from steward.agents.asking.tagging import Piece, Tagged, Tagger, only
 from steward.agents.asking.tokens import Token, said_words, tokens_of
 from steward.agents.asking.world import World
@@ -180,6 +180,7 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
     unused += parser.lost_glue()
     if not parsed.measures and parsed.groups and parsed.named_table:
         parsed.measures.append(COUNT)
+    unused += _directed(parsed, parser)
     if parsed.chart == "none":
         parsed.chart = None
     if parsed.chart == "auto":
@@ -192,6 +193,18 @@ def completed(parsed: Parsed, parser: Parser) -> tuple[Reading | None, tuple[Pie
     if not parsed.measures and not (parsed.named_table or parsed.columns or is_chart):
         return None, tuple(unused)
     return parsed.reading(), tuple(unused)
+
+
+def _directed(parsed: Parsed, parser: Parser) -> list[Piece]:
+    """ "Lowest first", of groups that nothing else orders; of years it may be of them or of their figures, so it is not used."""
+    said = [each for each in parser.pieces if each.kind == "direction"]
+    if not said or parsed.order or not (parsed.groups and parsed.measures):
+        return []
+    if said[0].argument == "other" or any(parser.is_stretch(each) for each in parsed.groups):
+        return said
+    by: Literal["group", "measure"] = "group" if said[0].argument == "a to z" else "measure"
+    parsed.order.append(Ordered(by=by, descending=said[0].argument == "desc"))
+    return []
 
 
 def _share(parsed: Parsed, parser: Parser) -> None:

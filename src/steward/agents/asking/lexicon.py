@@ -325,7 +325,9 @@ class Lexicon:
 
 def abbreviates(short: str, word: str, least: int = 3) -> bool:
     """Whether letters are what is left of a word without its vowels, from the first consonant to the last: mfr, bdy, wt."""
-    if len(short) < least or len(short) >= len(word) or set(short[1:]) & _VOWELS:
+    # Two letters say little: "id" is no "instead".
+    consonants = short if len(short) < 3 else short[1:]
+    if len(short) < least or len(short) >= len(word) or set(consonants) & _VOWELS:
         return False
     bare = word.rstrip("".join(_VOWELS))
     left = iter(word)

@@ -220,9 +220,9 @@ class Parser(Conditions, Ranking):
                 self._take(at)
 
     def _list(self, at: int, ref: ColumnRef) -> None:
-        """Which species are there; of a column that nearly names rows, the rows with what they were chosen by."""
+        """Which species are there; of a column that names rows, the rows with what they were chosen by."""
         self._take(at, *self._asking_words(at))
-        if not self._nearly_names_rows(ref):
+        if not self._names_rows(ref):
             self._add_group(Grouped(by=ref))
             self._add_measure(COUNT)
             self.found.marks.add("listed")
