@@ -91,6 +91,9 @@ class Target:
         response = case.call(base_url=self.address, session=client, headers=headers)
         # A session that had ended would turn every later case away at the door.
         assert response.status_code != 401 or session is not self.session
+        if case.method.upper() == "DELETE" and case.path == "/api/v1/me/sessions":
+            # It ended the session that the others share.
+            self.__dict__.pop("session", None)
         case.validate_response(response, checks=CHECKS)
 
 

@@ -138,6 +138,7 @@ def test_people_from_the_terminal(filled: Terminal) -> None:
     changed = filled.run("user", "role", "ada@example.com", "editor", "--json").json()
     assert changed == {"email": "ada@example.com", "role": "editor"}
     filled.run("user", "password", "bo@example.com", "--password-stdin", stdin="another good one")
+    assert "Sessions ended: 0" in filled.run("user", "sign-out", "bo@example.com").out
     filled.run("user", "disable", "bo@example.com")
     people = {user["email"]: user for user in filled.run("user", "list", "--json").json()}
     assert people["bo@example.com"]["disabled_at"] is not None

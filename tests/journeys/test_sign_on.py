@@ -50,7 +50,8 @@ def set_up(page: Page, openid: OpenIdProvider) -> None:
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_text("groups = finance")).to_be_visible()
     redirect = page.get_by_label("Redirect address, to enter at the provider").input_value()
-    openid.register([redirect])
+    logout = page.get_by_label("Sign-out address").input_value()
+    openid.register([redirect], backchannel_logout_uri=logout)
     page.get_by_role("button", name="Test").click()
     expect(page.get_by_text("Acme answers")).to_be_visible()
     assert SECRET not in page.content()
@@ -88,16 +89,16 @@ def test_a_group_at_the_provider_gives_a_role_here(
     row = owner.get_by_role("row").filter(has_text="ada@acme.example")
     expect(row.get_by_role("combobox")).to_have_value("Viewer")
 
+    # Signing out at the provider signs out here.
+    page.goto(f"{openid.issuer}/session/end")
+    page.get_by_role("button", name="Yes, sign me out").click()
+    page.get_by_text("Sign-out Success").wait_for()
+    page.goto(site.url)
+    expect(page.get_by_role("link", name="Sign in with Acme")).to_be_visible()
+
     # The group is gone: the next sign-in takes the role away and says so.
     openid.tell(groups={"ada": []})
-    page.context.clear_cookies(domain="127.0.0.1", name=site_cookie(page, site))
-    page.goto(site.url)
     page.get_by_role("link", name="Sign in with Acme").click()
+    sign_in_there(page, "ada")
     expect(page.get_by_role("alert")).to_contain_text("you have no access here")
     expect(row).to_have_count(0)
-
-
-def site_cookie(page: Page, site: Site) -> str:
-    """The session of Steward; the one at the provider stays."""
-    found = [each["name"] for each in page.context.cookies(site.url)]
-    return next(name for name in found if name.startswith("steward"))

@@ -7,7 +7,7 @@ from typing import Final
 from steward.connections import Http, HttpAnswer, HttpLimits
 from steward.core import Clock, Ids, Settings
 from steward.identity import Identity
-from steward.identity.sign_on import Admission, Issuers, Providers, SignOn
+from steward.identity.sign_on import Admission, Issuers, Logouts, Providers, SignOn
 from steward.store import Database, EventLog, Keyring, SecretStore
 
 _LIMITS: Final = HttpLimits(response_bytes=1 << 20, time=timedelta(seconds=10))
@@ -60,4 +60,6 @@ def open_sign_on(
         identity.members,
         identity.invitations,
     )
-    return SignOn(providers, Issuers(CheckedWay(http), clock), admission, keyring, clock)
+    issuers = Issuers(CheckedWay(http), clock)
+    logouts = Logouts(database, clock, events)
+    return SignOn(providers, issuers, admission, logouts, keyring, clock)

@@ -103,6 +103,20 @@ def new_link(email: Email, *, as_json: AsJson = False) -> None:
     show({"sign_in": address}, as_json=as_json, text=lambda: address)
 
 
+@app.command("sign-out")
+@command
+def sign_out(email: Email, *, as_json: AsJson = False) -> None:
+    """End all sessions of a user; API tokens stay."""
+    with installation() as steward:
+        user = _find(steward, email)
+        ended = steward.identity.sessions.end_all(user.id)
+    show(
+        {"email": user.email, "ended": ended},
+        as_json=as_json,
+        text=lambda: f"{user.email} is signed out everywhere. Sessions ended: {ended}.",
+    )
+
+
 @app.command("disable")
 @command
 def disable(email: Email, *, as_json: AsJson = False) -> None:

@@ -38,7 +38,7 @@ _WORDS: Final = {
         "installed updated removed operation_offered operation_roles_confirmed operation_risk_set"
     ),
     "settings": "changed",
-    "sign_on": "provider_saved provider_deleted signed_in refused account_joined",
+    "sign_on": "provider_saved provider_deleted signed_in refused account_joined signed_out",
     "skill": "saved enabled disabled deleted restored",
     "thread": "created changed deleted restored",
     "token": "created revoked restored",

@@ -10,7 +10,7 @@ from steward.identity.notifications import Level, Notification, Notifications
 from steward.identity.principals import Access, Principal, TokenLimits, Via
 from steward.identity.projects import Organisation, Project, Projects
 from steward.identity.roles import Role, parse_role
-from steward.identity.sessions import NewSession, Origin, Sessions
+from steward.identity.sessions import NewSession, OpenSession, Origin, Sessions
 from steward.identity.tokens import Token, Tokens
 from steward.identity.users import User, Users
 from steward.store import Database, EventLog
@@ -24,6 +24,7 @@ __all__ = [
     "Member",
     "NewSession",
     "Notification",
+    "OpenSession",
     "Organisation",
     "Origin",
     "Passwords",

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from steward.core.clock import Clock
-from steward.core.errors import RateLimited, Unauthenticated
+from steward.core.errors import NotFound, RateLimited, Unauthenticated
 from steward.core.ids import Ids
 from steward.core.settings import IdentitySettings
 from steward.identity._tables import sessions, sign_in_failures, sign_in_links, users
@@ -24,6 +24,7 @@ _ADDRESS_FACTOR = 5
 _ACCOUNT_FACTOR = 10
 _ADDRESS_LENGTH = 64
 _AGENT_LENGTH = 200
+_MOST_LISTED = 100
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,20 @@ class Origin:
 _UNKNOWN = Origin()
 
 
+@dataclass(frozen=True)
+class OpenSession:
+    """One of a person's sessions, as they see it."""
+
+    id: str
+    agent: str
+    address: str
+    provider_id: str | None
+    created_at: datetime
+    used_at: datetime | None
+    """To the hour: using a session is noted no more often, and of one that a provider bounds not at all."""
+    expires_at: datetime
+
+
 class Sessions:
     def __init__(
         self,
@@ -63,7 +78,7 @@ class Sessions:
         self._passwords = passwords
         self._settings = settings
 
-    def sign_in(self, email: str, password: str, *, address: str) -> NewSession:
+    def sign_in(self, email: str, password: str, *, address: str, agent: str = "") -> NewSession:
         account, address = canonical_email(email), address[:_ADDRESS_LENGTH]
         self._refuse_when_guessing(account, address)
         with self._database.read(EVERYWHERE) as tx:
@@ -83,7 +98,7 @@ class Sessions:
                     .where(users.c.id == row.id, users.c.password_hash == stored)
                     .values(password_hash=renewed)
                 )
-            return self.open_within(tx, row.id)
+            return self.open_within(tx, row.id, Origin(agent, address))
 
     def new_link(self, user_id: str) -> str:
         """A token that signs its bearer in once, for the person at the terminal."""
@@ -97,7 +112,7 @@ class Sessions:
             )
         return token
 
-    def sign_in_by_link(self, link: str) -> NewSession:
+    def sign_in_by_link(self, link: str, origin: Origin = _UNKNOWN) -> NewSession:
         now = self._clock.now()
         with self._database.write(EVERYWHERE) as tx:
             row = tx.first(
@@ -118,7 +133,7 @@ class Sessions:
                     | (sign_in_links.c.expires_at <= now)
                 )
             )
-            return self.open_within(tx, row.user_id)
+            return self.open_within(tx, row.user_id, origin)
 
     def open_within(self, tx: Transaction, user_id: str, origin: Origin = _UNKNOWN) -> NewSession:
         now = self._clock.now()
@@ -182,6 +197,49 @@ class Sessions:
     def close(self, session_id: str) -> None:
         with self._database.write(EVERYWHERE) as tx:
             tx.execute(sa.delete(sessions).where(sessions.c.id == session_id))
+
+    def listed(self, user_id: str) -> list[OpenSession]:
+        """A person's sessions that have not ended, the last used first."""
+        statement = sa.select(sessions).where(
+            sessions.c.user_id == user_id, sessions.c.expires_at > self._clock.now()
+        )
+        with self._database.read(EVERYWHERE) as tx:
+            rows = tx.rows(statement.order_by(sessions.c.expires_at.desc()).limit(_MOST_LISTED))
+        return [self._open(row) for row in rows]
+
+    def end_one(self, user_id: str, session_id: str) -> None:
+        with self._database.write(EVERYWHERE) as tx:
+            done = tx.execute(
+                sa.delete(sessions).where(
+                    sessions.c.id == session_id, sessions.c.user_id == user_id
+                )
+            )
+        if done.rowcount == 0:
+            raise NotFound("You have no such session; it may have ended already.")
+
+    def end_all(self, user_id: str, *, keep: str | None = None) -> int:
+        """Signs a person out everywhere, except in one session where that is named; how many ended."""
+        with self._database.write(EVERYWHERE) as tx:
+            done = tx.execute(
+                sa.delete(sessions).where(
+                    sessions.c.user_id == user_id, sessions.c.id != (keep or "")
+                )
+            )
+            tx.execute(sa.delete(sign_in_links).where(sign_in_links.c.user_id == user_id))
+        return done.rowcount
+
+    def _open(self, row: sa.Row[Any]) -> OpenSession:
+        # Using a session moves its end, unless a provider bounds it.
+        used = row.expires_at - self._settings.session_lifetime
+        return OpenSession(
+            row.id,
+            row.agent,
+            row.address,
+            row.provider_id,
+            row.created_at,
+            max(used, row.created_at) if row.ends_at is None else None,
+            row.expires_at,
+        )
 
     def _renew(self, row: sa.Row[Any], now: datetime) -> datetime:
         full = _earlier(now + self._settings.session_lifetime, row.ends_at)

@@ -18,6 +18,7 @@ from steward.identity._tables import (
     organisation_members,
     sessions,
     sign_in_links,
+    sign_on_identities,
     users,
 )
 from steward.identity.credentials import Passwords
@@ -116,8 +117,19 @@ class Users:
         """Sets a password and ends every other session; API tokens are revoked one by one."""
         with self._database.read(EVERYWHERE) as tx:
             row = tx.first(sa.select(users).where(users.c.id == user_id))
+            vouched = tx.first(
+                sa.select(sign_on_identities.c.user_id).where(
+                    sign_on_identities.c.user_id == user_id
+                )
+            )
         if row is None:
             raise NotFound("There is no such user.")
+        if row.password_hash is None and vouched is not None:
+            # Otherwise somebody whom the provider no longer lets in would still come in here.
+            raise Denied(
+                "You sign in with a provider, so this account has no password. An owner can set one on the machine.",
+                code="signs-in-with-provider",
+            )
         if row.password_hash is not None and not self._passwords.matches(
             row.password_hash, current or ""
         ):

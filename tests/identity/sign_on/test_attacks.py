@@ -332,3 +332,16 @@ def test_a_sign_in_leads_to_no_other_site(installation: Installation, office: Of
     client = installation.anonymous()
     claims = person("ada", "staff")
     assert sign_in(client, provider, office, claims, "//evil.example/x") == "/"
+
+
+def test_a_person_of_the_provider_makes_no_way_around_it(
+    installation: Installation, office: Office
+) -> None:
+    provider = add_provider(installation, office, rule(installation, "staff", "viewer"))
+    client = installation.anonymous()
+    sign_in(client, provider, office, person("ada", "staff"))
+    found = session_of(client)
+    assert found is not None
+    client.headers["X-CSRF-Token"] = found["csrf_token"]
+    refused = client.put("/api/v1/me/password", json={"new_password": "a few good words"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "signs-in-with-provider")

@@ -1,6 +1,6 @@
-/** The signed-in user's own record: name, formats and password. */
+/** The signed-in user's own record: name, formats and password; and where they are signed in. */
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, type Versioned, versionedBodyOf } from './client';
+import { api, bodyOf, type Versioned, versionedBodyOf } from './client';
 import { meKey, sessionKey } from './keys';
 import type { User } from './types';
 
@@ -44,5 +44,31 @@ export function useChangePassword() {
         client.invalidateQueries({ queryKey: sessionKey }),
         client.invalidateQueries({ queryKey: meKey }),
       ]),
+  });
+}
+
+const sessionsKey = ['me', 'sessions'] as const;
+
+export const sessionsQuery = queryOptions({
+  queryKey: sessionsKey,
+  queryFn: ({ signal }) => bodyOf(api.GET('/api/v1/me/sessions', { signal })),
+});
+
+export function useEndSession() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (sessionId: string) =>
+      api.DELETE('/api/v1/me/sessions/{session_id}', {
+        params: { path: { session_id: sessionId } },
+      }),
+    onSettled: () => client.invalidateQueries({ queryKey: sessionsKey }),
+  });
+}
+
+export function useEndOtherSessions() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => api.DELETE('/api/v1/me/sessions'),
+    onSettled: () => client.invalidateQueries({ queryKey: sessionsKey }),
   });
 }

@@ -28,6 +28,7 @@ export type NotificationPage = Answer<Schemas['NotificationPage']>;
 export type Project = Answer<Schemas['ProjectOut']>;
 export type ProjectFile = Answer<Schemas['FileEntryOut']>;
 export type ProjectRef = Answer<Schemas['ProjectRef']>;
+export type OpenSession = Answer<Schemas['OpenSessionOut']>;
 export type Secret = Answer<Schemas['SecretOut']>;
 export type SignOnProvider = Answer<Schemas['ProviderOut']>;
 export type SignOnRule = Answer<Schemas['RuleIO']>;

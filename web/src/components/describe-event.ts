@@ -60,6 +60,8 @@ const SENTENCES: Record<string, Words> = {
     `Sign-in with${named(data, 'provider')} refused (${String(data.reason)})`,
   'sign_on.account_joined': (data, person) =>
     `Account of ${person ?? nameIn(data) ?? 'someone'} joined to${named(data, 'provider')}`,
+  'sign_on.signed_out': (data, person) =>
+    `${person ?? nameIn(data) ?? 'Someone'} signed out by${named(data, 'provider')}`,
   'token.created': (data) => `API token${named(data)} created${asRole(data)}`,
   'token.revoked': () => 'API token revoked',
   'token.restored': () => 'API token restored',

@@ -1,5 +1,6 @@
 """Signing in and out, and one's own profile."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from fastapi import APIRouter, Request, Response, status
@@ -8,9 +9,9 @@ from pydantic import ConfigDict, Field, model_validator
 from steward.api.context import address_of, steward_of
 from steward.api.documents import IfMatch, Input, Name, Output, revision_from, set_etag
 from steward.api.guards import AsAnyone, AsPerson, AsSignedIn, cookie_name
-from steward.api.types import RoleName, role_name
+from steward.api.types import RoleName, SessionId, role_name
 from steward.core.errors import Invalid, Problem
-from steward.identity import NewSession, Principal, Project, User
+from steward.identity import NewSession, OpenSession, Origin, Principal, Project, User
 
 router = APIRouter(tags=["session"])
 
@@ -64,6 +65,21 @@ class SignIn(Input):
         if by_password == (self.link is not None):
             raise ValueError("send either email and password, or link")
         return self
+
+
+class OpenSessionOut(Output):
+    """A browser in which one is signed in."""
+
+    id: str
+    current: bool = Field(description="Whether this request came with it.")
+    agent: str = Field(description="What the browser called itself at the sign-in.")
+    address: str
+    provider: str | None = Field(description="Name of the sign-on provider; null: signed in here.")
+    created_at: datetime
+    used_at: datetime | None = Field(
+        description="Last use, to the hour; null where a provider bounds the session."
+    )
+    expires_at: datetime
 
 
 class ProfileChange(Input):
@@ -129,9 +145,10 @@ def is_encrypted(request: Request) -> bool:
 def sign_in(request: Request, response: Response, body: SignIn) -> SessionOut:
     sessions = steward_of(request).identity.sessions
     if body.link is not None:
-        return start_session(request, response, sessions.sign_in_by_link(body.link))
+        origin = Origin(_agent(request), address_of(request))
+        return start_session(request, response, sessions.sign_in_by_link(body.link, origin))
     email, password = body.email or "", body.password or ""
-    session = sessions.sign_in(email, password, address=address_of(request))
+    session = sessions.sign_in(email, password, address=address_of(request), agent=_agent(request))
     return start_session(request, response, session)
 
 
@@ -184,3 +201,43 @@ def change_password(request: Request, principal: AsPerson, body: PasswordChange)
         body.new_password,
         keep_session=principal.session_id,
     )
+
+
+@router.get("/me/sessions")
+def list_sessions(request: Request, principal: AsPerson) -> list[OpenSessionOut]:
+    """Where one is signed in, the last used first."""
+    steward = steward_of(request)
+    found = steward.identity.sessions.listed(principal.user_id)
+    providers = {each.id: each.document.name for each in steward.sign_on.providers.enabled()}
+    return [_open_session(each, principal, providers) for each in found]
+
+
+@router.delete("/me/sessions", status_code=status.HTTP_204_NO_CONTENT)
+def end_other_sessions(request: Request, principal: AsPerson) -> None:
+    """Signs out everywhere else; API tokens are revoked one by one."""
+    sessions = steward_of(request).identity.sessions
+    sessions.end_all(principal.user_id, keep=principal.session_id)
+
+
+@router.delete("/me/sessions/{session_id}", status_code=status.HTTP_204_NO_CONTENT)
+def end_session(request: Request, principal: AsPerson, session_id: SessionId) -> None:
+    steward_of(request).identity.sessions.end_one(principal.user_id, session_id)
+
+
+def _open_session(
+    found: OpenSession, principal: Principal, providers: Mapping[str, str]
+) -> OpenSessionOut:
+    return OpenSessionOut(
+        id=found.id,
+        current=found.id == principal.session_id,
+        agent=found.agent,
+        address=found.address,
+        provider=providers.get(found.provider_id) if found.provider_id is not None else None,
+        created_at=found.created_at,
+        used_at=found.used_at,
+        expires_at=found.expires_at,
+    )
+
+
+def _agent(request: Request) -> str:
+    return request.headers.get("user-agent", "")

@@ -2,8 +2,8 @@
 
 import asyncio
 from datetime import datetime
-from typing import Annotated, Final, Literal
-from urllib.parse import urlencode
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import parse_qs, urlencode
 
 from fastapi import APIRouter, Path, Query, Request, Response, status
 from fastapi.responses import RedirectResponse
@@ -12,9 +12,10 @@ from pydantic import ConfigDict, Field, ValidationError
 from steward.api.context import address_of, steward_of
 from steward.api.documents import IfMatch, Input, Name, Output, Page, revision_from, set_etag
 from steward.api.guards import AsAnyone, AsOrganisationOwner, cookie_name
+from steward.api.problems import problem
 from steward.api.routes.session import is_encrypted, keep_cookie
 from steward.api.types import PROJECT_ID, RoleName
-from steward.core.errors import Invalid, Misconfigured, Problem, StewardError
+from steward.core.errors import Denied, Invalid, Misconfigured, NotFound, Problem, StewardError
 from steward.identity.sign_on import Provider, ProviderDocument, is_loopback
 
 router = APIRouter(tags=["sign-on"])
@@ -29,6 +30,21 @@ ProviderId = Annotated[
         examples=["idp_01kdgq3v0z8r5m2x7c4b9n6t1w"],
     ),
 ]
+_LOGOUT: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/x-www-form-urlencoded": {
+                "schema": {
+                    "type": "object",
+                    "properties": {"logout_token": {"type": "string", "maxLength": 65536}},
+                    "required": ["logout_token"],
+                }
+            }
+        },
+    }
+}
+_LONGEST_LOGOUT: Final = 100_000
 Told = Annotated[str | None, Query(max_length=4000)]
 
 
@@ -63,9 +79,14 @@ class ProviderOut(Output):
     session_hours: int
     enabled: bool
     redirect_uri: str = Field(description="To be entered at the provider, exactly.")
+    logout_uri: str = Field(description="Where the provider may ask to sign people out.")
     source: Literal["settings", "organisation"]
     revision: int
     updated_at: datetime | None
+
+
+class LogoutOut(Output):
+    ended: int = Field(description="Sessions that ended.")
 
 
 class ProviderRequest(Input):
@@ -193,6 +214,28 @@ async def finish_sign_on(
     return response
 
 
+@router.post(
+    _PUBLIC + "/{provider_id}/logout",
+    dependencies=[AsAnyone],
+    openapi_extra=_LOGOUT,
+    responses={400: {}},
+    response_model=LogoutOut,
+)
+async def sign_out_by_provider(request: Request, provider_id: ProviderId) -> Any:
+    """Back-channel logout: a signed token of the provider ends the sessions that it began."""
+    body = (await request.body())[:_LONGEST_LOGOUT].decode("utf-8", "replace")
+    try:
+        token = parse_qs(body, max_num_fields=20).get("logout_token", [""])[0]
+        return LogoutOut(ended=await steward_of(request).sign_on.sign_out(provider_id, token))
+    except (Denied, NotFound) as refusal:
+        code, detail = refusal.specific_code, refusal.message
+    except ValueError:
+        code, detail = "sign-on-failed", "The form cannot be read."
+    # The specification wants this status, whatever was wrong.
+    title = "The sign-out was refused"
+    return problem(request.state.request_id, status.HTTP_400_BAD_REQUEST, code, title, detail)
+
+
 @router.get(_OF_PROJECT)
 def list_providers(request: Request, access: AsOrganisationOwner) -> Page[ProviderOut]:
     """The sign-on providers of the organisation; for its owners."""
@@ -280,6 +323,7 @@ def _provider_out(request: Request, provider: Provider) -> ProviderOut:
         session_hours=document.session_hours,
         enabled=document.enabled,
         redirect_uri=f"{_base(request)}{_API}{_PUBLIC}/{provider.id}/callback",
+        logout_uri=f"{_base(request)}{_API}{_PUBLIC}/{provider.id}/logout",
         source="settings" if provider.from_settings else "organisation",
         revision=provider.revision,
         updated_at=provider.updated_at,

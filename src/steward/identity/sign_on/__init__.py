@@ -3,6 +3,7 @@
 from steward.identity.sign_on.admission import Admission
 from steward.identity.sign_on.desk import SignOn, Start
 from steward.identity.sign_on.issuers import Answer, Issuers, Outside
+from steward.identity.sign_on.logouts import Logouts
 from steward.identity.sign_on.providers import (
     Provider,
     ProviderDocument,
@@ -15,6 +16,7 @@ __all__ = [
     "Admission",
     "Answer",
     "Issuers",
+    "Logouts",
     "Outside",
     "Provider",
     "ProviderDocument",

@@ -22,6 +22,7 @@ from steward.identity.sign_on.attempts import (
 )
 from steward.identity.sign_on.id_tokens import check_id_token, refused, verified_payload
 from steward.identity.sign_on.issuers import Issuers, Metadata
+from steward.identity.sign_on.logouts import Logouts, checked_logout
 from steward.identity.sign_on.providers import Provider, Providers
 from steward.store import Keyring
 from steward.trace import get_logger
@@ -56,12 +57,14 @@ class SignOn:
         providers: Providers,
         issuers: Issuers,
         admission: Admission,
+        logouts: Logouts,
         keyring: Keyring,
         clock: Clock,
     ) -> None:
         self.providers = providers
         self.issuers = issuers
         self._admission = admission
+        self._logouts = logouts
         self._keyring = keyring
         self._clock = clock
         self._told: dict[str, list[datetime]] = {}
@@ -122,6 +125,15 @@ class SignOn:
             await self._refuse(provider, problem, person)
             raise
         return Return(session, attempt.next)
+
+    async def sign_out(self, provider_id: str, token: str) -> int:
+        """What a provider asks for behind the browser's back: ends sessions; how many."""
+        provider = await asyncio.to_thread(self.providers.find, provider_id)
+        metadata = await self.issuers.metadata(provider.issuer)
+        keys = await self.issuers.keys(provider.issuer, token)
+        claims = verified_payload(token, keys, metadata.algorithms)
+        logout = checked_logout(claims, provider, self._clock.now())
+        return await asyncio.to_thread(self._logouts.carry_out, provider, logout)
 
     async def check(self, provider: Provider) -> Metadata:
         """Asks the provider what it is and for its keys; raises what is wrong with it."""

@@ -8,6 +8,7 @@ import { Section } from '@/components/Section';
 import { ColourScheme } from './ColourScheme';
 import { PasswordForm } from './PasswordForm';
 import { PersonForm } from './PersonForm';
+import { Sessions } from './Sessions';
 
 export default function ProfilePage() {
   const query = useQuery(meQuery);
@@ -46,6 +47,9 @@ export default function ProfilePage() {
             }
           >
             <PasswordForm user={query.data.document} />
+          </Section>
+          <Section title="Where you are signed in" framed>
+            <Sessions />
           </Section>
         </>
       )}

@@ -8,6 +8,6 @@ export const page = definePage({
   title: 'Profile',
   icon: UserRound,
   order: 10,
-  keywords: ['password', 'name', 'language', 'locale', 'theme'],
+  keywords: ['password', 'name', 'language', 'locale', 'theme', 'sessions', 'sign out everywhere'],
   component: () => import('./ProfilePage'),
 });

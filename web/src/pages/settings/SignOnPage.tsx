@@ -111,6 +111,7 @@ function ProviderCard({ provider, onEdit }: { provider: SignOnProvider; onEdit: 
           label="Redirect address, to enter at the provider"
           value={provider.redirect_uri}
         />
+        <CopyField label="Sign-out address, for back-channel logout" value={provider.logout_uri} />
         <RuleList provider={provider} />
         <FormError error={check.error} />
         {byOwners ? (
