@@ -46,3 +46,5 @@ async function answer(request, response) {
   response.statusCode = found ? 200 : 401;
   response.end(JSON.stringify(found ? { pets: ['Rex'], of: found.accountId } : { error: 'no token' }));
 }
+// Whoever started it holds the other end, so that it never outlives the tests.
+process.stdin.resume().on('end', () => process.exit());

@@ -55,10 +55,13 @@ def office() -> Iterator[str]:
         LIBRARY,
         CALLBACK,
     ]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
         assert process.stdout is not None
+        assert process.stdin is not None
         yield process.stdout.readline().decode().strip()
-        process.kill()
+        process.stdin.close()
 
 
 class Zoo:
