@@ -161,6 +161,9 @@ def test_a_ranking_says_how_many_more_are_equal_to_its_last_row(lab: Lab) -> Non
     assert (told.value["ties"], told.value["more_ties"]) == (alike - 2, False)
     assert told.value["compiled_sql"].endswith("LIMIT 2")
 
+    first = lab.call("execute_query_plan", plan={**plan, "limit": 1})
+    assert first.summary.startswith("1 row from"), first.summary
+
     counted = [{"function": "count", "name": "n"}]
     alone = {**plan, "select": [], "group": ["currency"], "aggregate": counted}
     told = lab.call("execute_query_plan", plan=alone)

@@ -9,7 +9,7 @@ from pydantic import Field
 from steward.broker.roles import PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.tools._calls import off_loop
-from steward.tools._sandboxed import Job, Sandboxed, chosen, estimated, execute, tabular
+from steward.tools._sandboxed import Executed, Job, Sandboxed, chosen, estimated, execute, tabular
 
 if TYPE_CHECKING:
     from steward.sandbox.query_plan import QueryPlan
@@ -34,27 +34,28 @@ async def run(context: ToolContext, arguments: ExecuteQueryPlan) -> Outcome:
     plan, sql, wider = await off_loop(_compiled, context, arguments)
     job = Job("sql", wider or sql, arguments, arguments.limit, noun="plan")
     executed = await execute(context, job)
-    outcome = tabular(executed, compiled_sql=sql, plan=plan.text())
-    return outcome if wider is None else _without_ties(outcome, plan)
+    ties = 0
+    if wider is not None and plan.limit is not None:
+        executed, ties = _without_ties(executed, plan, plan.limit)
+    told = {"ties": ties, "more_ties": ties == MOST_TIES} if ties else {}
+    return tabular(executed, compiled_sql=sql, plan=plan.text(), **told)
 
 
-def _without_ties(outcome: Outcome, plan: "QueryPlan") -> Outcome:
+def _without_ties(executed: Executed, plan: "QueryPlan", limit: int) -> tuple[Executed, int]:
     """The rows that were asked for, and how many more are equal to the last of them in what they are ordered by."""
-    value = outcome.value
-    rows, limit = value["rows"], plan.limit or 0
-    if len(rows) <= limit:
-        return outcome
-    names = [each["name"].casefold() for each in value["columns"]]
+    found = executed.response
+    if len(found.rows) <= limit:
+        return executed, 0
+    # What was cut off, if anything, lies beyond what was asked for.
+    asked = found.model_copy(update={"rows": found.rows[:limit], "status": "done", "message": ""})
+    names = [each.name.casefold() for each in found.columns]
     wanted = [each.column.casefold() for each in plan.order]
-    kept = rows[:limit]
-    if set(wanted) <= set(names):
-        places = [names.index(each) for each in wanted]
-        edge = [kept[-1][at] for at in places]
-        ties = sum([row[at] for at in places] == edge for row in rows[limit:])
-        if ties:
-            value = {**value, "ties": ties, "more_ties": ties == MOST_TIES}
-    summary = outcome.summary.replace(f"{len(rows)} rows", f"{limit} rows", 1)
-    return replace(outcome, value={**value, "rows": kept}, summary=summary)
+    if not set(wanted) <= set(names):
+        return replace(executed, response=asked), 0
+    places = [names.index(each) for each in wanted]
+    edge = [found.rows[limit - 1][at] for at in places]
+    ties = sum([row[at] for at in places] == edge for row in found.rows[limit:])
+    return replace(executed, response=asked), ties
 
 
 def _wider(plan: "QueryPlan", most: int) -> "QueryPlan | None":

@@ -117,16 +117,13 @@ class Providers:
 
     def find(self, provider_id: str) -> Provider:
         """A provider that people may sign in with."""
-        if provider_id in self._settings.providers:
-            return next(each for each in self._of_settings() if each.id == provider_id)
-        with self._database.read(EVERYWHERE) as tx:
-            row = tx.first(sa.select(sign_on_providers).where(_P.id == provider_id))
-        if row is None or not _provider(row).document.enabled:
+        found = next((each for each in self.enabled() if each.id == provider_id), None)
+        if found is None:
             raise NotFound(
                 "This sign-in is not offered any more. Choose another on the sign-in page.",
                 code="sign-on-gone",
             )
-        return _provider(row)
+        return found
 
     def secret(self, provider: Provider) -> str:
         """The client secret, for the request that needs it; empty where the provider wants none."""
