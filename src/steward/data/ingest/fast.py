@@ -30,12 +30,15 @@ from steward.data.ingest.writing import (
     misfits_sql,
     ragged_reason,
     typed_columns,
+    values_once,
     write_rejects,
     write_rows,
 )
 from steward.data.tables import literal, parquet_source, quote
 
 _MOST_COLUMNS = 1_000
+_FEW = 0.01
+"""The share of records up to which misfits are kept before it is known whether the types stay."""
 _RAGGED = ("MISSING COLUMNS", "TOO MANY COLUMNS")
 _UNREADABLE = (
     duckdb.InvalidInputException,
@@ -234,11 +237,9 @@ class _Loading:
         records, blank = seen.lines - (self._source.first_line - 1), 0
         if rows + len(skip) != records:
             records, blank = self._count()
-        missing = records - rows - len(skip)
-        if missing > 0:
-            rows = self._retype(rows)
-            missing = records - rows - len(skip)
-        misfits = self._misfits(skip) if missing > 0 else None
+        misfits = None
+        if rows + len(skip) < records:
+            rows, misfits = self._settle_misfits(rows, records, skip)
         rejected = write_rejects(self._connection, (structural, misfits), self._out / REJECTS)
         if records != rows + rejected:
             return None
@@ -302,20 +303,36 @@ class _Loading:
         reader = self._source.reader(rejects)
         return f"(SELECT row_number() OVER () - 1 AS line, {cells} FROM {reader})"
 
-    def _retype(self, rows: int) -> int:
-        """Looks at every value of the columns that have misfits; writes anew if a type changes."""
-        typed = self._typed()
-        checked = [(column.name, column.fits) for column in typed if column.fits is not None]
-        reader = self._source.reader()
-        counts = self._connection.execute(
-            f"SELECT {', '.join(f'count_if(NOT {fits})' for _, fits in checked)} FROM {reader}"
-        ).fetchone()
-        failing = [name for (name, _), count in zip(checked, counts or (), strict=True) if count]
+    def _settle_misfits(self, rows: int, records: int, skip: _Positions) -> tuple[int, str | None]:
+        """Rows and misfits, after a look at every value of the columns that have some; written anew if a type changes."""
+        few = records - rows - len(skip) <= records * _FEW
+        # Few are kept on the way, so that the file need not be read again for them; many may be a column of its own kind.
+        found = self._find_misfits() if few else None
+        failing = self._failing() if found is None else self._named(found)
         before = [reading_of(finding) for finding in self._inferred.findings]
         self._look_again(failing)
-        if before == [reading_of(finding) for finding in self._inferred.findings]:
-            return rows
-        return self._write()
+        if before != [reading_of(finding) for finding in self._inferred.findings]:
+            rows, found = self._write(), None
+        if rows + len(skip) >= records:
+            return rows, None
+        found = found or self._find_misfits()
+        return rows, self._placed(found, skip) if found is not None else None
+
+    def _failing(self) -> list[str]:
+        """The columns with values that do not fit."""
+        checked = [(each.name, each.fits) for each in self._typed() if each.fits is not None]
+        counts = self._connection.execute(
+            f"SELECT {', '.join(f'count_if(NOT {fits})' for _, fits in checked)} "
+            f"FROM {self._source.reader()}"
+        ).fetchone()
+        return [name for (name, _), count in zip(checked, counts or (), strict=True) if count]
+
+    def _named(self, misfits: Path) -> list[str]:
+        """The columns that some misfits are in."""
+        rows = self._connection.execute(
+            f"SELECT DISTINCT unnest(columns) FROM {parquet_source([misfits])}"
+        ).fetchall()
+        return [name for (name,) in rows]
 
     def _look_again(self, names: Sequence[str]) -> None:
         """Infers some columns from all records instead of the first ones, then those that they put in doubt."""
@@ -380,16 +397,22 @@ class _Loading:
             for finding in findings
         ]
 
-    def _misfits(self, skip: _Positions) -> str | None:
-        """Rejects for records with values that do not fit their types, with their lines."""
+    def _find_misfits(self) -> Path | None:
+        """Records with values that do not fit their types, by their number; none where every text fits."""
         table = TextTable(self._numbered(range(self._source.width)), self._source.columns(), LINE)
         select = misfits_sql(table, self._typed())
         if select is None:
             return None
-        found, lines = self._job.scratch / "misfits.parquet", self._job.scratch / "lines.parquet"
-        copy(self._connection, select, found)
+        path = self._job.scratch / "misfits.parquet"
+        with values_once(self._connection):
+            copy(self._connection, select, path)
+        return path
+
+    def _placed(self, misfits: Path, skip: _Positions) -> str:
+        """The same as rejects, by the lines at which they stand."""
+        lines = self._job.scratch / "lines.parquet"
         wanted = self._connection.execute(
-            f"SELECT line FROM {parquet_source([found])} ORDER BY line"
+            f"SELECT line FROM {parquet_source([misfits])} ORDER BY line"
         ).fetchnumpy()["line"]
         places = locate(
             self._source.path, self._source.dialect, self._source.first_line, wanted, skip
@@ -397,7 +420,7 @@ class _Loading:
         arrow_parquet().write_table(arrow().table({"line": wanted, "place": places.lines}), lines)
         return (
             f'SELECT l.place AS line, m."column", m.raw, m.reason, m.fields '
-            f"FROM {parquet_source([found])} m JOIN {parquet_source([lines])} l ON l.line = m.line"
+            f"FROM {parquet_source([misfits])} m JOIN {parquet_source([lines])} l ON l.line = m.line"
         )
 
 

@@ -91,12 +91,12 @@ def write_rows(
     values = ", ".join(f"v{i} AS {quote(column.name)}" for i, column in enumerate(typed))
     where = f" WHERE {' AND '.join(checks)}" if checks else ""
     inner = f"SELECT {', '.join(fields)} FROM {table.source}"
-    with _values_once(connection):
+    with values_once(connection):
         return copy(connection, f"SELECT {values} FROM ({inner}){where}", path)
 
 
 @contextmanager
-def _values_once(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def values_once(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Keeps a filter above the values that it looks at; pushed below them, each would be computed twice."""
     connection.execute("SET disabled_optimizers = 'filter_pushdown'")
     try:
@@ -106,25 +106,29 @@ def _values_once(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 def misfits_sql(table: TextTable, typed: Sequence[TypedColumn]) -> str | None:
-    """The records that do not fit, in the form of rejects; none where everything fits."""
-    checked = [column for column in typed if column.fits is not None]
+    """The records that do not fit, in the form of rejects with all their `columns`; none where everything fits.
+
+    Run it within `values_once`.
+    """
+    checked = [(i, column) for i, column in enumerate(typed) if column.fits is not None]
     if not checked:
         return None
-    first = "CASE " + " ".join(
-        f"WHEN NOT {column.fits} THEN {position}" for position, column in enumerate(checked)
+    texts = [f"{column.text} AS t{i}" for i, column in enumerate(typed)]
+    values = [f"{column.value} AS v{i}" for i, column in checked]
+    inner = f"SELECT {table.line} AS line, {', '.join([*texts, *values])} FROM {table.source}"
+    fits = [kept_sql(column.reading, f"t{i}", f"v{i}") for i, column in checked]
+    misfits = ", ".join(
+        f"CASE WHEN NOT {fit} THEN {{'name': {literal(column.name)}, 'text': t{i}, "
+        f"'reason': {literal(_reason(column))}}} END"
+        for fit, (i, column) in zip(fits, checked, strict=True)
     )
-    names = ", ".join(literal(column.name) for column in checked)
-    texts = ", ".join(f"{column.text}" for column in checked)
-    reasons = ", ".join(
-        f"CASE WHEN NOT {column.fits} THEN {literal(_reason(column))} END" for column in checked
-    )
-    fields = ", ".join(column.text for column in typed)
-    failing = " OR ".join(f"NOT {column.fits}" for column in checked)
+    fields = ", ".join(f"t{i}" for i in range(len(typed)))
     return (
-        f'SELECT line, [{names}][misfit + 1] AS "column", texts[misfit + 1] AS raw, reason, fields '
-        f"FROM (SELECT {table.line} AS line, {first} END AS misfit, [{texts}] AS texts, "
-        f"concat_ws('; ', {reasons}) AS reason, to_json([{fields}])::VARCHAR AS fields "
-        f"FROM {table.source} WHERE {failing})"
+        'SELECT line, misfits[1].name AS "column", misfits[1].text AS raw, '
+        "array_to_string([m.reason FOR m IN misfits], '; ') AS reason, fields, "
+        "[m.name FOR m IN misfits] AS columns "
+        f"FROM (SELECT line, list_filter([{misfits}], lambda m: m IS NOT NULL) AS misfits, "
+        f"to_json([{fields}])::VARCHAR AS fields FROM ({inner}) WHERE NOT ({' AND '.join(fits)}))"
     )
 
 
@@ -184,6 +188,6 @@ def write_rejects(
     """Writes rejects from several queries, in the order of their lines; how many there are."""
     union = " UNION ALL BY NAME ".join(f"({part})" for part in (NO_REJECTS, *parts) if part)
     columns = ", ".join(quote(name) for name in REJECT_COLUMNS)
-    return copy(
-        connection, f'SELECT {columns} FROM ({union}) ORDER BY line, "column", raw, reason', path
-    )
+    select = f'SELECT {columns} FROM ({union}) ORDER BY line, "column", raw, reason'
+    with values_once(connection):
+        return copy(connection, select, path)
