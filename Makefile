@@ -2,6 +2,7 @@
 PYTHON ?= python3
 DEV := $(PYTHON) scripts/dev.py
 NAME ?=
+ROOM ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help up test test-fast soak bench fmt clean
@@ -12,8 +13,8 @@ help: ## Show this list
 up: ## Set up and start Steward (PORT=, HOST=, STEWARD_HOME= may be given)
 	@$(DEV) up $(if $(HOST),--host $(HOST)) $(if $(PORT),--port $(PORT))
 
-test: ## Everything: format, lint, types, imports, tests on both databases, web, browser
-	@$(DEV) test
+test: ## Everything: format, lint, types, imports, tests, web, browser; ROOM=store: what a change there can break
+	@$(DEV) test $(ROOM)
 
 test-fast: ## The inner loop: lint, types and the quick tests on SQLite
 	@$(DEV) test-fast

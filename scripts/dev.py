@@ -267,9 +267,35 @@ def python_tests() -> None:
     pytest("--ignore=tests/journeys", *ON_TWO_CORES)
 
 
-def run_tests(_: argparse.Namespace) -> None:
+def affected_tests(room: str) -> list[str]:
+    listed = subprocess.run(
+        [BIN / "python", ROOT / "scripts/rooms.py", room],
+        check=False,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    if listed.returncode:
+        raise Failed(f"no tests for {room!r}")
+    return listed.stdout.split()
+
+
+def run_tests_of_room(room: str) -> None:
+    chosen = affected_tests(room)
+    say(f"A change to {room} can break: {', '.join(chosen)}")
+    steps(
+        [
+            *quick_checks(),
+            (f"Python tests for {room}", lambda: pytest(*ON_TWO_CORES, *chosen)),
+        ]
+    )
+
+
+def run_tests(arguments: argparse.Namespace) -> None:
     say("Setting up")
     set_up(groups=["dev", "web"], extras=EXTRAS)
+    if arguments.name:
+        run_tests_of_room(arguments.name)
+        return
     set_up_web_packages()
     browser = chromium()
     if browser is None:
@@ -304,18 +330,15 @@ def _run_steps(typed: "Future[None]", browser_step: list[Step]) -> None:
     )
 
 
+def quick_checks() -> list[Step]:
+    return [("Lint", lint), ("Types", types), ("Import contract", imports)]
+
+
 def run_fast_tests(_: argparse.Namespace) -> None:
     set_up(groups=["dev", "web"], extras=EXTRAS)
     quick = [f"tests/{room}" for room in ("core", "store", "identity", "trace", "api", "rules")]
     fast = ("-m", "not soak", *ON_TWO_CORES, "-q", "--steward-databases", "sqlite", *quick)
-    steps(
-        [
-            ("Lint", lint),
-            ("Types", types),
-            ("Import contract", imports),
-            ("Quick Python tests, SQLite", lambda: pytest(*fast)),
-        ]
-    )
+    steps([*quick_checks(), ("Quick Python tests, SQLite", lambda: pytest(*fast))])
 
 
 def soak(arguments: argparse.Namespace) -> None:
@@ -365,13 +388,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(required=True)
     for name, work in {
-        "test": run_tests,
         "test-fast": run_fast_tests,
         "fmt": fmt,
         "clean": clean,
     }.items():
         commands.add_parser(name).set_defaults(work=work)
-    for name, named_work in {"soak": soak, "bench": bench}.items():
+    for name, named_work in {"test": run_tests, "soak": soak, "bench": bench}.items():
         named = commands.add_parser(name)
         named.add_argument("name", nargs="?")
         named.set_defaults(work=named_work)

@@ -238,6 +238,7 @@ def test_a_certain_model_is_asked(scene: Scene) -> None:
     assert usual.requests == []
 
 
+@pytest.mark.every_database
 def test_a_run_stays_on_the_version_it_began_with(scene: Scene) -> None:
     scene.keep("asker", tools=["ask_human"], instructions="You are the first.")
     scene.script(calls("ask_human", question="Which?"), "Done.")
@@ -255,6 +256,7 @@ def test_a_run_stays_on_the_version_it_began_with(scene: Scene) -> None:
     scene.replays(run)
 
 
+@pytest.mark.every_database
 def test_a_pinned_version_is_used_whatever_came_later(scene: Scene) -> None:
     scene.keep("teller", instructions="You are the first.")
     scene.keep("teller", instructions="You are the second.")
@@ -267,6 +269,7 @@ def test_a_pinned_version_is_used_whatever_came_later(scene: Scene) -> None:
     assert ["You are the first." in text for text in told] == [True, False]
 
 
+@pytest.mark.every_database
 def test_an_agent_of_another_project_is_not_there(scene: Scene) -> None:
     scene.script("x")
     error = scene.ended(scene.run("stranger"))["error"]

@@ -14,6 +14,8 @@ from steward.runs.topics import journal_topic, run_topic
 from steward.store import Scope
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def run_id(installation: Installation) -> str:

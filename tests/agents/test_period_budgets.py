@@ -19,6 +19,8 @@ from steward.runs import Run, Status
 from steward.testing import Installation
 from steward.testing.models import Item, ScriptedLineup, ScriptedModel, fails
 
+pytestmark = pytest.mark.every_database
+
 PRICE = Decimal("0.001")
 """For each word. A request is quoted at more than two dollars, for an answer of 2,000 tokens, and costs cents."""
 

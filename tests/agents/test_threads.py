@@ -13,6 +13,8 @@ from steward.runs import Execution, Json, Run, RunRequest
 from steward.store import Scope
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 Begin = Callable[..., Run]
 
 

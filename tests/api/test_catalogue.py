@@ -3,9 +3,13 @@
 import json
 from typing import Any
 
+import pytest
+
 from steward.identity import Role
 from steward.testing import Installation
 from tests.connections.catalogue.petstore import OPENAPI
+
+pytestmark = pytest.mark.every_database
 
 KEY = "k3y-value-0123456789"
 

@@ -7,6 +7,8 @@ import pytest
 from steward.identity import Role
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 
 class Definitions:
     """The routes of one project, as an editor calls them."""

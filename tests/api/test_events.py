@@ -11,6 +11,8 @@ from steward.identity import Role
 from steward.testing import Installation
 from tests.api.live import LiveServer
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def live(installation: Installation) -> Iterator[str]:

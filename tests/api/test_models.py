@@ -16,6 +16,8 @@ from steward.models.setups import KEYS
 from steward.testing import Installation
 from tests.models.openai_server import KEY, OpenAiServer, Reply
 
+pytestmark = pytest.mark.every_database
+
 HOSTED = {"provider": "anthropic", "name": "clever"}
 
 

@@ -20,6 +20,8 @@ from steward.runs.projection import calls_of
 from steward.runs.worker import LEASE
 from tests.broker.conftest import Desk, World
 
+pytestmark = pytest.mark.every_database
+
 ASK = """
 @id("work") @outcome("allow") @reason("Fine.")
 permit (principal, action in [Action::"read", Action::"compute", Action::"write"], resource);

@@ -16,6 +16,8 @@ from steward.identity import Access, Role
 from steward.runs import Run
 from tests.broker.conftest import Desk, World
 
+pytestmark = pytest.mark.every_database
+
 GROUPS = ("finance", "legal")
 
 

@@ -23,6 +23,8 @@ from steward.runs import Execution, Run, RunRequest, digest
 from steward.runs.projection import calls_of
 from tests.broker.conftest import Desk, World
 
+pytestmark = pytest.mark.every_database
+
 
 def test_a_read_is_allowed_recorded_and_replays(desk: Desk) -> None:
     run = desk.call("test_read")

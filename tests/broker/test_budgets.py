@@ -24,6 +24,8 @@ from steward.store import Database, Scope, metadata
 from steward.testing import Installation
 from tests.broker.budget_child import SCOPE, Drawer, Ledger
 
+pytestmark = pytest.mark.every_database
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

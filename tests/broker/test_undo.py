@@ -13,6 +13,8 @@ from steward.identity import Access
 from steward.runs import Run
 from tests.broker.conftest import Desk
 
+pytestmark = pytest.mark.every_database
+
 PEOPLE = "id,name,city\n1, Ann ,berlin\n2,Bob, Paris\n3,Cid,Rome\n"
 
 

@@ -23,6 +23,8 @@ from steward.store.backup import backup, opened
 from steward.store.blobs import checked_chunks
 from tests.broker.conftest import Desk
 
+pytestmark = pytest.mark.every_database
+
 HEADS, JOURNAL, RUNS = tables.heads, tables.journal, tables.runs
 APPROVALS = broker_tables.approvals
 

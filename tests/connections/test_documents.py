@@ -15,6 +15,8 @@ from steward.store import Scope
 from steward.testing import Installation
 from tests.tools.room import run
 
+pytestmark = pytest.mark.every_database
+
 API = Draft("crm", "http_api", {"base_url": "https://api.example.com"}, scope_hint="Customers")
 
 

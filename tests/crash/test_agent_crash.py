@@ -18,6 +18,8 @@ from steward.testing import Installation
 from steward.testing.models import Item, calls
 from tests.crash.nursery import ROOT, Children, Kill, Nursery, points_met
 
+pytestmark = pytest.mark.every_database
+
 PHASES = 3
 """Until somebody is asked, until the approval cannot be taken back, and to the end."""
 UNKNOWN = {"runs.effect.intended", "broker.executed", "runs.effect.done"}

@@ -32,6 +32,8 @@ from tests.crash.commit_child import (
 )
 from tests.data.versions_kit import fetch
 
+pytestmark = pytest.mark.every_database
+
 ROOT = Path(__file__).parents[2]
 
 

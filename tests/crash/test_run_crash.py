@@ -29,6 +29,8 @@ from tests.cli.terminal import until
 from tests.crash.nursery import Children, Kill, Nursery, chosen, points_met
 from tests.crash.run_child import SERVING
 
+pytestmark = pytest.mark.every_database
+
 SECRET = "whsec_" + "c3Rld2FyZCBjcmFzaCB0ZXN0cyBzaWduIHRoaXM="
 POINTS = {
     "runs.append.written",

@@ -16,6 +16,8 @@ import pytest
 from steward.testing import PostgresServer
 from tests.cli.terminal import PATIENCE, Server, Terminal
 
+pytestmark = pytest.mark.every_database
+
 ROLES = cycle(["viewer", "operator", "editor", "admin"])
 OTHER = "other@example.com"
 

@@ -10,6 +10,8 @@ from steward.data.samples import generate
 from steward.data.workbench import resolving
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def datasets(installation: Installation, tmp_path: Path) -> list[str]:

@@ -14,6 +14,8 @@ from steward.data.workbench.uploads import UploadLimits, Uploads, safe_name
 from steward.store import Scope
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 LIMITS = UploadLimits(bytes=1000, sessions=3, idle=timedelta(hours=5))
 
 

@@ -16,6 +16,8 @@ from steward.data.versions import (
 )
 from tests.data.versions_kit import Kit
 
+pytestmark = pytest.mark.every_database
+
 NUMBERS = "SELECT i AS id, 'name ' || i AS name FROM range({}) t(i)"
 
 

@@ -24,6 +24,8 @@ from steward.data.versions import Delete, Draft, Insert, Update, VersionConflict
 from steward.store import Scope
 from tests.data.versions_kit import Kit, fetch
 
+pytestmark = pytest.mark.every_database
+
 Rows = tuple[tuple[int, str], ...]
 Key = tuple[str, str]
 State = dict[Key, str]

@@ -15,6 +15,8 @@ from steward.data.versions import Draft, Update, VersionConflict, Versions
 from steward.store import Blob, Database, FileBlobs, migrate
 from tests.data.versions_kit import SCOPE, SMALL, fetch, opened
 
+pytestmark = pytest.mark.every_database
+
 ROOT = Path(__file__).parents[2]
 
 

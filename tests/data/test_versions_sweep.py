@@ -14,6 +14,8 @@ from steward.data.versions._tables import blobs
 from steward.store import EVERYWHERE, metadata
 from tests.data.versions_kit import Kit
 
+pytestmark = pytest.mark.every_database
+
 NUMBERS = "SELECT i AS id, 'name ' || i AS name FROM range({}) t(i)"
 NOW = timedelta(0)
 

@@ -16,6 +16,8 @@ from steward.data.workbench import Filter, Sort
 from steward.data.workbench.outputs import Format
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 PEOPLE = (
     "id;name;joined;amount\n1; Ada ;2026-01-02;1,50\n2;Bob;2026-02-03;2,25\n3;;2026-03-04;-7,00\n"
 )

@@ -10,6 +10,8 @@ from steward.data.versions import VersionConflict
 from steward.identity import Role
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 DUPLICATES = "id,company,email\n" + "".join(
     f"{n},Company {n // 2} {'GmbH' if n % 2 else 'G.m.b.H.'},info@company{n // 2}.example\n"
     for n in range(60)

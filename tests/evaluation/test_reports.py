@@ -16,6 +16,8 @@ from steward.identity import Role
 from steward.testing import Installation
 from tests.evaluation.playing import BEGAN
 
+pytestmark = pytest.mark.every_database
+
 
 def _report(**outcomes: Any) -> Report:
     cases = [

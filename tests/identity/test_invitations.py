@@ -10,6 +10,8 @@ from steward.identity import Role
 from steward.testing import Installation
 from tests.identity.together import at_once
 
+pytestmark = pytest.mark.every_database
+
 PASSWORD = "nanoseconds and wire"
 
 

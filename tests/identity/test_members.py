@@ -12,6 +12,8 @@ from steward.store import EVERYWHERE
 from steward.testing import Installation
 from tests.identity.together import at_once
 
+pytestmark = pytest.mark.every_database
+
 
 def _without_organisation_owner(installation: Installation) -> None:
     """Leaves the project's own owners as its only ones."""

@@ -1,8 +1,12 @@
 """Notifications: everyone sees their own, in the project they belong to."""
 
+import pytest
+
 from steward.identity import Level, Role
 from steward.store import Scope
 from steward.testing import Installation
+
+pytestmark = pytest.mark.every_database
 
 
 def _notify(

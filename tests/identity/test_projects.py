@@ -6,6 +6,8 @@ from steward.core.errors import Conflict, Denied, NotFound
 from steward.identity import Role
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 
 def test_a_stranger_finds_no_project(installation: Installation) -> None:
     other = installation.project("Second")

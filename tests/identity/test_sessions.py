@@ -12,6 +12,8 @@ from steward.store import EVERYWHERE
 from steward.testing import Installation
 from tests.identity.together import at_once
 
+pytestmark = pytest.mark.every_database
+
 PASSWORD = "correct horse battery"
 HERE = "192.0.2.1"
 

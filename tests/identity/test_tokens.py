@@ -8,6 +8,8 @@ from steward.identity import Role
 from steward.identity._tables import api_tokens
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 
 def test_only_a_hash_is_kept(installation: Installation) -> None:
     owner = installation.owner

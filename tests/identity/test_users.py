@@ -11,6 +11,8 @@ from steward.identity.users import canonical_email, checked_name
 from steward.testing import Installation
 from tests.identity.together import at_once
 
+pytestmark = pytest.mark.every_database
+
 PASSWORD = "correct horse battery"
 
 

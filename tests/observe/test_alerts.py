@@ -13,6 +13,8 @@ from steward.observe.alert_messages import one_line
 from steward.observe.hourly import MESSAGES
 from steward.testing import Installation, Person
 
+pytestmark = pytest.mark.every_database
+
 API = "/api/v1"
 FAILING = "SELECT * FROM there_is_no_such_table"
 WORKING = "SELECT 1 AS one"

@@ -22,6 +22,8 @@ from steward.testing.models import ScriptedLineup, ScriptedModel
 from tests.connections.outside import certificates
 from tests.connections.post import Office, office
 
+pytestmark = pytest.mark.every_database
+
 AGENT = {
     "name": "helper",
     "title": "Helper",

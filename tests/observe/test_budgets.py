@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import pytest
+
 from steward.identity import Role
 from steward.testing import Installation, Person
+
+pytestmark = pytest.mark.every_database
 
 
 def _address(installation: Installation) -> str:

@@ -13,6 +13,8 @@ from steward.store import Scope
 from steward.testing import Installation
 from steward.trace.spans import Span
 
+pytestmark = pytest.mark.every_database
+
 API = "/api/v1"
 FAILING = "SELECT * FROM there_is_no_such_table"
 

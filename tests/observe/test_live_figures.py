@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from steward.observe import LiveFigures
 from steward.observe.patched_document import PatchedDocument
 from steward.testing import Installation
 from tests.observe.test_figures import FAILING, _query
+
+pytestmark = pytest.mark.every_database
 
 WORDS = ("a", "b", "a/b", "~c")
 NAMES = st.sampled_from(WORDS)

@@ -11,6 +11,8 @@ from steward.playbooks import Change
 from steward.runs import Run, Status
 from tests.playbooks.conftest import ASKING, Room
 
+pytestmark = pytest.mark.every_database
+
 TALLY = """\
 format: 1
 id: tally

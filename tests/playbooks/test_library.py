@@ -7,6 +7,8 @@ from steward.playbooks import Allowed, State
 from steward.runs import Status
 from tests.playbooks.conftest import ASKING, Room
 
+pytestmark = pytest.mark.every_database
+
 
 def test_saving_the_same_again_changes_nothing(room: Room) -> None:
     library, access = room.playbooks.library, room.editor.access

@@ -18,6 +18,8 @@ from steward.playbooks.watch import learned_gap
 from steward.runs import Missed
 from tests.playbooks.conftest import Room
 
+pytestmark = pytest.mark.every_database
+
 SECRET = "whsec_" + "c3RhcnRlZCBieSBhIHdlYmhvb2sgc2VjcmV0"
 ORDERS = """\
 format: 1

@@ -18,6 +18,8 @@ from steward.runs import Run
 from steward.testing import Installation, fast_passwords
 from tests.plugins.wheels import example, scaffold
 
+pytestmark = pytest.mark.every_database
+
 TAX = "plugin.acme-tax.add_tax"
 
 

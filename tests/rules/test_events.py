@@ -62,9 +62,10 @@ def written(source: str) -> Iterator[str]:
 def test_kinds_of_events_are_known() -> None:
     found: set[str] = set()
     for path in sorted((ROOT / "src/steward").rglob("*.py")):
-        if path.name == "eventlog.py":
+        text = path.read_text()
+        if path.name == "eventlog.py" or not re.search(r"events\.append|\bNews\b", text):
             continue
-        for kind in written(path.read_text()):
+        for kind in written(text):
             meant = WORDS.get(kind) or [kind.strip("'")]
             unknown = [each for each in meant if each not in KINDS]
             assert not unknown, f"{path}: add {unknown} to KINDS in core/events.py"

@@ -28,6 +28,8 @@ from steward.store import Signer
 from steward.trace.genai import ABOUT
 from tests.broker.conftest import Desk, desk
 
+pytestmark = pytest.mark.every_database
+
 __all__ = ["desk"]
 
 FOLDER = Path(__file__).parent / "corpus"

@@ -21,6 +21,8 @@ from steward.store import EVERYWHERE, Scope
 from steward.testing.installation import Installation
 from tests.runs.conftest import Room
 
+pytestmark = pytest.mark.every_database
+
 
 def test_a_run_is_driven_to_its_end_and_every_step_is_recorded(room: Room) -> None:
     run_id = room.start("steps", n=3)

@@ -17,6 +17,8 @@ from steward.store import Scope
 from steward.testing.installation import Installation
 from tests.runs.conftest import Room
 
+pytestmark = pytest.mark.every_database
+
 VALUES = st.recursive(
     st.none()
     | st.booleans()

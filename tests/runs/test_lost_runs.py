@@ -12,6 +12,8 @@ from steward.runs.model import Run
 from steward.runs.worker import LEASE, QUEUES
 from tests.runs.conftest import Room
 
+pytestmark = pytest.mark.every_database
+
 
 def _claim(room: Room, holder: str, limit: int = 10) -> list[Run]:
     return room.runs.records.claim(holder, QUEUES, limit, LEASE)

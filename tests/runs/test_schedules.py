@@ -11,6 +11,8 @@ from steward.runs import Missed, RunRequest, Schedule
 from steward.runs.schedules import next_moment
 from tests.runs.conftest import Room
 
+pytestmark = pytest.mark.every_database
+
 # The clock of these tests stands at Monday 2 March 2026, 09:00 UTC: 10:00 in Berlin.
 
 

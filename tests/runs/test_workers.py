@@ -27,6 +27,8 @@ from steward.store import EVERYWHERE, Database, Scope, Transaction, migrate
 from steward.testing import Installation, NatsServer
 from tests.runs.conftest import Room, World, programs
 
+pytestmark = pytest.mark.every_database
+
 LEASE = timedelta(seconds=1)
 PATIENCE = 60.0
 

@@ -24,6 +24,8 @@ from steward.store import EVERYWHERE, Keyring, archive, metadata
 from steward.store.backup import Verified, backup, restore, verify
 from steward.testing import PostgresServer, fast_passwords
 
+pytestmark = pytest.mark.every_database
+
 PASSWORD = "correct horse battery"
 SECRET = "ключ 🔑 \u2028 line"
 

@@ -19,7 +19,10 @@ from steward.testing import Installation
 OURS, THEIRS = Scope("org_1", "prj_ours"), Scope("org_1", "prj_theirs")
 ELSEWHERE = Scope("org_2", "prj_elsewhere")
 
-pytestmark = pytest.mark.filterwarnings("ignore:SELECT statement has a cartesian product")
+pytestmark = [
+    pytest.mark.every_database,
+    pytest.mark.filterwarnings("ignore:SELECT statement has a cartesian product"),
+]
 
 
 def _secret(name: str, clock: MovableClock, author: str = "somebody") -> dict[str, Any]:

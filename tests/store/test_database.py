@@ -17,6 +17,8 @@ from steward.store import EVERYWHERE, Database, Scope, migrate
 from steward.store import database as module
 from steward.testing import Installation, PostgresServer
 
+pytestmark = pytest.mark.every_database
+
 PASSWORD = "hunter2-hunter2"
 
 

@@ -13,6 +13,8 @@ from steward.store import EVERYWHERE, Bus, PostgresBus, Scope
 from steward.store.eventlog import topic
 from steward.testing import Installation, fast_passwords
 
+pytestmark = pytest.mark.every_database
+
 SCOPE, OTHER = Scope("org_1", "prj_1"), Scope("org_1", "prj_2")
 
 

@@ -20,6 +20,8 @@ from steward.store import (
 from steward.testing import Installation, PostgresServer
 from tests.cli.terminal import Terminal
 
+pytestmark = pytest.mark.every_database
+
 SOURCE = Path(migrate.__code__.co_filename).parents[1]
 
 

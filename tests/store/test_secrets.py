@@ -19,6 +19,8 @@ from steward.store import EVERYWHERE, OWN_SECRETS, Database, Keyring, Scope, ope
 from steward.store.secrets import secrets
 from steward.testing import Installation, fast_passwords
 
+pytestmark = pytest.mark.every_database
+
 VALUE = "s3cret-välue\n with spaces"
 
 

@@ -5,9 +5,13 @@ import re
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from steward.runs import Execution, RunRequest
 from steward.testing import Installation
 from steward.trace import Metrics
+
+pytestmark = pytest.mark.every_database
 
 
 def test_two_installations_do_not_count_together() -> None:

