@@ -25,7 +25,7 @@ export default defineConfig({
             // What most pages show travels as one file instead of twenty small ones; what single pages ask for, with them.
             {
               name: 'page',
-              test: /src\/components\/(Page|Section|DataTable|EmptyState|ErrorState|Moment|format|undo|toasts)|src\/api\/(?!chat|threads|recipes|playbooks|connections|skills|resolve|servers|reports|insights|evaluations|metrics|observe|alerts)/,
+              test: /src\/components\/(Page|Section|DataTable|EmptyState|ErrorState|Moment|format|undo|toasts)|src\/api\/(?!agents|alerts|catalogue|changes|chat|connections|definitions|deployments|evaluations|flows|insights|long-work|metrics|models|observe|playbook|plugins|recipes|reports|resolve|servers|sign-on|skills|threads|triggers|uploads)/,
             },
           ],
         },

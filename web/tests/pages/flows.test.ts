@@ -145,6 +145,28 @@ describe('boxes', () => {
     expect(moved).toEqual({ x: 0, y: 0 });
   });
 
+  it('say where lines meet them, so that a line can lead to a box that is out of view', () => {
+    const byId = new Map(boxes.map((box) => [box.id, box]));
+    for (const { source, target, sourceHandle, targetHandle } of lines) {
+      const ends = [
+        [byId.get(source), sourceHandle, 'source'],
+        [byId.get(target), targetHandle ?? 'in', 'target'],
+      ] as const;
+      for (const [box, id, type] of ends) {
+        const handle = box?.handles?.find((each) => each.id === id);
+        expect(handle?.type).toBe(type);
+        expect(handle?.x).toBeLessThan(box?.width ?? 0);
+        expect(handle?.y).toBeLessThan(box?.height ?? 0);
+      }
+    }
+    const ask = byId.get('ask');
+    const ways = ask?.handles?.filter(({ id }) => id !== 'in' && id !== 'out:error');
+    expect(ways?.map(({ id }) => id)).toEqual(['out:approved', 'out:rejected']);
+    expect(new Set(ways?.map(({ y }) => y)).size).toBe(2);
+    expect(byId.get('stop')?.handles?.map(({ id }) => id)).not.toContain('out:error');
+    expect(ask?.measured).toEqual({ width: ask?.width, height: ask?.height });
+  });
+
   it('of triggers lead to what starts the flow', () => {
     const [first] = lines;
     expect([first?.source, first?.target]).toEqual(['trigger:0', 'load']);

@@ -14,7 +14,7 @@ import {
   useStore,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { type DragEvent, useEffect, useState } from 'react';
+import { type DragEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { Connection } from '@/flows/edits';
 import type { Point } from '@/flows/layout';
 import type { Drawn as Shape } from './drawn';
@@ -27,6 +27,11 @@ const EDGE_OPTIONS = { markerEnd: { type: MarkerType.ArrowClosed } };
 const FIT = { maxZoom: 1, minZoom: 0.4, padding: 0.05 };
 /** A smaller flow is seen as a whole: an overview would only cover it. */
 const FEW = 12;
+/** A larger flow has only those boxes in the page that are in view. */
+const MANY = 100;
+const DELETE_KEYS = ['Delete', 'Backspace'];
+const ADD_KEYS = ['Meta', 'Control'];
+const OPTIONS = { hideAttribution: true };
 export const ENTRY = 'application/x-steward-node';
 
 interface Props {
@@ -45,7 +50,7 @@ interface Props {
 }
 
 export default function Canvas(props: Props) {
-  const { boxes, lines, selected, mayEdit, onMove } = props;
+  const { boxes, lines, selected, mayEdit } = props;
   const scheme = useComputedColorScheme('light');
   const { screenToFlowPosition } = useReactFlow();
   useBroughtIntoView(props.focus);
@@ -53,7 +58,12 @@ export default function Canvas(props: Props) {
   if (shown.boxes !== boxes || shown.selected !== selected) {
     setShown({ boxes, selected, nodes: withSelection(boxes, selected) });
   }
-  const change = (changes: NodeChange<Shape>[]) => {
+  // While a box is dragged this is drawn at every move: handlers that stay the same leave all other boxes alone.
+  const latest = useRef(props);
+  useLayoutEffect(() => {
+    latest.current = props;
+  });
+  const change = useCallback((changes: NodeChange<Shape>[]) => {
     setShown((before) => ({ ...before, nodes: applyNodeChanges(changes, before.nodes) }));
     const places: Record<string, Point> = {};
     for (const each of changes) {
@@ -62,20 +72,29 @@ export default function Canvas(props: Props) {
         places[each.id] = each.position;
       }
     }
-    if (Object.keys(places).length > 0) onMove(places);
+    if (Object.keys(places).length > 0) latest.current.onMove(places);
     const chosen = changes.filter((each) => each.type === 'select');
     if (chosen.length > 0) {
-      const next = new Set(selected);
+      const next = new Set(latest.current.selected);
       for (const { id, selected: isChosen } of chosen) {
         if (isChosen) next.add(id);
         else next.delete(id);
         // A frame stands for the steps in it: they are moved and aligned together.
-        const frame = isChosen && boxes.find((box) => box.id === id && box.type === 'frame');
+        const frame =
+          isChosen && latest.current.boxes.find((box) => box.id === id && box.type === 'frame');
         if (frame && frame.type === 'frame') frame.data.keys.forEach((key) => next.add(key));
       }
-      props.onSelect([...next]);
+      latest.current.onSelect([...next]);
     }
-  };
+  }, []);
+  const connect = useCallback((drawn: Drawn) => latest.current.onConnect(connectionOf(drawn)), []);
+  const remove = useCallback(({ nodes, edges }: { nodes: Shape[]; edges: Edge[] }) => {
+    const keys = nodes.map(({ id }) => id);
+    const loose = edges.filter((edge) => edge.selected === true).map(connectionOf);
+    if (keys.length + loose.length > 0) latest.current.onRemove(keys, loose);
+    // The document decides what is drawn next.
+    return Promise.resolve(false);
+  }, []);
   const drop = (event: DragEvent) => {
     const entry = event.dataTransfer.getData(ENTRY);
     if (entry === '') return;
@@ -97,20 +116,15 @@ export default function Canvas(props: Props) {
         fitViewOptions={FIT}
         nodesDraggable={mayEdit}
         nodesConnectable={mayEdit}
-        deleteKeyCode={mayEdit ? ['Delete', 'Backspace'] : null}
+        onlyRenderVisibleElements={boxes.length > MANY}
+        deleteKeyCode={mayEdit ? DELETE_KEYS : null}
         selectionKeyCode="Shift"
-        multiSelectionKeyCode={['Meta', 'Control']}
+        multiSelectionKeyCode={ADD_KEYS}
         elevateNodesOnSelect={false}
-        proOptions={{ hideAttribution: true }}
+        proOptions={OPTIONS}
         onNodesChange={change}
-        onConnect={(drawn) => props.onConnect(connectionOf(drawn))}
-        onBeforeDelete={({ nodes, edges }) => {
-          const keys = nodes.map(({ id }) => id);
-          const loose = edges.filter((edge) => edge.selected === true).map(connectionOf);
-          if (keys.length + loose.length > 0) props.onRemove(keys, loose);
-          // The document decides what is drawn next.
-          return Promise.resolve(false);
-        }}
+        onConnect={connect}
+        onBeforeDelete={remove}
         onDragOver={(event) => {
           if (mayEdit && event.dataTransfer.types.includes(ENTRY)) event.preventDefault();
         }}
@@ -152,7 +166,7 @@ function useBroughtIntoView(key: string | null): void {
 
 function withSelection(boxes: Shape[], selected: readonly string[]): Shape[] {
   const chosen = new Set(selected);
-  return boxes.map((box) => ({ ...box, selected: chosen.has(box.id) }));
+  return boxes.map((box) => (chosen.has(box.id) ? { ...box, selected: true } : box));
 }
 
 function connectionOf({ source, target, sourceHandle }: Drawn | Edge): Connection {

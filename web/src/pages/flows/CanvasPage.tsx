@@ -260,7 +260,7 @@ function FlowStudio({ playbook, palette }: Props) {
         />
       )}
       {!isStale && <FormError error={save.error} />}
-      <Group gap="xs" mb="xs" role="status" fz="sm" c="dimmed">
+      <Group gap="xs" mb="xs" mih="1.5rem" role="status" fz="sm" c="dimmed">
         {playbook !== null && <Watchers playbookId={playbook.id} isEditing={studio.isChanged} />}
         {studio.isChanged ? 'Not saved yet.' : ''}{' '}
         {problems > 0 && !check.isChecking && studio.graph.nodes.length > 0

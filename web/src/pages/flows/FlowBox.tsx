@@ -5,7 +5,7 @@ import { memo, use } from 'react';
 import { nodeTitle } from '@/flows/graph';
 import { StateChip } from '@/components/Chip';
 import { CanvasActions } from './canvas-actions';
-import type { Box } from './drawn';
+import { type Box, mayFail, WAY, waysOut } from './drawn';
 import classes from './flows.module.css';
 
 export const FlowBox = memo(Drawn, isDrawnAlike);
@@ -15,7 +15,6 @@ function Drawn({ id, data, selected }: NodeProps<Box>) {
   const { nameOf } = use(CanvasActions);
   const kind = nameOf(node ?? trigger ?? { type: '' });
   const title = node ? nodeTitle(node) : kind;
-  const ports = node === null || node.ports.length === 0 ? [''] : node.ports;
   return (
     <div
       className={classes.box}
@@ -42,16 +41,16 @@ function Drawn({ id, data, selected }: NodeProps<Box>) {
       {lanes.map((lane) => (
         <Lane key={lane.path} lane={lane} title={title} />
       ))}
-      {ports.map((port, index) => (
+      {waysOut(node).map((port, index) => (
         <Handle
           key={port}
           type="source"
           id={`out:${port}`}
           position={Position.Right}
-          style={{ top: 32 + index * 22 }}
+          style={{ top: WAY.first + index * WAY.next }}
         />
       ))}
-      {node && !node.isImplied && node.type !== 'output' && (
+      {mayFail(node) && (
         <Handle
           type="source"
           id="out:error"

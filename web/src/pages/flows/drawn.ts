@@ -1,11 +1,11 @@
 /** The boxes and lines of a flow, as the canvas draws them. */
-import type { Edge, Node } from '@xyflow/react';
+import { type Edge, type Node, type NodeHandle, Position } from '@xyflow/react';
 import type { NodeStanding } from '@/api/runs';
 import { edgesOf, type FlowGraph, type FlowNode } from '@/flows/graph';
 import type { NodeProblem } from './NodeSettings';
 import { sizeText, standingText } from './standing';
 import { groupKey, noteKey, triggerKey } from './canvas-keys';
-import { LANE_START, type Layout, place, type Placed, type Point } from '@/flows/layout';
+import { LANE_START, type Layout, place, type Placed, type Point, type Size } from '@/flows/layout';
 
 export interface BoxData extends Record<string, unknown> {
   node: FlowNode | null;
@@ -67,8 +67,7 @@ export function drawnBoxes(
     type: 'box',
     position: layout.places[triggerKey(index)] ?? { x: left, y: index * 108 },
     data: { node: null, trigger, lanes: [], isClosed: false, problems: 0, state: null, facts: '' },
-    width: 220,
-    height: 64,
+    ...sized(null, { width: 220, height: 64 }),
   }));
   const first = graph.nodes.filter(({ needs }) => needs.length === 0);
   const begin = triggers.flatMap((_, index) =>
@@ -88,6 +87,45 @@ export function drawnBoxes(
     lines: [...begin, ...linesOf(graph, marks.standings)],
     items,
   };
+}
+
+/** The ways out of a node, one without a name where there is only one. */
+export function waysOut(node: FlowNode | null): readonly string[] {
+  return node === null || node.ports.length === 0 ? [''] : node.ports;
+}
+
+export function mayFail(node: FlowNode | null): node is FlowNode {
+  return node !== null && !node.isImplied && node.type !== 'output';
+}
+
+/** Distances within a box, as its style sheet has them. */
+export const WAY = { first: 32, next: 22 };
+const HANDLE = { width: 6, height: 6 };
+const BORDER = { left: 3, other: 1 };
+
+/**
+ * The size of a box and where lines meet it. Known beforehand, so that nothing is measured when a flow is opened, and
+ * lines lead to boxes that are out of view and not in the page.
+ */
+function sized(node: FlowNode | null, { width, height }: Size) {
+  const handles: NodeHandle[] = waysOut(node).map((way, index) => ({
+    ...{ id: `out:${way}`, type: 'source', position: Position.Right, ...HANDLE },
+    x: width - BORDER.other - HANDLE.width / 2,
+    y: BORDER.other + WAY.first + index * WAY.next - HANDLE.height / 2,
+  }));
+  if (node !== null)
+    handles.push({
+      ...{ id: 'in', type: 'target', position: Position.Left, ...HANDLE },
+      x: BORDER.left - HANDLE.width / 2,
+      y: (height - HANDLE.height) / 2,
+    });
+  if (mayFail(node))
+    handles.push({
+      ...{ id: 'out:error', type: 'source', position: Position.Bottom, ...HANDLE },
+      x: (width + BORDER.left - BORDER.other - HANDLE.width) / 2,
+      y: height - BORDER.other - HANDLE.height / 2,
+    });
+  return { width, height, measured: { width, height }, handles };
 }
 
 const FRAME = { side: 20, top: 40 };
@@ -140,8 +178,7 @@ function boxesOf(
     type: 'box',
     position: { x: at.x + start.x, y: at.y + start.y },
     ...(parent === undefined ? {} : { parentId: parent }),
-    width: size.width,
-    height: size.height,
+    ...sized(node, size),
     deletable: !node.isImplied,
     data: {
       node,
@@ -169,6 +206,7 @@ function boxesOf(
 
 /** Lines of a graph and of the graphs inside it; those in graphs that are not shown are left out by the canvas. */
 function linesOf(graph: FlowGraph, standings: Marks['standings']): Edge[] {
+  const implied = new Set(graph.nodes.flatMap(({ key, isImplied }) => (isImplied ? [key] : [])));
   const lines = edgesOf(graph).map(({ id, before, after, port }): Edge => ({
     id,
     source: before,
@@ -176,7 +214,7 @@ function linesOf(graph: FlowGraph, standings: Marks['standings']): Edge[] {
     sourceHandle: `out:${port}`,
     targetHandle: 'in',
     data: { port },
-    deletable: graph.nodes.find(({ key }) => key === after)?.isImplied !== true,
+    deletable: !implied.has(after),
     ...labelOf(port, standings.get(before)),
     ...(port === 'error' ? { style: { stroke: 'var(--mantine-color-error)' } } : {}),
   }));
