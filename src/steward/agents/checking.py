@@ -17,6 +17,7 @@ from steward.agents.roster import Roster
 from steward.broker.schemas import problems_of
 from steward.broker.tool import Arguments, Risk, Tool
 from steward.core.errors import Invalid, Problem
+from steward.core.mistakes import mistakes
 from steward.definitions import (
     ColumnFacts,
     DatasetFacts,
@@ -157,10 +158,7 @@ def _parsed(document: Mapping[str, Any]) -> tuple[Plan | None, list[Problem]]:
     try:
         return Plan.model_validate(document), []
     except ValidationError as error:
-        return None, [
-            Problem(_pointer(item["loc"]), item["msg"].removeprefix("Value error, "))
-            for item in error.errors(include_input=False, include_url=False)
-        ]
+        return None, mistakes(error)
 
 
 def _readable(document: Mapping[str, Any]) -> list[PlanStep | None]:
@@ -260,10 +258,7 @@ def _against_model(step: PlanStep, facts: ToolFacts, where: str) -> list[Problem
     try:
         facts.model.model_validate(dict(step.arguments))
     except ValidationError as error:
-        return [
-            Problem(where + _pointer(item["loc"]), item["msg"].removeprefix("Value error, "))
-            for item in error.errors(include_input=False, include_url=False)
-        ]
+        return mistakes(error, where)
     return []
 
 
@@ -274,7 +269,3 @@ def _known(wrong: str, names: Iterable[str]) -> str:
     if alike:
         return f"do you mean {' or '.join(alike)}?"
     return f"there are: {', '.join(sorted(there)[:_NAMED]) or 'none'}"
-
-
-def _pointer(parts: Sequence[int | str]) -> str:
-    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')[:60]}" for part in parts)

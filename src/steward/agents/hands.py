@@ -25,6 +25,7 @@ from steward.broker.samples import sample
 from steward.broker.schemas import first_problem
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid, NotFound
+from steward.core.mistakes import in_words, mistakes
 from steward.runs import Execution, Json, StepFailed
 from steward.store import Scope
 
@@ -403,8 +404,11 @@ def _step(key: str, asked: Json, agent: Agent, limit: StepBudget | None) -> Plan
             skill=asked.get("skill"),
             budget=StepBudget(**budget),
         )
-    except (ValidationError, TypeError) as error:
-        raise Invalid(f"The agent of {key!r} is described wrongly: {error}") from None
+    except ValidationError as error:
+        found = mistakes(error)
+        raise Invalid(f"The agent of {key!r} is not valid: {in_words(found)}.") from None
+    except TypeError as error:
+        raise Invalid(f"The agent of {key!r} is not valid: {error}.") from None
 
 
 def _said_by_a_person(asked: Json, said: Labels, around: Around) -> list[str]:

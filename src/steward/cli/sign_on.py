@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid, NotFound
+from steward.core.mistakes import in_words, mistakes
 from steward.identity.sign_on import Provider, ProviderDocument
 
 app = typer.Typer(no_args_is_help=True)
@@ -188,9 +189,8 @@ def _parsed(given: dict[str, Any]) -> ProviderDocument:
     try:
         return ProviderDocument.model_validate(given)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise Invalid(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
+        found = mistakes(error)
+        raise Invalid(f"The provider is not valid: {in_words(found)}.", problems=found) from None
 
 
 def _find(here: Here, wanted: str) -> Provider:

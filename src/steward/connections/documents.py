@@ -16,6 +16,7 @@ from steward.connections.mcp.settings import program_hash
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound, Problem, Stale
 from steward.core.ids import Ids
+from steward.core.mistakes import in_words, mistakes
 from steward.identity import Access, Role
 from steward.store import (
     OWN_SECRETS,
@@ -323,18 +324,11 @@ def parse_settings(connector: Connector[Any], settings: Mapping[str, Any]) -> An
     try:
         return connector.settings.model_validate(dict(settings))
     except ValidationError as error:
-        problems = [
-            Problem(
-                "/settings" + "".join(f"/{part}" for part in item["loc"]),
-                item["msg"].removeprefix("Value error, "),
-            )
-            for item in error.errors(include_url=False, include_input=False)
-        ]
-        listed = "; ".join(f"{p.pointer.removeprefix('/settings')}: {p.message}" for p in problems)
+        found = mistakes(error, "/settings")
         raise Invalid(
-            f"The settings do not fit {connector.title}: {listed[:500]}",
+            f"The settings do not fit {connector.title}: {in_words(found)}.",
             code="invalid-settings",
-            problems=problems,
+            problems=found,
         ) from None
 
 

@@ -23,6 +23,7 @@ from pydantic_ai.usage import RequestUsage, RunUsage
 from pydantic_core import SchemaValidator, core_schema
 
 from steward.core.errors import Invalid
+from steward.core.mistakes import in_words, mistakes
 from steward.models.answer import ModelAnswer
 from steward.models.authored import AgentStopped, AuthoredAgent, AuthoredTool, Governor
 from steward.models.messages import (
@@ -190,7 +191,8 @@ def _authored(tool: "Tool[Any]") -> AuthoredTool:
             checked = schema.validator.validate_python(dict(arguments))
             return await schema.call(checked, context)
         except ValidationError as error:
-            raise Invalid(f"{tool.name} does not take these arguments: {error}") from None
+            said = in_words(mistakes(error))
+            raise Invalid(f"{tool.name} does not take these arguments: {said}.") from None
         except ModelRetry as error:
             raise Invalid(error.message) from None
 

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sqlalchemy.exc import IntegrityError
 
 from steward.core.clock import Clock
-from steward.core.errors import Denied, Invalid, NotFound, Problem, Stale
+from steward.core.errors import Denied, Invalid, NotFound, Stale
+from steward.core.mistakes import in_words, mistakes
 from steward.core.settings import ModelChoice, ModelPrice
 from steward.identity import Access
 from steward.identity import Role as ProjectRole
@@ -325,15 +326,8 @@ def _parsed(kind: Any, given: Mapping[str, Any], where: str) -> Any:
     try:
         return kind.model_validate(dict(given))
     except ValidationError as error:
-        problems = [
-            Problem(
-                where + "".join(f"/{part}" for part in item["loc"]),
-                item["msg"].removeprefix("Value error, "),
-            )
-            for item in error.errors(include_url=False, include_input=False)
-        ]
-        said = "; ".join(f"{each.pointer or '/'}: {each.message}" for each in problems[:5])
-        raise Invalid(f"This model cannot be set up so: {said}", problems=problems) from None
+        found = mistakes(error, where)
+        raise Invalid(f"This model cannot be set up: {in_words(found)}.", problems=found) from None
 
 
 def _no_model(label: str, level: str) -> NotFound:

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from steward.core.documents import dump_yaml
-from steward.core.errors import Invalid, NotFound, Problem, StewardError
+from steward.core.errors import Invalid, NotFound, StewardError
+from steward.core.mistakes import mistakes
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card
 from steward.playbooks.documents import as_json, decoded, lined, refusal
@@ -149,11 +150,7 @@ def read_blueprint(text: str) -> Blueprint:
     try:
         return Blueprint.model_validate(document.value)
     except ValidationError as problem:
-        errors = problem.errors(include_url=False, include_input=False)
-        found = [
-            Problem("".join(f"/{part}" for part in each["loc"]), each["msg"]) for each in errors
-        ]
-        raise refusal("This is not a blueprint", found, document) from None
+        raise refusal("This is not a blueprint", mistakes(problem), document) from None
 
 
 def _shipped() -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 from steward.broker.tool import Outcome, ToolContext
 from steward.core.documents import dump_yaml
 from steward.core.errors import Conflict, Invalid, NotFound
+from steward.core.mistakes import in_words, mistakes
 from steward.identity import Access, Principal, Role, Via
 from steward.playbooks.cards import Card
 from steward.playbooks.documents import as_json
@@ -87,9 +88,8 @@ def chosen(form: Any, understood: Any) -> Choices:
     try:
         own = Choices.model_validate(form)
     except ValidationError as problem:
-        first = problem.errors(include_url=False, include_input=False)[0]
-        place = "/".join(str(part) for part in first["loc"])
-        raise Invalid(f"The form does not fit: {place}: {first['msg']}.") from None
+        found = mistakes(problem)
+        raise Invalid(f"The form is not valid: {in_words(found)}.", problems=found) from None
     try:
         other = Choices.model_validate(understood or {})
     except ValidationError:

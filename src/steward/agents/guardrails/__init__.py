@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from steward.broker.schemas import first_problem
 from steward.core.documents import read_json
 from steward.core.errors import Invalid
+from steward.core.mistakes import in_words, mistakes
 from steward.core.plugins import Registry
 from steward.runs import Json
 
@@ -72,10 +73,10 @@ def guardrail(use: Use) -> Guardrail:
     try:
         return kind(**settings)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or name
+        found = mistakes(error)
         raise Invalid(
-            f"The guardrail {name!r} cannot be set so: {place}: {first['msg']}."
+            f"The settings of the guardrail {name!r} are not valid: {in_words(found)}.",
+            problems=found,
         ) from None
 
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from steward.broker.schemas import schema_problem
 from steward.core.documents import Unreadable, read_yaml
 from steward.core.errors import Invalid
+from steward.core.mistakes import in_words, mistakes
 
 Stage = Literal["ingest", "profile", "correlate", "consolidate", "report", "whole"]
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
@@ -117,6 +118,5 @@ def recipe_from_yaml(text: str, where: str) -> Recipe:
     except Unreadable as error:
         raise Invalid(f"{where} is not YAML in line {error.line}: {error.reason}.") from None
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = "/".join(str(part) for part in first["loc"])
-        raise Invalid(f"{where} is not a recipe: {place}: {first['msg']}.") from None
+        found = mistakes(error)
+        raise Invalid(f"{where} is not a recipe: {in_words(found)}.", problems=found) from None

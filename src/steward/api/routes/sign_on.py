@@ -15,7 +15,8 @@ from steward.api.guards import AsAnyone, AsOrganisationOwner, cookie_name
 from steward.api.problems import problem
 from steward.api.routes.session import is_encrypted, keep_cookie
 from steward.api.types import PROJECT_ID, RoleName
-from steward.core.errors import Denied, Invalid, Misconfigured, NotFound, Problem, StewardError
+from steward.core.errors import Denied, Invalid, Misconfigured, NotFound, StewardError
+from steward.core.mistakes import in_words, mistakes
 from steward.identity.sign_on import Provider, ProviderDocument, is_loopback
 
 router = APIRouter(tags=["sign-on"])
@@ -298,14 +299,8 @@ def _document(body: ProviderRequest) -> ProviderDocument:
     try:
         return ProviderDocument.model_validate(body.model_dump(exclude={"client_secret"}))
     except ValidationError as error:
-        problems = [
-            Problem(
-                "/" + "/".join(str(part) for part in each["loc"]),
-                each["msg"].removeprefix("Value error, "),
-            )
-            for each in error.errors(include_input=False, include_url=False)
-        ]
-        raise Invalid(problems[0].message, problems=problems) from None
+        found = mistakes(error)
+        raise Invalid(f"The provider is not valid: {in_words(found)}.", problems=found) from None
 
 
 def _provider_out(request: Request, provider: Provider) -> ProviderOut:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from steward.core.errors import Invalid, Problem
+from steward.core.errors import Invalid
+from steward.core.mistakes import in_words, mistakes
 
 SCHEMA_VERSION = 1
 MAX_FIELDS = 60
@@ -404,25 +405,17 @@ def parse_rules(document: object) -> Rules:
     try:
         return Rules.model_validate(document)
     except ValidationError as error:
-        problems = tuple(
-            Problem("/" + "/".join(str(part) for part in item["loc"]), _plain(item))
-            for item in error.errors(include_url=False, include_input=False)
-        )
+        found = mistakes(error)
         raise Invalid(
-            f"The resolution rules have {len(problems)} mistake(s); the first is at "
-            f"{problems[0].pointer}: {problems[0].message}. Correct the document and try again.",
+            f"The resolution rules are not valid: {in_words(found)}.",
             code="invalid-rules",
-            problems=problems,
+            problems=found,
         ) from None
 
 
 def rules_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of the rules document."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Rules.model_json_schema()}
-
-
-def _plain(item: Any) -> str:
-    return str(item["msg"]).removeprefix("Value error, ")
 
 
 def _digest(document: object) -> str:
