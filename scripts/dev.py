@@ -336,7 +336,11 @@ def quick_checks() -> list[Step]:
 
 def run_fast_tests(_: argparse.Namespace) -> None:
     set_up(groups=["dev", "web"], extras=EXTRAS)
-    quick = [f"tests/{room}" for room in ("core", "store", "identity", "trace", "api", "rules")]
+    # The heart: what everything stands on, runs and their one door, versions of data.
+    rooms = ("core", "store", "trace", "runs", "broker", "rules")
+    versions = ("history", "sweep", "tree")
+    quick = [f"tests/{room}" for room in rooms]
+    quick += [f"tests/data/test_versions_{part}.py" for part in versions]
     fast = ("-m", "not soak", *ON_TWO_CORES, "-q", "--steward-databases", "sqlite", *quick)
     steps([*quick_checks(), ("Quick Python tests, SQLite", lambda: pytest(*fast))])
 

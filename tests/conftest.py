@@ -1,5 +1,6 @@
 """Options of our own tests: how long the long ones run, and which browser to drive."""
 
+import gc
 from collections.abc import Callable
 
 import pytest
@@ -21,6 +22,16 @@ def pytest_configure(config: pytest.Config) -> None:
         derandomize=True,
     )
     settings.load_profile("full" if config.getoption("--full") else "reduced")
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was imported and collected stays to the end: looking for garbage in it again and again takes long."""
+    gc.enable()
+    gc.freeze()
 
 
 @pytest.fixture

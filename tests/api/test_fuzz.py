@@ -143,13 +143,12 @@ def wrong_and_right(operation: APIOperation[Any, Any, Any, Any]) -> list[Case[An
 
 
 def one_of_each_kind(cases: list[Case[Any]], turn: int) -> list[Case[Any]]:
-    """For each field one case of each way to be wrong or right; operations take turns in which one."""
+    """One case of each way to be wrong or right; operations take turns in which field it is. The soak has all."""
     kinds: dict[tuple[Any, ...], list[Case[Any]]] = {}
     for case in cases:
         about = case.meta.phase.data if case.meta else None
         assert isinstance(about, CoveragePhaseData)
-        field = (about.parameter_location, about.parameter, about.location)
-        kinds.setdefault((about.scenario, *field), []).append(case)
+        kinds.setdefault((about.scenario, about.parameter_location), []).append(case)
     return [found[turn % len(found)] for found in kinds.values()]
 
 
@@ -173,7 +172,7 @@ def test_fuzz(
 
     @given(st.one_of([operation.as_strategy(mode) for mode in GenerationMode]))
     @settings(
-        max_examples=effort(3, 83),
+        max_examples=effort(1, 83),
         deadline=None,
         derandomize=True,
         phases=[Phase.generate],
