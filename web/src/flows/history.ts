@@ -23,6 +23,18 @@ export function record<State>(
   return { past, now, future: [], about };
 }
 
+/** As many entries stay when the document changes below them; each of them has to be made again. */
+const MOST_MOVED = 50;
+
+/** Somebody else's changes came in: Undo takes back one's own gestures on top of them, and never theirs. */
+export function moveOnto<State>(
+  history: History<State>,
+  now: State,
+  moved: (before: State) => State,
+): History<State> {
+  return { past: history.past.slice(-MOST_MOVED).map(moved), now, future: [], about: null };
+}
+
 export function undo<State>(history: History<State>): History<State> {
   const before = history.past.at(-1);
   if (before === undefined) return history;

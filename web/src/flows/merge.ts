@@ -46,6 +46,14 @@ export function mergeDrawings(
   return { drawing: { text, layout }, clashes };
 }
 
+/** Keys of the boxes that both moved, to different places: a merge keeps mine, and the person must be told. */
+export function movedByBoth(base: Layout, mine: Layout, theirs: Layout): string[] {
+  return Object.keys(mine.places).filter((key) => {
+    const [was, is, there] = [base, mine, theirs].map(({ places }) => places[key]);
+    return there !== undefined && !isEqual(is, was) && !isEqual(there, was) && !isEqual(is, there);
+  });
+}
+
 export const isSameDrawing = (one: Drawing, other: Drawing) =>
   one.text === other.text && isEqual(one.layout, other.layout);
 

@@ -25,13 +25,14 @@ import {
 } from '@/flows/graph';
 import { type Layout, readLayout } from '@/flows/layout';
 import { addNote, changeNote, groupNodes, removeNotes, ungroup } from '@/flows/layout-edits';
-import { record, redo, startHistory, undo } from '@/flows/history';
+import { moveOnto, record, redo, startHistory, undo } from '@/flows/history';
 import {
   type Drawing,
   isSameDrawing,
   mergeDrawings,
   mergeFlows,
   mergeLayouts,
+  movedByBoth,
 } from '@/flows/merge';
 import vectors from './vectors.json';
 
@@ -329,6 +330,35 @@ describe('two people', () => {
     expect(merged.closed).toEqual(['each']);
     expect(merged.notes.map(({ text }) => text)).toEqual(['Theirs', 'Mine']);
     expect(new Set(merged.notes.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('who move the same box are told which one', () => {
+    const layout = (x: number, other = 0): Layout => ({
+      ...{ closed: [], notes: [], groups: [] },
+      places: { load: { x, y: 0 }, ask: { x: other, y: 0 } },
+    });
+    expect(movedByBoth(layout(0), layout(1), layout(2))).toEqual(['load']);
+    expect(movedByBoth(layout(0), layout(1), layout(1))).toEqual([]);
+    expect(movedByBoth(layout(0), layout(1), layout(0, 5))).toEqual([]);
+  });
+
+  it('undo their own gestures after a merge, and never what the other did', () => {
+    const empty = readLayout({});
+    const base: Drawing = { text: STEPS, layout: empty };
+    const titled = (text: string, key: string, title: string) =>
+      setField(text, language, key, ['title'], title);
+    const mine = { text: titled(STEPS, 'ask', 'Mine'), layout: empty };
+    const theirs = { text: titled(STEPS, 'load', 'Theirs'), layout: empty };
+    const merged = mergeDrawings(base, mine, theirs, language).drawing;
+    const history = moveOnto(
+      record(startHistory(base), mine),
+      merged,
+      (before) => mergeDrawings(base, before, theirs, language).drawing,
+    );
+    expect(history.now.text).toContain('Mine');
+    const undone = undo(history);
+    expect(undone.now.text).toBe(theirs.text);
+    expect(redo(undone).now).toEqual(merged);
   });
 
   it('who change the same node see both sides', () => {

@@ -28,7 +28,7 @@ import { useSearchParam } from '@/components/use-search-param';
 import { arrangeAside } from '@/flows/arrange-aside';
 import { setValue, valueAt } from '@/flows/document';
 import { edgesOf, graphsWithin } from '@/flows/graph';
-import { type Drawing, isSameDrawing, mergeDrawings } from '@/flows/merge';
+import { type Drawing, isSameDrawing, mergeDrawings, movedByBoth } from '@/flows/merge';
 import { place, type Placed, type Point, readLayout } from '@/flows/layout';
 import { usePlaybookCheck } from '../playbooks/PlaybookField';
 import { Conflict } from './Conflict';
@@ -119,10 +119,7 @@ function FlowStudio({ playbook, palette }: Props) {
   if (playbook !== null && playbook.version > base && !studio.isChanged && !save.isPending) {
     setBase(playbook.version);
     const theirs = drawingOf(playbook);
-    if (!isSameDrawing(theirs, studio.saved)) {
-      studio.change(theirs);
-      studio.markSaved(theirs);
-    }
+    if (!isSameDrawing(theirs, studio.saved)) studio.takeIn(theirs, theirs);
   }
   const client = useQueryClient();
   /** What somebody else saved in between is taken along where no step was changed by both; the rest is shown. */
@@ -134,6 +131,7 @@ function FlowStudio({ playbook, palette }: Props) {
       staleTime: 0,
     });
     const theirs = drawingOf(fresh);
+    const before = studio.saved.layout;
     const kept = mergeDrawings(studio.saved, drawing, theirs, language);
     // What was changed since Save was pressed stays on the canvas.
     const now = studio.current();
@@ -142,12 +140,15 @@ function FlowStudio({ playbook, palette }: Props) {
       : mergeDrawings(drawing, now, kept.drawing, language);
     if (kept.clashes.length + shown.clashes.length > 0) return;
     // At once, so that no key pressed now still changes the drawing of before.
-    flushSync(() => {
-      studio.change(shown.drawing);
-      studio.markSaved(theirs);
-    });
+    flushSync(() => studio.takeIn(shown.drawing, theirs));
     store(fresh.version, kept.drawing);
-    showDone('Merged with what someone else saved in between');
+    const moved = movedByBoth(before, drawing.layout, theirs.layout);
+    const names = moved.map((key) => `“${key}”`).join(', ');
+    showDone(
+      moved.length === 0
+        ? 'Merged with what someone else saved in between'
+        : `Merged with what someone else saved in between. You both moved ${names}: your place is kept`,
+    );
   };
   const store = (
     version = base,

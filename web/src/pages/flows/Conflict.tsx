@@ -2,7 +2,7 @@
 import { Alert, Button, Group } from '@mantine/core';
 import { stringify } from 'yaml';
 import { CodeBlock } from '@/components/CodeBlock';
-import { type Clash, type Drawing, mergeDrawings } from '@/flows/merge';
+import { type Clash, type Drawing, mergeDrawings, movedByBoth } from '@/flows/merge';
 import type { Studio } from './use-studio';
 
 interface Props {
@@ -15,6 +15,7 @@ interface Props {
 
 export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
   const { drawing, clashes } = mergeDrawings(studio.saved, studio, theirs, studio.language);
+  const moved = movedByBoth(studio.saved.layout, studio.layout, theirs.layout);
   const take = (next: Drawing) => {
     studio.change(next);
     studio.markSaved(theirs);
@@ -37,6 +38,11 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
           </Group>
         </section>
       ))}
+      {moved.length > 0 && (
+        <p>
+          Both of you moved {moved.map((key) => `“${key}”`).join(', ')}. Merging keeps your place.
+        </p>
+      )}
       <Group gap="xs" mt="xs">
         <Button size="compact-sm" onClick={() => take(drawing)}>
           Merge both

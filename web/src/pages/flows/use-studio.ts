@@ -2,8 +2,8 @@
 import { useEffect, useMemo, useReducer, useRef } from 'react';
 import { readYaml } from '@/flows/document';
 import { type FlowGraph, type Language, readGraph } from '@/flows/graph';
-import { type History, record, redo, startHistory, undo } from '@/flows/history';
-import type { Drawing } from '@/flows/merge';
+import { type History, moveOnto, record, redo, startHistory, undo } from '@/flows/history';
+import { type Drawing, mergeDrawings } from '@/flows/merge';
 
 interface State {
   history: History<Drawing>;
@@ -14,13 +14,14 @@ interface State {
 
 type Action =
   | { type: 'change'; drawing: Partial<Drawing>; about: string | null }
+  | { type: 'merged'; drawing: Drawing; theirs: Drawing; language: Language }
   | { type: 'undo' }
   | { type: 'redo' }
   | { type: 'saved'; drawing: Drawing };
 
 function moved(
   history: History<Drawing>,
-  action: Exclude<Action, { type: 'saved' }>,
+  action: Exclude<Action, { type: 'saved' | 'merged' }>,
 ): History<Drawing> {
   if (action.type === 'undo') return undo(history);
   if (action.type === 'redo') return redo(history);
@@ -29,10 +30,18 @@ function moved(
 
 function reduce(state: State, action: Action): State {
   if (action.type === 'saved') return { ...state, saved: action.drawing };
-  const next = moved(state.history, action);
+  const next =
+    action.type === 'merged'
+      ? moveOnto(
+          state.history,
+          action.drawing,
+          (before) => mergeDrawings(state.saved, before, action.theirs, action.language).drawing,
+        )
+      : moved(state.history, action);
   const { text } = next.now;
   const readable = readYaml(text).problem === null ? text : state.readable;
-  return { ...state, history: next, readable };
+  const saved = action.type === 'merged' ? action.theirs : state.saved;
+  return { history: next, readable, saved };
 }
 
 export interface Studio extends Drawing {
@@ -48,6 +57,8 @@ export interface Studio extends Drawing {
   canRedo: boolean;
   /** Changes with the same `about` in a row are undone together. */
   change: (drawing: Partial<Drawing>, about?: string) => void;
+  /** The drawing with what somebody else saved; changes are counted from theirs, and Undo keeps theirs. */
+  takeIn: (drawing: Drawing, theirs: Drawing) => void;
   undo: () => void;
   redo: () => void;
   markSaved: (drawing: Drawing) => void;
@@ -76,6 +87,7 @@ export function useStudio(start: Drawing, language: Language): Studio {
     canUndo: history.past.length > 0,
     canRedo: history.future.length > 0,
     change: (drawing, about) => dispatch({ type: 'change', drawing, about: about ?? null }),
+    takeIn: (drawing, theirs) => dispatch({ type: 'merged', drawing, theirs, language }),
     undo: () => dispatch({ type: 'undo' }),
     redo: () => dispatch({ type: 'redo' }),
     markSaved: (drawing) => dispatch({ type: 'saved', drawing }),
