@@ -8,7 +8,7 @@ import pytest
 from steward.agents.run_explainer import unsupported_by
 from steward.identity import Role
 from steward.observe.analysis.trace_rules import critical_path, retry_storms, time_spent
-from steward.observe.trace_tree import Trace, TraceRow
+from steward.observe.trace_tree import ListedRows, Trace, TraceRow
 from steward.runs import Status
 from steward.testing import Installation
 from steward.testing.models import ScriptedLineup, ScriptedModel
@@ -223,7 +223,7 @@ def _trace(*spans: tuple[int, str, str, int, int, int]) -> Trace:
         span = Span("run_1", f"run_1:{position}", name, began, ended, None, attributes, error)
         rows.append(TraceRow(position, depth, size, "run_1", str(position), operation, span))
     last = max(row.span.end for row in rows)
-    return Trace(rows, START, last, True, frozenset())
+    return Trace(ListedRows(rows), START, last, True)
 
 
 def test_the_critical_path_leaves_out_what_ran_beside_it() -> None:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from steward.identity import Role
 from steward.observe._tables import facts
-from steward.observe.trace_tree import Trace, TraceFilter, TraceRow
+from steward.observe.trace_tree import ListedRows, Trace, TraceFilter, TraceRow
 from steward.store import Scope
 from steward.testing import Installation
 from steward.trace.spans import Span
@@ -196,7 +196,7 @@ def test_a_window_over_folds_is_what_a_reader_sees(offset: int) -> None:
     moment = datetime(2026, 3, 2, tzinfo=UTC)
     span = Span("run_1", "run_1:run", "run", moment, moment, None, {}, None)
     rows = [TraceRow(at, 0, size, "run_1", "", "", span) for at, size in enumerate(sizes)]
-    trace = Trace(rows, moment, moment, True, frozenset())
+    trace = Trace(ListedRows(rows), moment, moment, True)
     total, found = trace.window(offset, 2, TraceFilter(), [4, 1, 2])
     assert total == 4
     assert [row.position for row in found] == [0, 1, 4, 6][offset : offset + 2]

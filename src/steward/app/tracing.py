@@ -21,6 +21,7 @@ from steward.observe import (
     Overview,
     Projector,
     SpanContents,
+    SpanTrees,
     Traces,
     spans_of,
 )
@@ -40,6 +41,7 @@ class Observations:
     costs: CostExplorer
     agents: AgentExplorer
     traces: Traces
+    trees: SpanTrees
     analyst: Analyst
     contents: SpanContents
     alerts: Alerts
@@ -74,7 +76,11 @@ def observe_runs(
     )
     runs.parts.beside.append(rounds.serve)
     runs.parts.chores.append(rounds.tidy)
-    traces = Traces(runs)
+    trees = SpanTrees(database, clock, ids)
+    traces = Traces(database, runs, trees)
+    runs.parts.on_end.append(traces.note_end)
+    runs.parts.beside.append(traces.serve)
+    runs.parts.chores.append(lambda: trees.tidy(settings.trace_history))
     analyst = Analyst(runs, traces, lambda run: budgets.status(run).to_json())
     return Observations(
         projector,
@@ -82,6 +88,7 @@ def observe_runs(
         CostExplorer(database, projector),
         AgentExplorer(database, projector),
         traces,
+        trees,
         analyst,
         SpanContents(runs),
         Alerts(database, events, clock, ids, identity.members, projector, hourly),

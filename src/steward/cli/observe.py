@@ -99,6 +99,7 @@ def analyse(
 @app.command("rebuild")
 @in_project
 def rebuild(here: Here) -> None:
-    """Make all figures of a project again from the journals of its runs."""
+    """Make all figures of a project again from the journals of its runs. Stored traces follow when someone opens them."""
+    here.steward.observations.trees.forget(here.scope)
     count = here.steward.observations.projector.rebuild(here.scope)
     here.show({"runs": count}, lambda: f"Counted {count:,} runs again.")

@@ -384,6 +384,11 @@ class ObserveSettings(_Section):
         gt=timedelta(0),
         description="How long alerts are kept after they resolved.",
     )
+    trace_history: timedelta = Field(
+        timedelta(days=30),
+        gt=timedelta(0),
+        description="How long stored traces of long runs are kept. Later they are made again from the journal when someone opens them.",
+    )
 
 
 class Settings(BaseSettings):

@@ -18,8 +18,10 @@ from steward.observe.live_figures import LiveFigures
 from steward.observe.overview import Overview, OverviewFigures, Period
 from steward.observe.projector import Projector
 from steward.observe.span_content import SpanContents
+from steward.observe.span_trees import SpanTrees
 from steward.observe.spans import spans_of
-from steward.observe.trace_tree import Trace, TraceFilter, TraceRow, Traces
+from steward.observe.trace_tree import Trace, TraceFilter, TraceRow
+from steward.observe.traces import Traces
 
 __all__ = [
     "AgentExplorer",
@@ -46,6 +48,7 @@ __all__ = [
     "Period",
     "Projector",
     "SpanContents",
+    "SpanTrees",
     "Trace",
     "TraceFilter",
     "TraceRow",

@@ -10,6 +10,7 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     String,
     Table,
+    Text,
 )
 
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
@@ -50,6 +51,64 @@ projected = Table(
     # Runs that ended before this are counted, unless they are among the latest minutes.
     Column("until", Moment, nullable=False),
     PrimaryKeyConstraint("project_id"),
+)
+
+trees = Table(
+    "observed_trees",
+    metadata,
+    id_column(primary_key=True),
+    *scope_columns(),
+    # The run that a person or a trigger started; the tree has the spans of all below it as well.
+    Column("root_id", String(40), nullable=False, index=True),
+    # How many runs it was made from, and how many entries they had: with more of either it is made again.
+    Column("runs", Integer, nullable=False),
+    Column("entries", BigInteger, nullable=False),
+    Column("spans", Integer, nullable=False),
+    # False while its spans are being written.
+    Column("is_ready", Boolean, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+tree_runs = Table(
+    "observed_tree_runs",
+    metadata,
+    Column("tree_id", String(40), ForeignKey("observed_trees.id"), nullable=False),
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    Column("run_id", String(40), nullable=False),
+    Column("subject", String(200)),
+    # Where the spans of the run and of all below it are in the tree.
+    Column("position", Integer, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("spans", Integer, nullable=False),
+    Column("start", Moment, nullable=False),
+    Column("end", Moment, nullable=False),
+    PrimaryKeyConstraint("tree_id", "run_id"),
+)
+
+spans = Table(
+    "observed_spans",
+    metadata,
+    Column("tree_id", String(40), ForeignKey("observed_trees.id"), nullable=False),
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    # In preorder: what is below a span follows it, `size` rows of it.
+    Column("position", Integer, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("run_id", String(40), nullable=False),
+    Column("key", String(500), nullable=False),
+    Column("operation", String(40), nullable=False),
+    Column("name", Text, nullable=False),
+    # What a search looks through, in small letters.
+    Column("words", Text, nullable=False),
+    Column("start", Moment, nullable=False),
+    Column("end", Moment, nullable=False),
+    Column("error", Text),
+    Column("attributes", Json, nullable=False),
+    PrimaryKeyConstraint("tree_id", "position"),
+    # Spans of a tree lie together on disk, in order.
+    sqlite_with_rowid=False,
 )
 
 alert_rules = Table(

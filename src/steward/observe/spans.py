@@ -1,7 +1,7 @@
 """A run's journal as spans: the run, its plans, its agents, their requests to models and their calls of tools."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ Payload = Callable[[Json], Json]
 def spans_of(
     run: Run,
     root: str,
-    entries: Sequence[Entry],
+    entries: Iterable[Entry],
     payload: Payload,
     *,
     content: bool = False,
@@ -28,62 +28,94 @@ def spans_of(
 
     Content goes along only where asked for; so do steps, waits and failed attempts, by `detail`.
     """
-    reader = _Reader(run, root, entries, payload, content)
-    found = list(reader.spans())
-    return [*found, *reader.details()] if detail else found
+    reader = SpanReader(run, root, payload, content=content, detail=detail)
+    reader.read(entries)
+    return reader.spans(run)
 
 
-class _Reader:
+class SpanReader:
+    """Makes spans from entries as they come: a run that goes on is read from where it was read to."""
+
     def __init__(
-        self, run: Run, root: str, entries: Sequence[Entry], payload: Payload, content: bool
+        self, run: Run, root: str, payload: Payload, *, content: bool = False, detail: bool = False
     ) -> None:
         self._run = run
         self._root = root
-        self._entries = entries
         self._payload = payload
         self._content = content
-        self._began = _beginnings(entries)
-        self._agents = {
-            entry.of: str(entry.data["request"]["agent"])
-            for entry in entries
-            if entry.type == EntryType.step_started
-        }
+        self._detail_too = detail
+        self._agents: dict[str, str] = {}
+        self._began: dict[str, datetime] = {}
+        self._waits: dict[str, Entry] = {}
+        self._found: list[Span] = []
+        self._details: list[Span] = []
+        self._first: datetime | None = None
+        self._last: Entry | None = None
 
-    def spans(self) -> Iterator[Span]:
-        yield self._whole()
-        for entry in self._entries:
-            match entry.type:
-                case EntryType.step_finished if entry.of in self._agents:
-                    yield self._agent(entry)
-                case EntryType.plan_made:
-                    yield self._made(entry, genai.PLAN, genai.PLAN, "CHAIN", self._plan(entry))
-                case EntryType.model_asked:
-                    yield self._model(entry, entry.data["request"])
-                case EntryType.call_done:
-                    yield self._tool(entry, entry.data["request"])
-                case EntryType.call_planned if "error" in entry.data:
-                    # A call that was refused when it was planned.
-                    yield self._tool(entry, entry.data["request"])
-                case _:
-                    pass
+    @property
+    def seq(self) -> int:
+        """The last entry that was read."""
+        return 0 if self._last is None else self._last.seq
 
-    def details(self) -> Iterator[Span]:
+    def read(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            if self._first is None:
+                self._first = _moment(entry.at)
+            # It began at its own first entry, or where the run stood just before.
+            if entry.of not in self._began:
+                before = self._last or entry
+                self._began[entry.of] = _moment(before.at)
+            self._last = entry
+            if entry.type == EntryType.step_started:
+                self._agents[entry.of] = str(entry.data["request"]["agent"])
+            span = self._span(entry)
+            if span is not None:
+                self._found.append(span)
+            if self._detail_too:
+                self._note_detail(entry)
+
+    def spans(self, run: Run) -> list[Span]:
+        """Of everything read so far; `run` is as it stands now. None before the first entry."""
+        if self._first is None or self._last is None:
+            return []
+        self._run = run
+        whole = self._whole(self._first, self._last)
+        waiting = (
+            self._detail(entry, genai.WAIT, entry.key, entry.at) for entry in self._waits.values()
+        )
+        return [whole, *self._found, *self._details, *waiting]
+
+    def _span(self, entry: Entry) -> Span | None:
+        match entry.type:
+            case EntryType.step_finished if entry.of in self._agents:
+                return self._agent(entry)
+            case EntryType.plan_made:
+                return self._made(entry, genai.PLAN, genai.PLAN, "CHAIN", self._plan(entry))
+            case EntryType.model_asked:
+                return self._model(entry, entry.data["request"])
+            case EntryType.call_done:
+                return self._tool(entry, entry.data["request"])
+            case EntryType.call_planned if "error" in entry.data:
+                # A call that was refused when it was planned.
+                return self._tool(entry, entry.data["request"])
+            case _:
+                return None
+
+    def _note_detail(self, entry: Entry) -> None:
         """What else took time: steps of a flow, waits for people, attempts that failed."""
-        opened: dict[str, Entry] = {}
-        for entry in self._entries:
-            match entry.type:
-                case EntryType.wait_opened:
-                    opened[entry.key] = entry
-                case EntryType.wait_closed if entry.key in opened:
-                    yield self._detail(entry, genai.WAIT, entry.key, opened.pop(entry.key).at)
-                case EntryType.attempt_failed:
-                    yield self._detail(entry, genai.ATTEMPT, f"{entry.key}#{entry.seq}")
-                case EntryType.outcome_recorded:
-                    yield self._detail(entry, genai.STEP, entry.key)
-                case _:
-                    pass
-        for entry in opened.values():
-            yield self._detail(entry, genai.WAIT, entry.key, entry.at)
+        match entry.type:
+            case EntryType.wait_opened:
+                self._waits[entry.key] = entry
+            case EntryType.wait_closed if entry.key in self._waits:
+                opened = self._waits.pop(entry.key)
+                self._details.append(self._detail(entry, genai.WAIT, entry.key, opened.at))
+            case EntryType.attempt_failed:
+                key = f"{entry.key}#{entry.seq}"
+                self._details.append(self._detail(entry, genai.ATTEMPT, key))
+            case EntryType.outcome_recorded:
+                self._details.append(self._detail(entry, genai.STEP, entry.key))
+            case _:
+                pass
 
     def _detail(self, entry: Entry, operation: str, key: str, began: str | None = None) -> Span:
         made = self._made(entry, operation, f"{operation} {entry.of}", "CHAIN", {}, key)
@@ -92,8 +124,8 @@ class _Reader:
         own = f"{self._run.id}:{key}:{operation}"
         return replace(made, key=own, start=start, error=error)
 
-    def _whole(self) -> Span:
-        run, first, last = self._run, self._entries[0], self._entries[-1]
+    def _whole(self, first: datetime, last: Entry) -> Span:
+        run = self._run
         attributes: dict[str, Value] = {
             genai.OPERATION: genai.INVOKE_WORKFLOW,
             genai.KIND: "AGENT" if run.program == "chat" else "CHAIN",
@@ -111,7 +143,7 @@ class _Reader:
             self._root,
             f"{run.id}:{_RUN}",
             f"{genai.INVOKE_WORKFLOW} {run.program}",
-            _moment(first.at),
+            first,
             _moment(last.at),
             above,
             attributes,
@@ -207,16 +239,6 @@ def _cost(result: Json) -> float:
     """Dollars of a call, by its own account."""
     cost = result.get("cost") if isinstance(result, Mapping) else None
     return float(cost.get("usd") or 0) if isinstance(cost, Mapping) else 0.0
-
-
-def _beginnings(entries: Sequence[Entry]) -> dict[str, datetime]:
-    """When something began: at its own first entry, or where the run stood just before."""
-    began: dict[str, datetime] = {}
-    before = _moment(entries[0].at)
-    for entry in entries:
-        began.setdefault(entry.of, before)
-        before = _moment(entry.at)
-    return began
 
 
 def _moment(text: str) -> datetime:

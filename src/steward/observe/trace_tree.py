@@ -1,27 +1,22 @@
 """The trace of a run as rows in preorder: a window is one slice, and what is folded is skipped by its size."""
 
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import cached_property
-from threading import Lock
-from typing import Final
+from typing import Final, overload
 
-from steward.core.errors import Invalid
-from steward.observe.spans import spans_of
-from steward.runs import Run, Runs
-from steward.store import Scope
+from steward.runs import Run
 from steward.trace import genai
 from steward.trace.spans import Span
 
-_KEPT_SPANS: Final = 50_000
-"""Over all traces that are kept, the latest first; a larger trace is kept alone."""
-_MOST_RUNS: Final = 20_000
 BUCKETS: Final = 200
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TraceRow:
     position: int
     depth: int
@@ -39,8 +34,17 @@ class TraceRow:
         return str(self.span.attributes.get(genai.ABOUT, ""))
 
     @property
+    def microseconds(self) -> int:
+        return (self.span.end - self.span.start) // _MICROSECOND
+
+    @property
     def milliseconds(self) -> float:
-        return (self.span.end - self.span.start).total_seconds() * 1000
+        return self.microseconds / 1000
+
+    @property
+    def words(self) -> str:
+        """What a search looks through: its name, what it is about and how it failed."""
+        return f"{self.span.name}\n{self.about}\n{self.span.error or ''}".casefold()
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,16 @@ class TraceFilter:
     def is_empty(self) -> bool:
         return self == TraceFilter()
 
+    @property
+    def least_microseconds(self) -> int:
+        return round(self.slower_than_ms * 1000)
+
     def keeps(self, row: TraceRow) -> bool:
         return (
             (not self.errors or row.span.error is not None)
             and (self.operation is None or row.operation == self.operation)
-            and row.milliseconds >= self.slower_than_ms
-            and (not self.text or self.text.casefold() in row.span.name.casefold())
+            and row.microseconds >= self.least_microseconds
+            and (not self.text or self.text.casefold() in row.words)
         )
 
 
@@ -76,13 +84,95 @@ class Bucket:
 
 
 @dataclass(frozen=True)
+class Clip:
+    """The time of a trace, in so many equal parts."""
+
+    start: datetime
+    end: datetime
+
+    @property
+    def microseconds(self) -> int:
+        return max((self.end - self.start) // _MICROSECOND, 1)
+
+    def part(self, moment: datetime) -> int:
+        at = (moment - self.start) // _MICROSECOND * BUCKETS // self.microseconds
+        return min(max(at, 0), BUCKETS - 1)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What begins and ends in one part of the time."""
+
+    begun: int = 0
+    ended: int = 0
+    errors: int = 0
+    position: int | None = None
+    """The first span that begins in it."""
+
+
+class Rows(Sequence[TraceRow]):
+    """The rows of a trace, in memory or in the database."""
+
+    @abstractmethod
+    def kept(self, wanted: TraceFilter, offset: int, limit: int) -> tuple[int, list[TraceRow]]:
+        """How many rows a filter keeps, and some of them."""
+
+    @abstractmethod
+    def sizes(self, positions: Collection[int]) -> Mapping[int, int]:
+        """How many rows are below those at some positions; a position that does not exist is left out."""
+
+    @abstractmethod
+    def parts(self, clip: Clip) -> Mapping[int, Part]:
+        """What begins and ends when; parts in which nothing does are left out."""
+
+    @overload
+    def __getitem__(self, index: int) -> TraceRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TraceRow]: ...
+    @abstractmethod
+    def __getitem__(self, index: int | slice) -> TraceRow | list[TraceRow]: ...
+
+
+class ListedRows(Rows):
+    def __init__(self, rows: Iterable[TraceRow]) -> None:
+        self._rows = list(rows)
+
+    @overload
+    def __getitem__(self, index: int) -> TraceRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TraceRow]: ...
+    def __getitem__(self, index: int | slice) -> TraceRow | list[TraceRow]:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def kept(self, wanted: TraceFilter, offset: int, limit: int) -> tuple[int, list[TraceRow]]:
+        kept = [row for row in self._rows if wanted.keeps(row)]
+        return len(kept), kept[offset : offset + limit]
+
+    def sizes(self, positions: Collection[int]) -> Mapping[int, int]:
+        return {at: self._rows[at].size for at in positions if at < len(self._rows)}
+
+    def parts(self, clip: Clip) -> Mapping[int, Part]:
+        found: defaultdict[int, Part] = defaultdict(Part)
+        for row in self._rows:
+            first, last = clip.part(row.span.start), clip.part(row.span.end)
+            part = found[first]
+            position = row.position if part.position is None else part.position
+            found[first] = replace(part, begun=part.begun + 1, position=position)
+            part = found[last]
+            errors = part.errors + (row.span.error is not None)
+            found[last] = replace(part, ended=part.ended + 1, errors=errors)
+        return found
+
+
+@dataclass(frozen=True)
 class Trace:
-    rows: Sequence[TraceRow]
+    rows: Rows
     start: datetime
     end: datetime
     is_over: bool
-    subjects: frozenset[str | None]
-    """Of the runs in it: who may not see one of them gets a trace without it."""
 
     def window(
         self, offset: int, limit: int, wanted: TraceFilter, folded: Collection[int] = ()
@@ -92,10 +182,9 @@ class Trace:
         What a filter keeps stays in order. Rows below those at the positions in `folded` are left out; where there is
         a filter, everything that it keeps is shown.
         """
-        if wanted.is_empty:
-            return self._unfiltered(offset, limit, folded)
-        kept = [row for row in self.rows if wanted.keeps(row)]
-        return len(kept), kept[offset : offset + limit]
+        if not wanted.is_empty:
+            return self.rows.kept(wanted, offset, limit)
+        return self._unfiltered(offset, limit, folded)
 
     def _unfiltered(
         self, offset: int, limit: int, folded: Collection[int]
@@ -103,119 +192,42 @@ class Trace:
         """Skips what is folded by its size: the cost is that of the folds and of the window, not of the trace."""
         found: list[TraceRow] = []
         shown = start = 0
-        for position in [*sorted(folded), len(self.rows)]:
-            if position < start or position > len(self.rows):
-                # Inside another fold, or of a trace that was longer.
+        count = len(self.rows)
+        sizes = self.rows.sizes(folded) if folded else {}
+        for position in [*sorted(sizes), count]:
+            if position < start:
+                # Inside another fold.
                 continue
-            is_fold = position < len(self.rows)
+            is_fold = position < count
             end = position + 1 if is_fold else position
             first = start + max(0, offset - shown)
-            found += self.rows[first : min(end, first + limit - len(found))] if first < end else ()
+            last = min(end, first + limit - len(found))
+            if first < last:
+                found += self.rows[first:last]
             shown += end - start
-            start = end + (self.rows[position].size if is_fold else 0)
+            start = end + (sizes[position] if is_fold else 0)
         return shown, found
 
     @cached_property
     def buckets(self) -> tuple[Bucket, ...]:
         """The whole trace in equal parts of its time, for a picture of it."""
-        seconds = max((self.end - self.start).total_seconds(), 1e-6)
-        changes, errors = [0] * (BUCKETS + 1), [0] * BUCKETS
-        positions: list[int | None] = [None] * BUCKETS
-
-        def part(moment: datetime) -> int:
-            at = int((moment - self.start).total_seconds() / seconds * BUCKETS)
-            return min(max(at, 0), BUCKETS - 1)
-
-        for row in self.rows:
-            first, last = part(row.span.start), part(row.span.end)
-            changes[first] += 1
-            changes[last + 1] -= 1
-            errors[last] += row.span.error is not None
-            if positions[first] is None:
-                positions[first] = row.position
+        parts = self.rows.parts(Clip(self.start, self.end))
         found, open_now, position = [], 0, 0
         for at in range(BUCKETS):
-            open_now += changes[at]
-            begun = positions[at]
-            position = position if begun is None else begun
-            found.append(Bucket(open_now, errors[at], position))
+            part = parts.get(at, Part())
+            open_now += part.begun
+            position = position if part.position is None else part.position
+            found.append(Bucket(open_now, part.errors, position))
+            open_now -= part.ended
         return tuple(found)
 
-
-class Traces:
-    """Makes traces from journals; those of runs that are over are kept for a while."""
-
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
-        self._kept: OrderedDict[tuple[str, int], Trace] = OrderedDict()
-        self._lock = Lock()
-
-    def trace(self, scope: Scope, run_id: str, shows: Callable[[str | None], bool]) -> Trace:
-        """The spans of a run and of all runs that it started; `shows` says by its subject whether one may be seen."""
-        run = self._runs.get(scope, run_id)
-        key = (run.id, run.head_seq)
-        if run.status.is_final:
-            with self._lock:
-                found = self._kept.get(key)
-                if found is not None and all(map(shows, found.subjects)):
-                    self._kept.move_to_end(key)
-                    return found
-        made, is_whole = self._made(run, shows)
-        if made.is_over and is_whole:
-            self._keep(key, made)
-        return made
-
-    def _keep(self, key: tuple[str, int], trace: Trace) -> None:
-        with self._lock:
-            self._kept[key] = trace
-            while (
-                len(self._kept) > 1
-                and sum(len(each.rows) for each in self._kept.values()) > _KEPT_SPANS
-            ):
-                self._kept.popitem(last=False)
-
-    def _made(self, run: Run, shows: Callable[[str | None], bool]) -> tuple[Trace, bool]:
-        """The trace, and whether all of it is shown."""
-        spans: list[tuple[Run, Span]] = []
-        is_over = True
-        hidden: list[Run] = []
-        subjects: set[str | None] = set()
-
-        def seen(child: Run) -> bool:
-            if not shows(child.subject):
-                hidden.append(child)
-            return shows(child.subject)
-
-        for count, each in enumerate(self._family(run, seen)):
-            subjects.add(each.subject)
-            if count >= _MOST_RUNS:
-                raise Invalid(
-                    f"This run started more than {_MOST_RUNS:,} others. Open the trace of one of them."
-                )
-            is_over = is_over and each.status.is_final
-            entries = list(self._runs.journal.entries(each.scope, each.id))
-            if entries:
-                found = spans_of(each, run.id, entries, self._runs.payload, detail=True)
-                spans += [(each, span) for span in found]
-        rows = list(_preorder(spans))
-        start = min((span.start for _, span in spans), default=run.created_at)
-        end = max((span.end for _, span in spans), default=run.created_at)
-        return Trace(rows, start, end, is_over, frozenset(subjects)), not hidden
-
-    def _family(self, run: Run, seen: Callable[[Run], bool]) -> Iterator[Run]:
-        """The run, and all below it that may be seen."""
-        yield run
-        before: str | None = None
-        while True:
-            children = self._runs.records.listed(run.scope, parent=run.id, before=before, limit=200)
-            for child in filter(seen, children):
-                yield from self._family(child, seen)
-            if len(children) < 200:
-                return
-            before = children[-1].id
+    def loaded(self) -> "Trace":
+        """The same with all its rows in memory, for those who look at every one of them more than once."""
+        return replace(self, rows=ListedRows(self.rows))
 
 
-def _preorder(spans: Sequence[tuple[Run, Span]]) -> Iterator[TraceRow]:
+def preorder(spans: Sequence[tuple[Run, Span]]) -> list[TraceRow]:
+    """Rows of spans, each before those below it; siblings in the order in which they began."""
     known = {span.key for _, span in spans}
     below: defaultdict[str | None, list[tuple[Run, Span]]] = defaultdict(list)
     for run, span in spans:
@@ -233,13 +245,14 @@ def _preorder(spans: Sequence[tuple[Run, Span]]) -> Iterator[TraceRow]:
     sizes = [0] * len(order)
     open_rows: list[int] = []
     for position, (depth, _, _) in enumerate(order):
-        while open_rows and order[open_rows[-1]][0] >= depth:
-            open_rows.pop()
-        for above in open_rows:
-            sizes[above] += 1
+        while len(open_rows) > depth:
+            above = open_rows.pop()
+            sizes[above] = position - above - 1
         open_rows.append(position)
-    for position, (depth, run, span) in enumerate(order):
-        yield TraceRow(
+    for above in open_rows:
+        sizes[above] = len(order) - above - 1
+    return [
+        TraceRow(
             position,
             depth,
             sizes[position],
@@ -248,3 +261,5 @@ def _preorder(spans: Sequence[tuple[Run, Span]]) -> Iterator[TraceRow]:
             str(span.attributes.get(genai.OPERATION, "")),
             span,
         )
+        for position, (depth, run, span) in enumerate(order)
+    ]

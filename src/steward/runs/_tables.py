@@ -54,6 +54,7 @@ runs = Table(
     UniqueConstraint("parent_id", "parent_key"),
     Index("ix_runs_queue_wake_at", "queue", "wake_at"),
     Index("ix_runs_lease_until", "lease_until"),
+    Index("ix_runs_root_id", "root_id"),
     Index("ix_runs_project_id_created_at", "project_id", "created_at"),
     Index("ix_runs_project_id_ended_at", "project_id", "ended_at"),
 )

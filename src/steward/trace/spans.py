@@ -8,7 +8,7 @@ from datetime import datetime
 Value = str | int | float | bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Span:
     trace: str
     """What the trace is made for: the id of the root run."""

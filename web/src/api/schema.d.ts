@@ -40460,7 +40460,7 @@ export interface operations {
             query?: {
                 offset?: number;
                 limit?: number;
-                /** @description In the names of spans. */
+                /** @description In names and keys of spans, and in codes of errors. */
                 q?: string;
                 operation?: string | null;
                 errors?: boolean;

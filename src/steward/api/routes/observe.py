@@ -228,7 +228,10 @@ async def trace(
     run_id: RunId,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 200,
-    q: Annotated[str, Query(max_length=200, description="In the names of spans.")] = "",
+    q: Annotated[
+        str,
+        Query(max_length=200, description="In names and keys of spans, and in codes of errors."),
+    ] = "",
     operation: Annotated[str | None, Query(max_length=40)] = None,
     errors: bool = False,
     slower_than_ms: Annotated[float, Query(ge=0, le=1e12)] = 0.0,

@@ -30,7 +30,8 @@ from steward.observe.analysis.trace_rules import (
     retry_storms,
     time_spent,
 )
-from steward.observe.trace_tree import Trace, Traces
+from steward.observe.trace_tree import Trace
+from steward.observe.traces import Traces
 from steward.runs import Run, Runs, Status
 from steward.store import Scope
 
@@ -68,9 +69,9 @@ class Analyst:
     def analyse(self, scope: Scope, run_id: str, shows: Shows) -> Analysis:
         """What made the run fail, slow or dear; only runs that `shows` lets through are looked at."""
         run = self._runs.get(scope, run_id)
-        trace = self._traces.trace(scope, run_id, shows)
+        trace = self._traces.trace(scope, run_id, shows).loaded()
         good = self._last_good(run)
-        before = self._traces.trace(scope, good.id, shows) if good is not None else None
+        before = None if good is None else self._traces.trace(scope, good.id, shows).loaded()
         found = [*self._errors(run, trace), *self._used(run, trace)]
         verdict: Verdict = _ended(run)
         if good is not None and before is not None:
