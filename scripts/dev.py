@@ -323,6 +323,7 @@ def _run_steps(typed: "Future[None]", browser_step: list[Step]) -> None:
             ("Web: API client is current", partial(npm, "api:check")),
             ("Web: unit tests", partial(npm, "test")),
             ("Web: types and build", build_web),
+            ("Web: size of the first page", partial(npm, "budget")),
             ("Types", typed.result),
             ("Python tests, SQLite and PostgreSQL", python_tests),
             *browser_step,
