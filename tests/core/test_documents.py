@@ -37,6 +37,11 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.parametrize("text", ["\x85", "a\u2028b", "a\nb\u2029", "\r\n\x85"])
+def test_rare_line_ends_survive_writing_and_reading(text: str) -> None:
+    assert read_yaml(dump_yaml({text: text})) == {text: text}
+
+
 @given(VALUES)
 def test_what_is_written_reads_as_the_same(value: Any) -> None:
     assert read_yaml(dump_yaml(value)) == value

@@ -292,13 +292,17 @@ def _refused(problem: Any, text: str, first_line: int) -> Unreadable:
     return Unreadable("YAML", first_line + mark.line, mark.column + 1, said)
 
 
+_ODD_LINE_END = re.compile("[\x85\u2028\u2029]")
+
+
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
         return True
 
 
 def _represent_text(dumper: Any, text: str) -> Any:
-    style = "|" if "\n" in text else None
+    # Other line ends would be read back as ordinary ones unless they are escaped.
+    style = '"' if _ODD_LINE_END.search(text) else "|" if "\n" in text else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
