@@ -12,6 +12,8 @@ from steward.testing import Installation, Person
 from tests.api.test_playbooks import Desk
 from tests.playbooks.conftest import ASKING
 
+pytestmark = pytest.mark.every_database
+
 MONTH = {"inputs": {"month": "2026-02"}}
 RULES = """\
 format: 1

@@ -10,6 +10,8 @@ from steward.connections.mcp.definitions import Definition, definition_of
 from steward.identity import Role
 from steward.testing import Installation
 
+pytestmark = pytest.mark.every_database
+
 SECRET = "t0p-secret-value-0123456789"
 BODY = {
     "name": "crm",

@@ -10,6 +10,8 @@ from steward.identity import Role
 from steward.testing import Installation
 from tests.api.chat_stage import working
 
+pytestmark = pytest.mark.every_database
+
 CSV = b"city,people\nRoma,3\nLille,5\n=Bonn,8\n"
 
 

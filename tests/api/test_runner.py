@@ -16,6 +16,8 @@ from tests.api.test_access import IN_PROJECT
 from tests.api.test_playbooks import Desk
 from tests.playbooks.conftest import ASKING
 
+pytestmark = pytest.mark.every_database
+
 SENDING = """\
 format: 1
 id: secret-salaries

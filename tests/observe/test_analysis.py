@@ -15,6 +15,8 @@ from steward.testing.models import ScriptedLineup, ScriptedModel
 from steward.trace import genai
 from steward.trace.spans import Span
 
+pytestmark = pytest.mark.every_database
+
 API = "/api/v1"
 FLOW = """\
 format: 1

@@ -10,6 +10,8 @@ from steward.runs import Run
 from steward.testing import Installation
 from steward.testing.models import ScriptedLineup, ScriptedModel, calls
 
+pytestmark = pytest.mark.every_database
+
 API = "/api/v1"
 FLOW = {
     "format": 1,

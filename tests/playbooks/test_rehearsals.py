@@ -12,6 +12,8 @@ from steward.playbooks.rehearsals import Wish
 from steward.runs import Run, Status
 from tests.playbooks.conftest import Room
 
+pytestmark = pytest.mark.every_database
+
 NOTES = """\
 format: 1
 id: notes

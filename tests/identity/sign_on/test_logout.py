@@ -21,6 +21,8 @@ from tests.identity.sign_on.office import (
     told,
 )
 
+pytestmark = pytest.mark.every_database
+
 
 @pytest.fixture
 def office(installation: Installation) -> Office:
