@@ -126,7 +126,7 @@ def test_json_round_trip_and_schema() -> None:
                     {"field": "nmae", "levels": [{"test": "same"}, {"test": "otherwise"}]}
                 ]
             },
-            "/",
+            "",
             "'nmae'",
         ),
         (
