@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -545,3 +546,47 @@ def test_the_policy_checker_knows_four_eyes(desk: Desk) -> None:
     explained = desk.steward.governing.judging.check(desk.access, "test_send")
     assert explained["four_eyes"] is True
     assert "Someone other than the person who asked must approve." in explained["explanation"]
+
+
+# Forks
+
+
+@pytest.mark.parametrize("at", [None, "call/window"])
+def test_a_fork_asks_again_for_what_was_approved_and_taken_back(
+    desk: Desk, world: World, author: Access, at: str | None
+) -> None:
+    """An approval is for one run: whoever approved under four eyes cannot send it in a fork of their own."""
+    set_policy(desk, FOUR_EYES)
+    run = desk.call("test_send", access=author, to="ann", text="hi")
+    desk.drive()
+    first = desk.approval(run)
+    desk.decide(first)
+    desk.drive()
+    forking = desk.steward.governing.forking
+    in_window = forking.fork(desk.access, run.id, at=at, changes={})
+    desk.steward.governing.approvals.take_back(author, run.id, "call")
+    desk.drive()
+    cut = forking.fork(desk.access, run.id, at="call/window", changes={})
+    desk.passed_window()
+    assert world.sent == []
+    for fork in (in_window, cut):
+        assert desk.status(fork) == "waiting_for_approval", desk.outcome(fork)
+        asked = desk.approval(fork)
+        assert asked.id != first.id
+        with pytest.raises(Denied, match="four eyes"):
+            desk.decide(asked)
+
+
+def test_an_approval_is_refused_to_another_run(desk: Desk, world: World, author: Access) -> None:
+    """Also where a journal says otherwise: the fork below keeps the decision."""
+    set_policy(desk, ASK)
+    run = desk.call("test_send", access=author, to="ann", text="hi")
+    desk.drive()
+    desk.decide(desk.approval(run))
+    desk.drive()
+    with patch("steward.runs.forks._left_out", return_value=frozenset()):
+        fork = desk.steward.governing.forking.fork(desk.access, run.id, at=None, changes={})
+    scope = desk.access.scope
+    desk.steward.runs.records.control(scope, run.id, "cancel", author.user_id)
+    desk.passed_window()
+    assert (world.sent, desk.status(fork)) == ([], "failed")

@@ -1,5 +1,6 @@
 """What a playbook needs is looked at before it runs, and other datasets can stand for those it names."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -158,7 +159,8 @@ def test_events_of_one_moment_count_in_the_intended_order(room: Room) -> None:
 
 def test_the_sample_is_loaded_and_never_over_data(room: Room) -> None:
     load(room, "sales", "a\n1\n")
-    done = room.playbooks.blueprints.load_sample(room.editor.access, "weekly-margin-cockpit")
+    load_sample = room.playbooks.blueprints.load_sample
+    done = asyncio.run(load_sample(room.editor.access, "weekly-margin-cockpit"))
     assert done == {"sales": False, "unit_costs": True}
-    again = room.playbooks.blueprints.load_sample(room.editor.access, "weekly-margin-cockpit")
+    again = asyncio.run(load_sample(room.editor.access, "weekly-margin-cockpit"))
     assert again == {"sales": False, "unit_costs": False}

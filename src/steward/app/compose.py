@@ -1,5 +1,6 @@
 """Wires one installation of Steward together."""
 
+import asyncio
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,11 +31,13 @@ from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
 from steward.definitions import DefinitionStore
 from steward.evaluation.kept import Reports
+from steward.flows.direct_calls import DirectCall
 from steward.flows.launch import DEFAULT_BUDGET
-from steward.identity import Identity, Passwords
+from steward.identity import Access, Identity, Passwords
 from steward.identity.sign_on import SignOn
 from steward.models import ConfiguredModels, Lineup, ModelDesk, Setups
 from steward.playbooks import Playbooks
+from steward.playbooks.blueprint import Bring
 from steward.playbooks.unattended import Unattended
 from steward.plugins import Plugins, PluginTools
 from steward.runs import HeadLog, Runs
@@ -254,9 +257,7 @@ def open_steward(
     playbooks.blueprints.datasets = lambda access: [
         each.name for each in workbench.datasets.workspace(access.scope, access.user_id).datasets()
     ]
-    playbooks.blueprints.bring = lambda access, name, csv: workbench.bringing.load_text(
-        access.scope, access.user_id, f"{name}.csv", csv, name
-    )
+    playbooks.blueprints.bring = _loads_text(workbench, governing)
     governing.launcher.around = Unattended(
         playbooks.library, playbooks.needs, identity.notifications
     )
@@ -364,6 +365,19 @@ def open_sandbox(settings: Settings, provider: Provider | None = None) -> Sandbo
     return Sandbox(
         provider or _provider(settings), minimum=chosen.minimum, concurrency=chosen.concurrency
     )
+
+
+def _loads_text(workbench: Workbench, governing: Governing) -> Bring:
+    """Loads CSV text as a dataset, as a person who uploads it would."""
+
+    async def load(access: Access, name: str, csv: str) -> None:
+        file, take = f"{name}.csv", workbench.bringing.take
+        upload = await asyncio.to_thread(take, access.scope, file, [csv.encode()])
+        arguments = {"dataset": name, "upload": upload.id}
+        call = DirectCall("ingest", arguments, f"Load {file}", seen=True)
+        await governing.direct_calls.run(access, call)
+
+    return load
 
 
 def _provider(settings: Settings) -> Provider:

@@ -532,7 +532,7 @@ class Broker:
         if approval_id is not None:
             fault("broker.approved")
             # What is about to happen, not what the record calls it.
-            body = {**plan.body, "tool": tool.name, "arguments": plan.arguments}
+            body = {**plan.body, "run": run.id, "tool": tool.name, "arguments": plan.arguments}
             needs = Needs.of(decision) if asks else None
             self._approvals.redeem(run.scope, approval_id, body, used_by, needs)
         elif asks:

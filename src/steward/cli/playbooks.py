@@ -1,5 +1,6 @@
 """`steward playbooks` and `steward blueprints`: the library from the terminal."""
 
+import asyncio
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -181,7 +182,7 @@ def fork_blueprint(
 ) -> None:
     """Make a draft playbook from a blueprint."""
     shelf = here.steward.playbooks.blueprints
-    loaded = shelf.load_sample(here.access, blueprint) if sample else {}
+    loaded = asyncio.run(shelf.load_sample(here.access, blueprint)) if sample else {}
     card = shelf.fork(here.access, blueprint)
     inputs = shelf.get(blueprint).sample.inputs
     given = f" --inputs '{json.dumps(inputs)}'" if sample and inputs else ""

@@ -1,6 +1,7 @@
 """Blueprints: stories with a playbook to start from, as YAML files in the package and in the home folder."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,7 @@ from pydantic import Field, ValidationError
 from steward.core.documents import dump_yaml
 from steward.core.errors import Invalid, NotFound, StewardError
 from steward.core.mistakes import mistakes
+from steward.flows.direct_calls import NotDoneYet
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card
 from steward.playbooks.documents import as_json, decoded, lined, refusal
@@ -68,11 +70,11 @@ class Shelf:
 
 
 Datasets = Callable[[Access], Collection[str]]
-Bring = Callable[[Access, str, str], None]
-"""Loads a dataset of this name from CSV."""
+Bring = Callable[[Access, str, str], Awaitable[None]]
+"""Loads a dataset of this name from CSV, through the broker."""
 
 
-def _nowhere(_access: Access, name: str, _csv: str) -> None:
+async def _nowhere(_access: Access, name: str, _csv: str) -> None:
     raise Invalid(f"There is no place to load {name} into.")
 
 
@@ -132,16 +134,25 @@ class Blueprints:
             access, as_json(template), message=f"Forked from the blueprint {blueprint.title}"
         )
 
-    def load_sample(self, access: Access, blueprint_id: str) -> dict[str, bool]:
-        """Loads the datasets of the sample by their names; False for one that is there already, and stays as it is."""
+    async def load_sample(self, access: Access, blueprint_id: str) -> dict[str, bool]:
+        """Loads the datasets of the sample by their names; False for one that is there already, and stays as it is.
+
+        Where somebody must approve the loads first, NotDoneYet is raised once all of them are asked for.
+        """
         access.require(Role.editor)
-        there = frozenset(self.datasets(access))
-        samples = self.get(blueprint_id).sample.datasets
+        there = frozenset(await asyncio.to_thread(self.datasets, access))
+        samples = (await asyncio.to_thread(self.get, blueprint_id)).sample.datasets
         if not samples:
             raise NotFound("This blueprint has no sample data.")
+        waiting: NotDoneYet | None = None
         for each in samples:
             if each.name not in there:
-                self.bring(access, each.name, each.csv)
+                try:
+                    await self.bring(access, each.name, each.csv)
+                except NotDoneYet as problem:
+                    waiting = waiting or problem
+        if waiting is not None:
+            raise waiting
         return {each.name: each.name not in there for each in samples}
 
 

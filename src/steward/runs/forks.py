@@ -1,7 +1,7 @@
 """Forks: a run copied up to one step and driven on with a change, and two runs side by side."""
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from steward.runs import _tables as tables
 from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import artifacts_of
 from steward.runs.entries import Entry, Link, blob_references, made
-from steward.runs.entry_types import Kind, Mark
+from steward.runs.entry_types import EntryType, Kind, Mark
 from steward.runs.model import RunRequest
 from steward.store import Transaction
 
@@ -34,15 +34,31 @@ def prefix(entries: Iterable[Entry], at: str | None) -> list[Entry]:
             kept.append(entry)
     if not found:
         raise NotFound(f"The run has no step {at!r}; its steps are named in its journal.")
-    # An effect whose outcome lies behind the cut would look like one that was lost in a crash.
+    dropped = _left_out(kept, at)
+    return [entry for entry in kept if entry.key not in dropped and entry.of not in dropped]
+
+
+def _left_out(kept: Sequence[Entry], at: str | None) -> frozenset[str]:
+    """Keys of what was under way at the cut: calls as a whole, and other waits.
+
+    A fork plans such a call again and asks again: an approval is for the run in which it was given. And an effect
+    whose outcome lies behind the cut would look like one that was lost in a crash.
+    """
     settled = {entry.key for entry in kept if entry.kind == Kind.outcome}
     closed = {entry.key for entry in kept if entry.kind == Kind.closed}
-    return [
-        entry
+    unsettled = {
+        name
         for entry in kept
-        if not (entry.kind == Kind.intent and entry.key not in settled)
-        and not (entry.kind == Kind.opened and entry.key not in closed)
-    ]
+        if (entry.kind == Kind.intent and entry.key not in settled)
+        or (entry.kind == Kind.opened and entry.key not in closed)
+        for name in (entry.key, entry.of)
+    }
+    cut = {
+        entry.of
+        for entry in kept
+        if entry.type == EntryType.call_planned and at is not None and _is_at(at, entry.of)
+    }
+    return frozenset(unsettled | cut)
 
 
 def _is_at(key: str, at: str) -> bool:

@@ -99,11 +99,11 @@ class SamplePage(Output):
 
 
 @router.post("/{blueprint}/sample")
-def load_blueprint_sample(
+async def load_blueprint_sample(
     request: Request, access: AsEditor, blueprint: BlueprintName
 ) -> SamplePage:
     """Loads the sample data as datasets, so that the blueprint can be tried."""
-    done = steward_of(request).playbooks.blueprints.load_sample(access, blueprint)
+    done = await steward_of(request).playbooks.blueprints.load_sample(access, blueprint)
     return SamplePage(
         items=[SampleOut(dataset=name, loaded=loaded) for name, loaded in done.items()]
     )
