@@ -1,7 +1,7 @@
 """`steward policy`: which rule decides, and what a change would have meant."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -81,3 +81,20 @@ def save(
     saved = rulebook.save(here.access, level, text, current.revision, message=message)
     document = {"level": level, "revision": saved.revision}
     here.show(document, lambda: f"Saved as revision {saved.revision}.")
+
+
+@app.command("safe-mode")
+@in_project
+def safe_mode(
+    here: Here,
+    state: Annotated[
+        Literal["on", "off"] | None, typer.Argument(help="Leave out to see how it is.")
+    ] = None,
+) -> None:
+    """Switch safe mode on or off: while it is on, somebody approves every change before it is made."""
+    rulebook = here.steward.governing.rulebook
+    settings = rulebook.settings(here.scope)
+    if state is not None:
+        settings = rulebook.change_settings(here.access, settings.revision, safe_mode=state == "on")
+    said = "on" if settings.safe_mode else "off"
+    here.show({"safe_mode": settings.safe_mode}, lambda: f"Safe mode is {said}.")
