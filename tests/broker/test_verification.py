@@ -96,6 +96,8 @@ def test_what_a_run_says_of_itself_cannot_be_changed(desk: Desk, sent: Run) -> N
         "subject": {"subject": "playbook:other"},
         "origin": {"forked_from": "run_other"},
         "time of start": {"created_at": sent.created_at + timedelta(days=1)},
+        "time of end": {"ended_at": sent.created_at + timedelta(days=1)},
+        "reason": {"reason": "The weather"},
     }
     for part, values in attacks.items():
         with Undone(desk):

@@ -15,6 +15,7 @@ from steward.core.errors import Misconfigured, Unavailable
 from steward.identity._tables import organisations, sessions
 from steward.store import EVERYWHERE, Database, Scope, migrate
 from steward.store import database as module
+from steward.store.tables import Moment
 from steward.testing import Installation, PostgresServer
 
 pytestmark = pytest.mark.every_database
@@ -205,6 +206,13 @@ def test_moments_come_back_as_they_went_in(installation: Installation) -> None:
     naive = moment.replace(tzinfo=None)
     with pytest.raises(sa.exc.StatementError, match="time zone"), database.write(EVERYWHERE) as tx:
         tx.execute(sa.insert(organisations).values(id="p", name="p", created_at=naive))
+
+
+@pytest.mark.parametrize("written", ["'yesterday'", str(2**62)])
+def test_a_moment_that_somebody_spoilt_is_told_in_words(lite: Database, written: str) -> None:
+    moment = sa.literal_column(written, Moment())
+    with lite.read(EVERYWHERE) as tx, pytest.raises(Misconfigured, match="Restore a backup"):
+        tx.rows(sa.select(moment))
 
 
 def test_threads_share_a_database(installation: Installation) -> None:

@@ -19,7 +19,7 @@ from steward.runs._rows import Scrub
 from steward.runs._starts import New
 from steward.runs.canonical import Json, canonical
 from steward.runs.capsules import artifacts_of
-from steward.runs.entries import Entry, Link, is_reference, made
+from steward.runs.entries import Entry, Link, end_reason, is_reference, made
 from steward.runs.entry_types import Kind, Mark
 from steward.runs.execution import Execution, Memory
 from steward.runs.heads import Head
@@ -416,7 +416,7 @@ class Drive:
         run = self.run
         over = {
             "status": status.value,
-            "reason": _reason(data),
+            "reason": end_reason(data),
             "ended_at": self._parts.clock.now(),
             "head_seq": entry.seq,
             "head_hash": entry.hash,
@@ -442,8 +442,3 @@ class Drive:
 
 
 _RANK = (Status.waiting_for_approval, Status.reviewing, Status.blocked, Status.running)
-
-
-def _reason(data: Mapping[str, Any]) -> str | None:
-    error = data.get("error")
-    return str(error["message"])[:400] if isinstance(error, Mapping) else None

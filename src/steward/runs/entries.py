@@ -1,7 +1,7 @@
 """Journal entries: their bytes, and the chain that no bit can leave unnoticed."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, TypeGuard
@@ -179,3 +179,9 @@ def blob_references(data: dict[str, Any]) -> Iterator[str]:
     if isinstance(answer, dict):
         places.append(answer.get("output"))
     yield from (place["$blob"] for place in places if is_reference(place))
+
+
+def end_reason(data: Mapping[str, Any]) -> str | None:
+    """Why a run ended as it did, by the data of its last entry; None where nothing went wrong."""
+    error = data.get("error")
+    return str(error["message"])[:400] if isinstance(error, Mapping) else None

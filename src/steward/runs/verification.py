@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from steward.runs.entries import (
     Stored,
     blob_references,
     checked_entries,
+    end_reason,
     is_reference,
 )
 from steward.runs.entry_types import Kind
@@ -43,6 +45,8 @@ _WORDS: Final = {
     "author": "author",
     "status": "status",
 }
+_TO_WRITE: Final = timedelta(minutes=1)
+"""What may lie between an entry and the moment at which its run is said to have ended."""
 _DECIDED: Final = {
     "approved": {"approved", "used"},
     "rejected": {"rejected"},
@@ -178,6 +182,8 @@ class _Seen:
     title: str = ""
     author: str = ""
     end: Status | None = None
+    ended_at: datetime | None = None
+    reason: str | None = None
     version: int = 0
 
     def take(self, entry: Entry) -> Iterator[Fault]:
@@ -190,6 +196,8 @@ class _Seen:
             self.answers[entry.key] = entry.data["answer"]
         elif entry.kind in _ENDS:
             self.end = _ENDS[entry.kind]
+            self.ended_at = datetime.fromisoformat(entry.at)
+            self.reason = end_reason(entry.data)
         yield from self._look_at_blobs(entry)
 
     def _look_at_blobs(self, entry: Entry) -> Iterator[Fault]:
@@ -220,6 +228,13 @@ def _told_otherwise(run: Run, seen: _Seen) -> Iterator[Fault]:
     if (run.status.is_final or seen.end) and run.status is not seen.end and not imported:
         reason = f'the status is "{run.status.value}", but the journal says that the run {ended}'
         yield Fault("status", reason)
+    if seen.end is None or imported:
+        return
+    # A file of the run says neither; where they stand, they are what the last entry was written with.
+    if run.reason not in {None, IMPORTED, seen.reason}:
+        yield _changed("reason", seen.reason, run.reason)
+    if run.ended_at and seen.ended_at and abs(run.ended_at - seen.ended_at) > _TO_WRITE:
+        yield _changed("time of end", seen.ended_at.isoformat(), run.ended_at.isoformat())
 
 
 def _decided_otherwise(approvals: Sequence[Mapping[str, Any]], seen: _Seen) -> Iterator[Fault]:

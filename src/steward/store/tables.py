@@ -7,6 +7,8 @@ from sqlalchemy import JSON, BigInteger, Column, Integer, MetaData, String, type
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Dialect
 
+from steward.core.errors import Misconfigured
+
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -34,7 +36,16 @@ class Moment(types.TypeDecorator[datetime]):
         return (value - _EPOCH) // _MICROSECOND
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        return None if value is None else _EPOCH + value * _MICROSECOND
+        if value is None:
+            return None
+        try:
+            return _EPOCH + value * _MICROSECOND
+        except (TypeError, OverflowError):
+            raise Misconfigured(
+                "A time in the database cannot be read: something else than Steward has written to it."
+                " Restore a backup with `steward restore`.",
+                code="database-damaged",
+            ) from None
 
 
 # SQLite numbers rows by INTEGER PRIMARY KEY only; PostgreSQL wants 64 bits.
