@@ -1,6 +1,7 @@
 """Runs go on exactly where they were: after answers, crashes, pauses, and whoever drives them."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -116,6 +117,19 @@ def test_failures_are_told_in_words(room: Room, caplog: pytest.LogCaptureFixture
     assert room.status(wrong) == room.status(bug) == "failed"
     assert room.runs.get(room.scope, wrong).reason == "The document makes no sense."
     assert "ZeroDivision" not in str(room.outcome(bug))
+
+
+def test_the_reason_of_a_failure_is_as_clean_as_its_entry(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scrub(_scope: Scope, data: Any) -> Any:
+        return json.loads(json.dumps(data).replace("sense", "[secret]"))
+
+    monkeypatch.setattr(room.runs.parts, "scrub", scrub)
+    wrong = room.start("wrong")
+    room.drive()
+    assert room.runs.get(room.scope, wrong).reason == "The document makes no [secret]."
+    assert room.runs.verify(room.scope, wrong).is_intact
 
 
 def test_what_is_away_is_tried_again_and_the_tries_are_recorded(

@@ -413,7 +413,8 @@ class Drive:
     ) -> None:
         self.is_leaving = True
         entry = scribe.make(kind, "run", data)
-        run = self.run
+        # As it was recorded: without secrets.
+        run, data = self.run, entry.data
         over = {
             "status": status.value,
             "reason": end_reason(data),
