@@ -1,5 +1,6 @@
 """One client cannot hold the server: slow headers and bodies, deep bodies, many streams."""
 
+import json
 import socket
 import threading
 import time
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 import httpx2 as httpx
 import pytest
 
+from steward.api.bodies import MOST_VALUES
 from steward.app import open_steward
 from steward.core import MovableClock, load_settings
 from steward.core.errors import Invalid
@@ -105,7 +107,46 @@ def test_a_deep_body_is_a_problem_of_the_request(installation: Installation, dep
             path, content=_nested(depth), headers={"Content-Type": "application/json"}
         )
         assert answer.status_code == 422, answer.text
-        assert "nested more than 100 deep" in answer.json()["detail"]
+        said = answer.json()["detail"]
+        assert "nested more than 100 deep" in said or "at most 20,000 values" in said
+
+
+@pytest.mark.parametrize("kind", ["application/JSON", "application/vnd.any+Json"])
+def test_a_deep_body_is_found_however_its_kind_is_spelled(
+    installation: Installation, kind: str
+) -> None:
+    answer = installation.owner.client.post(
+        "/api/v1/projects", content=_nested(900), headers={"Content-Type": kind}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (422, "unreadable")
+
+
+MANY = {
+    "values": ("[" + "{}," * MOST_VALUES + "{}]", "at most 20,000 values"),
+    "keys": (json.dumps({str(n): n for n in range(MOST_VALUES + 1)}), "at most 20,000 values"),
+    "digits": ("[" + ("9" * 4_000 + ",") * 400 + "1]", "at most 300 digits"),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_a_body_that_keeps_the_loop_busy_is_refused_before_anybody_signs_in(
+    installation: Installation, name: str
+) -> None:
+    content, said = MANY[name]
+    for path in ("/api/v1/session", "/api/v1/projects"):
+        answer = installation.anonymous().post(
+            path, content=content, headers={"Content-Type": "application/json"}
+        )
+        assert (answer.status_code, answer.json()["code"]) == (422, "unreadable")
+        assert said in answer.json()["detail"]
+
+
+def test_an_answer_lists_only_the_first_mistakes(installation: Installation) -> None:
+    wrong = {f"unknown {number}": 1 for number in range(1_000)}
+    answer = installation.anonymous().post("/api/v1/session", json=wrong)
+    assert answer.status_code == 422
+    assert len(answer.json()["errors"]) == 100
+    assert "more)" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("text", ["[" * 90_000, "{a: " * 20_000, "- " * 40_000])

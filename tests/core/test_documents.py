@@ -19,7 +19,7 @@ from steward.core.documents import (
     read_json,
     read_lined,
     read_yaml,
-    require_shallow,
+    require_bounded,
 )
 from steward.core.errors import Invalid, TooLarge
 
@@ -64,9 +64,8 @@ def test_no_text_keeps_the_reader_busy(name: str) -> None:
     began = time.process_time()
     with pytest.raises(Unreadable):
         read_yaml(HOSTILE[name])
-    if name != "values":
-        with pytest.raises(Unreadable):
-            read_json(HOSTILE[name])
+    with pytest.raises(Unreadable):
+        read_json(HOSTILE[name])
     # Without bounds, each of these takes minutes.
     assert time.process_time() - began < 20
 
@@ -120,7 +119,28 @@ def test_json_is_refused_with_its_place(text: str | bytes, said: str) -> None:
 def test_what_is_not_too_deep_is_read() -> None:
     text = "[" * DEEPEST + "]" * DEEPEST
     assert read_json(text) == read_yaml(text)
-    require_shallow(("[1]," * 5_000 + '"[[[[' + "{" * 500 + '"').encode())
+    require_bounded(("[1]," * 5_000 + '"[[[[' + "{" * 500 + '"').encode())
+
+
+@pytest.mark.parametrize("opened", ["[", '{"a":'])
+def test_json_is_bounded_exactly(opened: str) -> None:
+    closed = "]" if opened == "[" else "}"
+    require_bounded(opened * 5 + "0" + closed * 5, deepest=5)
+    for text in (opened * 6 + "0" + closed * 6, opened * 6, f"[[],{opened * 5}0{closed * 5}]"):
+        with pytest.raises(Unreadable, match="nested more than 5 deep"):
+            require_bounded(text, deepest=5)
+    require_bounded("[" + '"a,[{", ' * 3 + "1]", most_values=5)
+    for text in ("[1,2,3,4,5,6]", '{"a":{},"b":[],"c":[1]}', "[" + "{}," * 900 + "1]"):
+        with pytest.raises(Unreadable, match="at most 5 values"):
+            require_bounded(text, most_values=5)
+
+
+def test_json_in_another_encoding_cannot_hide_its_brackets() -> None:
+    """The bytes of this sign are those of a quote in UTF-8, and so everything behind it would pass for a text."""
+    hidden = '["\u2200",' + "[" * 900 + "]" * 901
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
+        with pytest.raises(Unreadable, match="not UTF-8"):
+            require_bounded(hidden.encode(encoding))
 
 
 def test_a_text_that_is_too_long_is_refused() -> None:

@@ -9,11 +9,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-from steward.core.documents import require_shallow, require_unique_keys
+from steward.core.documents import require_bounded, require_unique_keys
 from steward.core.errors import Invalid, StewardError, TooLarge, TooSlow
 
 LEAST_BYTES: Final = 1024
 """What has to arrive of a body within the time that is allowed for it, unless it ends."""
+MOST_VALUES: Final = 20_000
+"""Values in a body of JSON: it is read in the loop that serves everybody, and before it is known who sends it."""
 
 
 class Refused(HTTPException):
@@ -37,7 +39,7 @@ class Body:
         self._receive = receive
         self._seconds = seconds
         # What the framework reads as JSON is looked at before; everything else has a reader of its own.
-        self._is_json = "json" in headers.get("content-type", "json")
+        self._is_json = "json" in headers.get("content-type", "json").lower()
         self._kept: list[bytes] = []
         self._seen = 0
         self._due = 0.0
@@ -79,7 +81,7 @@ class Body:
         self._kept.append(content)
         if self._is_complete:
             content = b"".join(self._kept)
-            require_shallow(content)
+            require_bounded(content, most_values=MOST_VALUES)
             require_unique_keys(content)
             self._kept.clear()
 

@@ -1,7 +1,7 @@
 """The one mapping from errors to HTTP: RFC 9457 problem documents, never a stack trace."""
 
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -16,6 +16,8 @@ from steward.trace import Metrics, get_logger, redact_text
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "https://steward.dev/problems/"
+_MOST_ITEMS: Final = 100
+"""Mistakes that one answer lists; a body can have thousands."""
 _logger = get_logger("steward.api")
 
 _STATUS: tuple[tuple[type[errors.StewardError], int], ...] = (
@@ -110,7 +112,7 @@ def problem_of(request_id: str, error: errors.StewardError) -> JSONResponse:
         headers["WWW-Authenticate"] = 'Bearer realm="steward"'
     items = None
     if isinstance(error, errors.Invalid):
-        items = [{"pointer": p.pointer, "message": p.message} for p in error.problems]
+        items = [{"pointer": p.pointer, "message": p.message} for p in error.problems[:_MOST_ITEMS]]
     run_id = error.run_id if isinstance(error, NotDoneYet) else None
     return problem(
         request_id, status, error.specific_code, error.title, error.message, items, headers, run_id
@@ -136,12 +138,15 @@ def install(api: FastAPI, metrics: Metrics) -> None:
             reason = found[0].get("ctx", {}).get("error", "unreadable")
             detail = f"The body is not JSON: {reason} (at character {found[0]['loc'][-1]})."
             return problem(request.state.request_id, 400, "not-json", "Not JSON", detail)
-        items = [{"pointer": _pointer(item["loc"]), "message": str(item["msg"])} for item in found]
+        items = [
+            {"pointer": _pointer(item["loc"]), "message": str(item["msg"])}
+            for item in found[:_MOST_ITEMS]
+        ]
         first = items[0] if items else {"pointer": "", "message": ""}
         place = first["pointer"] or "the request"
         detail = f"{place}: {first['message']}"
-        if len(items) > 1:
-            detail += f" (and {len(items) - 1} more)"
+        if len(found) > 1:
+            detail += f" (and {len(found) - 1:,} more)"
         return problem(
             request.state.request_id, 422, "invalid", errors.Invalid.title, detail, items
         )

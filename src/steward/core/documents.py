@@ -40,7 +40,9 @@ _MOMENT: Final = re.compile(
 )
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 # The closing quote may be missing, or each quote of a text without its end would be tried again.
-_BRACKETS: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+_JSON_TEXT: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class Unreadable(Invalid):
@@ -153,7 +155,7 @@ def read_json(text: str | bytes, *, largest: int = LARGEST) -> Any:
     except UnicodeDecodeError as problem:
         before = text[: problem.start].decode(errors="ignore") if isinstance(text, bytes) else ""
         raise _at(before, 1, "this is not UTF-8", "JSON") from None
-    require_shallow(known)
+    require_bounded(known)
     try:
         return json.loads(known, object_pairs_hook=_unique, parse_constant=_no_constant)
     except json.JSONDecodeError as problem:
@@ -163,32 +165,48 @@ def read_json(text: str | bytes, *, largest: int = LARGEST) -> Any:
 
 
 def require_unique_keys(text: bytes) -> None:
-    """Refuses JSON that names a key twice in one object: readers differ in which of the two they take."""
+    """Refuses JSON that names a key twice in one object: readers differ in which of the two they take.
+
+    Numbers of thousands of digits are refused, too.
+    """
     # Most bodies are small. What is no JSON at all is told by whoever reads it.
     try:
-        json.loads(text, object_pairs_hook=_unique)
+        json.loads(text, object_pairs_hook=_unique, parse_int=_short)
     except (json.JSONDecodeError, UnicodeDecodeError):
         return
     except ValueError as problem:
         raise Unreadable("JSON", 1, 1, str(problem)) from None
 
 
-def require_shallow(text: str | bytes, deepest: int = DEEPEST) -> None:
-    """Refuses JSON in which too much is nested, without parsing it: everything behind may then recurse."""
-    opening = ("{", "[") if isinstance(text, str) else (b"{", b"[")
-    if text.count(opening[0]) + text.count(opening[1]) <= deepest:  # type: ignore[arg-type]
+def require_bounded(
+    text: str | bytes, *, deepest: int = DEEPEST, most_values: int = MOST_VALUES
+) -> None:
+    """Refuses JSON with too much in one another or too many values, without parsing it.
+
+    Everything behind may then recurse, and takes no longer than a moment.
+    """
+    content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    # Readers guess an encoding from the first bytes. In another one, half a letter could pass for a quote here.
+    if not json.detect_encoding(content).startswith("utf-8"):
+        raise Unreadable("JSON", 1, 1, "this is not UTF-8")
+    if _marks(content) <= min(deepest, most_values):
         return
-    # Bytes as Latin-1: brackets and quotes are the same, and nothing else counts.
-    known = text if isinstance(text, str) else text.decode("latin-1")
-    depth = 0
-    for match in _BRACKETS.finditer(known):
-        first = known[match.start()]
-        if first in "[{":
-            depth += 1
-            if depth > deepest:
-                raise _at(known[: match.start()], 1, _too_deep(deepest), "JSON")
-        elif first in "]}":
-            depth -= 1
+    # Each step goes over the whole at once: a loop over its characters would take the time that it is to save.
+    most_texts = 2 * most_values + 1
+    content, texts = _JSON_TEXT.subn(b"", content, count=most_texts)
+    if texts == most_texts or _marks(content) > most_values:
+        raise Unreadable("JSON", 1, 1, _too_many(most_values))
+    brackets = content.translate(_SQUARE, _NO_BRACKETS)
+    for _ in range(deepest):
+        brackets = brackets.replace(b"[]", b"")
+    # What is left has no pairs, unless it goes deeper; brackets that are never closed count, too.
+    if b"[]" in brackets or brackets.count(b"[") > deepest:
+        raise Unreadable("JSON", 1, 1, _too_deep(deepest))
+
+
+def _marks(content: bytes) -> int:
+    """How many values there are at most: each but the first follows a bracket or a comma."""
+    return content.count(b"[") + content.count(b"{") + content.count(b",")
 
 
 @dataclass(slots=True)
@@ -267,7 +285,7 @@ class _Composer:
     def _refuse_unusual(self, event: Any) -> None:
         self._values += 1
         if self._values > MOST_VALUES:
-            raise self._refusal(event, f"a document has at most {MOST_VALUES:,} values")
+            raise self._refusal(event, _too_many(MOST_VALUES))
         # Anchors would let a small text become a huge document.
         if getattr(event, "anchor", None):
             raise self._refusal(event, "anchors (&, *) are not allowed; write the value out")
@@ -357,6 +375,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _short(number: str) -> int:
+    """Its reader takes the square of its digits in time; what it is does not matter here."""
+    if len(number) > _DIGITS:
+        raise ValueError(f"a number has at most {_DIGITS} digits")
+    return 0
+
+
 def _no_constant(word: str) -> None:
     raise ValueError(f"{word} is not a JSON value")
 
@@ -369,6 +394,10 @@ def _require_size(text: str | bytes, largest: int) -> None:
 
 def _too_deep(deepest: int) -> str:
     return f"lists and objects are nested more than {deepest} deep"
+
+
+def _too_many(most: int) -> str:
+    return f"a document has at most {most:,} values"
 
 
 def _at(before: str, first_line: int, reason: str, kind: str = "YAML") -> Unreadable:

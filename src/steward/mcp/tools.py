@@ -13,7 +13,7 @@ from steward.broker.approvals import State
 from steward.broker.tool import Risk, Tool
 from steward.broker.undo import Action
 from steward.broker.untrusted import for_model, nonce_for
-from steward.core.documents import require_shallow
+from steward.core.documents import require_bounded
 from steward.core.errors import Bug, Conflict, Invalid, Misconfigured, StewardError
 from steward.core.work import Progress, Work, doing
 from steward.flows.client_sessions import REDO, UNDO
@@ -75,7 +75,7 @@ class Tools:
         if not await asyncio.to_thread(self._has, caller.access, params.name):
             raise protocol_error(no_such("tool", params.name))
         try:
-            require_shallow(json.dumps(arguments))
+            require_bounded(json.dumps(arguments))
             if params.request_state is not None:
                 run = await self._answered(caller, params)
             else:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from steward.core.documents import Lined, dump_yaml, parse_yaml, read_lined, require_shallow
+from steward.core.documents import Lined, dump_yaml, parse_yaml, read_lined, require_bounded
 from steward.core.errors import Invalid, Problem, TooLarge
 from steward.playbooks.model import BUILDING, ORDER, Playbook
 from steward.playbooks.trigger import TRIGGERS
@@ -51,7 +51,7 @@ def _as_text(source: Mapping[str, Any]) -> Lined:
     text = json.dumps(source)
     if len(text) > LARGEST:
         raise TooLarge(f"The document is too long: a playbook has at most {LARGEST:,} characters.")
-    require_shallow(text)
+    require_bounded(text)
     return Lined(lined(dump_yaml(dict(source))).value, {})
 
 

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, Final
 
-from steward.core.documents import read_json, require_shallow
+from steward.core.documents import read_json, require_bounded
 from steward.core.errors import Invalid
 
 _LONGEST: Final = 400_000
@@ -45,7 +45,7 @@ def _embedded(text: str) -> Any:
         tries += 1
         try:
             found, end = decoder.raw_decode(text, position)
-            require_shallow(text[position:end])
+            require_bounded(text[position:end])
         except (ValueError, RecursionError, Invalid):
             end = position + 1
         else:

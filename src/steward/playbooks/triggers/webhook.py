@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from steward.connections.webhook_schemes import SCHEMES
-from steward.core.documents import require_shallow
+from steward.core.documents import require_bounded
 from steward.core.errors import Invalid, Problem
 from steward.playbooks.trigger import TRIGGERS, Arrival, Name, Trigger
 from steward.runs import Json, canonical
@@ -92,7 +92,7 @@ def read_body(content_type: str, body: bytes) -> Json:
     if "json" not in content_type and not text.lstrip().startswith(("{", "[")):
         return text.replace("\0", "")
     try:
-        require_shallow(body)
+        require_bounded(body)
         found = json.loads(text, parse_constant=_refuse)
         canonical(found).encode()
     except (ValueError, RecursionError, Invalid):
