@@ -1,6 +1,8 @@
 """JSON Schema: what a schema says about a value, about a field, and about the kinds of value it takes."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any, Final
 
 import re2  # type: ignore[import-untyped]
@@ -11,17 +13,66 @@ from referencing.exceptions import Unresolvable
 
 from steward.core.errors import Problem
 from steward.runs import Json
+from steward.runs.canonical import canonical
 
 Schema = Mapping[str, Any]
+_MOST_STEPS: Final = 100_000
+"""Keywords that are looked at for one value: a second or two."""
 
 
 def _pattern(_: Any, pattern: str, instance: Any, __: Any) -> Any:
     """As the standard has it, but in linear time: schemas come from people."""
-    if isinstance(instance, str) and re2.search(pattern, instance) is None:
+    if not isinstance(instance, str):
+        return
+    if not _compiles(pattern):
+        yield ValidationError(f"cannot be compared with the pattern {pattern!r}")
+    elif re2.search(pattern, instance) is None:
         yield ValidationError(f"does not match the pattern {pattern!r}")
 
 
-_Validator: Final = validators.extend(Draft202012Validator, {"pattern": _pattern})
+def _unique_items(_: Any, wanted: bool, instance: Any, __: Any) -> Any:
+    """As the standard has it, but without comparing each with each."""
+    if wanted and isinstance(instance, list):
+        known = {canonical(json.loads(canonical(item), parse_float=_number)) for item in instance}
+        if len(known) < len(instance):
+            yield ValidationError("has an item twice")
+
+
+def _number(text: str) -> int | float:
+    """1.0 is 1 in JSON Schema."""
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+class _Endless(Exception):
+    """A schema that makes more of a value than it is worth looking at."""
+
+
+_steps: ContextVar[Iterator[int]] = ContextVar("steps of a validation")
+
+
+def _counted(keyword: Any) -> Any:
+    """The keyword, which may be looked at so many times: a few references can make millions of ways."""
+
+    def look(validator: Any, wanted: Any, instance: Any, schema: Any) -> Any:
+        if next(_steps.get(), None) is None:
+            raise _Endless
+        return keyword(validator, wanted, instance, schema)
+
+    return look
+
+
+_Validator: Final = validators.extend(
+    Draft202012Validator,
+    {
+        name: _counted(keyword)
+        for name, keyword in {
+            **Draft202012Validator.VALIDATORS,
+            "pattern": _pattern,
+            "uniqueItems": _unique_items,
+        }.items()
+    },
+)
 
 
 def schema_problem(schema: Json) -> str | None:
@@ -45,12 +96,21 @@ def problems_of(schema: Schema, value: Json, pointer: str = "") -> list[Problem]
     # An empty registry: the default one would fetch foreign schemas over the network.
     validator = _Validator(schema, registry=Registry())
     found: list[Problem] = []
+    token = _steps.set(iter(range(_MOST_STEPS)))
     try:
         for error in validator.iter_errors(value):
             path = "".join(f"/{_escaped(str(part))}" for part in error.absolute_path)
             found.append(Problem(pointer + path, _said(error)))
     except Unresolvable:
         found.append(Problem(pointer, "its schema refers to a part that does not exist"))
+    except (_Endless, RecursionError):
+        found.append(
+            Problem(
+                pointer, "its schema refers to itself, or has too many parts for a value like this"
+            )
+        )
+    finally:
+        _steps.reset(token)
     return sorted(found, key=lambda problem: problem.pointer)
 
 
@@ -81,10 +141,17 @@ KINDS: Final = frozenset({"string", "number", "integer", "boolean", "null", "obj
 
 def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
     """The types of JSON value that can fulfil a schema, as far as it says."""
+    return _kinds(schema, root, {})
+
+
+def _kinds(schema: Any, root: Schema, known: dict[int, frozenset[str]]) -> frozenset[str]:
+    """Each part is looked at once, however often it is referred to; one that refers to itself says nothing more."""
     schema = resolved(schema, root)
     if schema is True or not isinstance(schema, Mapping):
         return KINDS
-    found = KINDS
+    if id(schema) in known:
+        return known[id(schema)]
+    known[id(schema)] = found = KINDS
     if "type" in schema:
         said = schema["type"]
         found = frozenset([said] if isinstance(said, str) else said)
@@ -94,9 +161,10 @@ def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
         found &= {kind_of(value) for value in schema["enum"]} | {"number", "integer"}
     for word in ("anyOf", "oneOf"):
         if word in schema:
-            options = (kinds_of(option, root) for option in schema[word])
+            options = (_kinds(option, root, known) for option in schema[word])
             found &= frozenset[str]().union(*options)
-    return found | {"integer"} if "number" in found else found
+    known[id(schema)] = found | {"integer"} if "number" in found else found
+    return known[id(schema)]
 
 
 def kind_of(value: Json) -> str:
