@@ -185,3 +185,55 @@ def _decide_with_secrets(installation: Installation, run: Run) -> None:
     edited = Verdict(True, asked.body_hash, f"Use {SECRET}", edit=edit)
     decided = approvals.decide(installation.owner.access, asked.id, edited)
     assert decided.body == {"url": "https://[secret:bank]"}
+
+
+PLAYBOOK = """format: 1
+id: leaky
+name: Leaky
+goal: Say SECRET.
+budget: {usd: 2}
+steps:
+  - id: ask
+    question: Is it closed?
+    form: {type: boolean}
+"""
+SKILL = "---\nname: leaky\ndescription: Says SECRET\n---\nSay it.\n"
+POLICY = '// SECRET\n@id("look") @outcome("allow") permit (principal, action, resource);'
+TEXTS = {
+    "playbook": ("POST", "/playbooks", lambda text: {"yaml": PLAYBOOK.replace("SECRET", text)}),
+    "comment": ("POST", "/playbooks", lambda text: {"yaml": f"# {text}\n{PLAYBOOK}"}),
+    "skill": ("PUT", "/skills/leaky", lambda text: {"skill_md": SKILL.replace("SECRET", text)}),
+    "policy": (
+        "PUT",
+        "/policy/texts/project",
+        lambda text: {"text": POLICY.replace("SECRET", text)},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_text_that_is_kept_as_it_is_cannot_hold_a_secret(
+    client: TestClient, project: str, installation: Installation, tmp_path: Path, kind: str
+) -> None:
+    method, path, body = TEXTS[kind]
+    headers = {"If-Match": '"0"'} if method == "PUT" else {}
+    answer = client.request(method, project + path, json=body(SECRET), headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (422, "holds-secret"), answer.text
+    assert _places(installation, tmp_path) == []
+    _sent(client, method, project + path, body("nothing"), headers=headers)
+
+
+def test_a_secret_typed_as_a_branch_or_as_the_name_of_a_file_is_written_nowhere(
+    client: TestClient, project: str, installation: Installation, tmp_path: Path
+) -> None:
+    started = _sent(client, "POST", f"{project}/uploads", {"name": f"{SECRET}.csv"})
+    assert SECRET[:HALF] not in str(started)
+    change = {"operation": "trim", "datasets": ["people"], "branch": SECRET}
+    for path, body in (
+        ("/undo", {"branch": SECRET}),
+        ("/changes", change),
+        ("/runs", {"query_type": "sql", "query": "SELECT 1", "branch": SECRET}),
+    ):
+        client.post(project + path, json=body)
+    installation.steward.runs.drive_until_idle()
+    assert _places(installation, tmp_path) == []

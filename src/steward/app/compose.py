@@ -148,6 +148,7 @@ def open_steward(
     bus = Bus() if database.is_sqlite else PostgresBus(database)
     events = EventLog(database, bus, clock, ids)
     secrets = SecretStore(database, keyring, clock, events)
+    scrubbing = Scrubbing(secrets, clock)
     workbench = Workbench(
         database,
         blobs,
@@ -156,10 +157,10 @@ def open_steward(
         events,
         settings.home.resolve() / "work",
         hashing_key=lambda scope: _hashing_key(secrets, scope),
+        scrub=scrubbing,
     )
     definitions = DefinitionStore(database, workbench, events, clock)
     identity = Identity(database, clock, ids, events, settings.identity, passwords)
-    scrubbing = Scrubbing(secrets, clock)
     runs = Runs(
         database,
         blobs,
@@ -194,7 +195,7 @@ def open_steward(
     services["connections"] = connections
     load_tools()
     toolbox = Toolbox(TOOLS)
-    skills = Skills(database, blobs, events, clock, toolbox.names)
+    skills = Skills(database, blobs, events, clock, toolbox.names, scrubbing)
     plugins = Plugins(
         database, blobs, events, bus, clock, connections.keepers, settings.home.resolve()
     )

@@ -70,7 +70,7 @@ def govern(
     services: dict[str, Any],
     tools: Toolbox,
 ) -> Governing:
-    rulebook = Rulebook(database, events, clock, identity.members)
+    rulebook = Rulebook(database, events, clock, identity.members, runs.scrub)
     groups = Groups(database, identity.members, events)
     approvals = Approvals(database, runs, events, clock, ids, groups)
     budgets = Budgets(database, clock)

@@ -15,6 +15,7 @@ from steward.core.clock import Clock
 from steward.core.errors import Denied, Invalid, NotFound, Stale
 from steward.identity import Access, Role
 from steward.identity.members import Members
+from steward.runs import Scrub, require_no_secrets
 from steward.store import Database, EventLog, Prepared, Scope, Transaction
 
 _SETTINGS = Prepared(sa.select(tables.settings))
@@ -52,8 +53,14 @@ class ProjectSettings:
 
 class Rulebook:
     def __init__(
-        self, database: Database, events: EventLog, clock: Clock, members: Members
+        self,
+        database: Database,
+        events: EventLog,
+        clock: Clock,
+        members: Members,
+        scrub: Scrub,
     ) -> None:
+        self._scrub = scrub
         self._members = members
         self._database = database
         self._events = events
@@ -109,6 +116,7 @@ class Rulebook:
                 "The policy of the organisation is for its owners, not those of a project."
             )
         refuse_faults(text)
+        require_no_secrets(self._scrub, access.scope, [text, message])
         current = self.current(access.scope, level, subject)
         if current.revision != revision:
             raise Stale("The policy has changed since you read it. Read it again.")

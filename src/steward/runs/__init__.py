@@ -1,5 +1,6 @@
 """Runs: the journal, the driver over it, replay, forks, schedules, and the workers that drive."""
 
+from steward.runs._rows import Scrub, require_no_secrets
 from steward.runs.canonical import Json, canonical, digest
 from steward.runs.driver import Program
 from steward.runs.entries import Entry
@@ -48,6 +49,7 @@ __all__ = [
     "RunRequest",
     "Runs",
     "Schedule",
+    "Scrub",
     "Signing",
     "Status",
     "StepFailed",
@@ -57,4 +59,5 @@ __all__ = [
     "canonical",
     "digest",
     "flow_name",
+    "require_no_secrets",
 ]

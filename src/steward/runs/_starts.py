@@ -177,7 +177,7 @@ class Starts(Rows):
 
     def without_secrets(self, scope: Scope, request: RunRequest) -> RunRequest:
         """The request as it may be kept: what somebody typed into it is searched for secrets."""
-        typed = ("title", "document", "inputs")
+        typed = ("title", "document", "inputs", "grant")
         clean = self.scrub(scope, {name: getattr(request, name) for name in typed})
         return replace(request, **clean)
 

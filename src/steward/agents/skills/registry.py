@@ -19,6 +19,7 @@ from steward.agents.skills.prompts import MOST_PROMPT_BYTES, reference_of, skill
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.identity import Access, Role
+from steward.runs import Scrub, require_no_secrets
 from steward.store import BlobStore, Database, EventLog, Scope, Transaction
 
 MOST_SKILLS: Final = 500
@@ -34,12 +35,14 @@ class Skills:
         events: EventLog,
         clock: Clock,
         known_tools: Callable[[Scope], Iterable[str]] = lambda _: (),
+        scrub: Scrub = lambda _scope, value: value,
     ) -> None:
         self._database = database
         self._bundles = Bundles(blobs)
         self._events = events
         self._clock = clock
         self._known_tools = known_tools
+        self._scrub = scrub
 
     # Stage by stage: names, instructions, files
 
@@ -160,6 +163,8 @@ class Skills:
         found = check(inside, name)
         if found.document is None:
             raise refused(found.faults)
+        texts = {path: content.decode(errors="replace") for path, content in inside.items()}
+        require_no_secrets(self._scrub, access.scope, [name, texts, message])
         bundle, digest = self._bundles.put(inside)
         values = {
             "digest": digest,

@@ -47,15 +47,16 @@ class Workbench:
         folder: Path,
         hashing_key: Callable[[Scope], bytes],
         upload_limits: UploadLimits | None = None,
+        scrub: Callable[[Scope, str], str] = lambda _scope, name: name,
     ) -> None:
-        """`hashing_key` gives the key that a project's redactions hash with."""
+        """`hashing_key` gives the key that a project's redactions hash with; `scrub` takes out secrets."""
         # Each may hold a gigabyte, and the machine has other work.
         self.pool = FairThreads(_HEAVY, _HEAVY, "steward-heavy")
         self._scratch = Scratch(folder / "scratch")
         self._scratch.clear_left_behind()
         self.versions = Versions(database, blobs, clock, ids, self._scratch.root, events=events)
         self.datasets = Datasets(self.versions)
-        uploads = Uploads(database, self.versions, clock, ids, upload_limits)
+        uploads = Uploads(database, self.versions, clock, ids, upload_limits, scrub)
         self.bringing = Bringing(self.versions, uploads, self._scratch)
         self.insights = Insights(database, self.versions, clock)
         self.operations = Operations(self.versions, hashing_key)

@@ -6,7 +6,7 @@ takes the next part, and any worker reads the file.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -56,12 +56,15 @@ class Uploads:
         clock: Clock,
         ids: Ids,
         limits: UploadLimits | None = None,
+        scrub: Callable[[Scope, str], str] = lambda _scope, name: name,
     ) -> None:
+        """`scrub` takes secrets out of the names of files."""
         self._database = database
         self._versions = versions
         self._clock = clock
         self._ids = ids
         self._limits = limits or UploadLimits()
+        self._scrub = scrub
 
     def start(self, scope: Scope, name: str, size: int | None = None) -> Upload:
         """Begins an upload; `size` is the file's length where the sender knows it."""
@@ -69,6 +72,7 @@ class Uploads:
             raise Invalid("The size of an upload cannot be negative.")
         if size is not None and size > self._limits.bytes:
             raise self._too_large()
+        name = self._scrub(scope, name)
         upload_id, now = self._ids.new(_PREFIX), self._clock.now()
         with self._database.write(scope) as tx:
             open_ones = tx.first(sa.select(sa.func.count().label("n")).select_from(uploads))
