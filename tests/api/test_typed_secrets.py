@@ -5,7 +5,7 @@ import io
 import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -199,7 +199,7 @@ steps:
 """
 SKILL = "---\nname: leaky\ndescription: Says SECRET\n---\nSay it.\n"
 POLICY = '// SECRET\n@id("look") @outcome("allow") permit (principal, action, resource);'
-TEXTS = {
+TEXTS: dict[str, tuple[str, str, Callable[[str], dict[str, str]]]] = {
     "playbook": ("POST", "/playbooks", lambda text: {"yaml": PLAYBOOK.replace("SECRET", text)}),
     "comment": ("POST", "/playbooks", lambda text: {"yaml": f"# {text}\n{PLAYBOOK}"}),
     "skill": ("PUT", "/skills/leaky", lambda text: {"skill_md": SKILL.replace("SECRET", text)}),
