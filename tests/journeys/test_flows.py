@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from steward.playbooks import blueprint as blueprint_module
+from steward.playbooks.blueprint import read_blueprint
 from tests.journeys.conftest import Desk, Site
 from tests.journeys.test_data import SLOW, check_accessible
 from tests.journeys.test_first_steps import go, sign_in
 
 OpenDesk = Callable[..., Desk]
+BLUEPRINTS = sorted((Path(blueprint_module.__file__).parent / "blueprints").glob("*.yaml"))
 
 
 def box(page: Page, title: str) -> Locator:
@@ -155,3 +159,38 @@ def test_repeat_a_query_of_the_console(site: Site, open_desk: OpenDesk) -> None:
     expect(box(page, "Choose the rows")).to_have_count(1)
     page.get_by_role("button", name="Run", exact=True).click()
     expect(box(page, "Choose the rows").get_by_text("Done")).to_be_visible(timeout=SLOW)
+
+
+def fork(page: Page, title: str) -> str:
+    """With its sample data where it has some; returns the address of its flow on the canvas."""
+    go(page, "Blueprints")
+    sample = page.get_by_role("button", name=f"Try {title} on sample data")
+    plain = page.get_by_role("button", name=f"Fork {title}")
+    expect(plain).to_be_visible()
+    (sample if sample.count() else plain).click()
+    expect(page).to_have_url(re.compile("/playbooks/pbk_"), timeout=SLOW)
+    return page.url.split("?")[0].replace("/playbooks/", "/flows/")
+
+
+def test_blueprints_open_and_are_changed_on_the_canvas(site: Site, open_desk: OpenDesk) -> None:
+    """Some of them; tests/playbooks/test_blueprints_changed.py saves and runs all of them after larger changes."""
+    page = sign_in(open_desk(), site)
+    for blueprint in (read_blueprint(each.read_text()) for each in BLUEPRINTS[1::2]):
+        page.goto(fork(page, blueprint.title))
+        steps = blueprint.playbook.steps or []
+        first = str(steps[0]["title"])
+        page.get_by_role("combobox", name="Find a step").click()
+        page.get_by_role("option", name=first, exact=True).click()
+        field(page, "Title").fill("Changed here")
+        drawn = page.get_by_test_id(f"rf__node-{steps[0]['id']}")
+        expect(drawn).to_contain_text("Changed here")
+        add(page, "sql", "SQL")
+        field(page, "Code").fill("SELECT 1 AS one")
+        save(page)
+        if blueprint.id == "weekly-margin-cockpit":
+            page.get_by_role("button", name="Run", exact=True).click()
+            for step in (steps[0]["id"], "sql", steps[-1]["id"]):
+                expect(page.get_by_test_id(f"rf__node-{step}").get_by_text("Done")).to_be_visible(
+                    timeout=SLOW
+                )
+    check_accessible(page)

@@ -64,10 +64,23 @@ export function addNode(text: string, language: Language, added: NewNode): strin
   const { graph: path, id, type, fields, needs } = added;
   const wanted = wantedNeeds(text, language, path);
   const node = { id, type, ...(needs.length > 0 ? { needs: [...needs] } : {}), ...fields };
-  const count = valueAt(readYaml(text).value, path);
-  const made = insertItem(text, path, Array.isArray(count) ? count.length : 0, node);
+  const made = insertItem(text, path, placeInList(text, language, path, needs), node);
   wanted.set(id, needs);
   return rewired(made, language, path, wanted);
+}
+
+/** Nodes go to the end. A step goes behind what it needs: the result follows the last step, and stays with it. */
+function placeInList(
+  text: string,
+  language: Language,
+  path: Path,
+  needs: readonly string[],
+): number {
+  const graph = graphsWithin(graphOf(text, language)).find(samePath(path));
+  const real = graph?.nodes.filter(({ isImplied }) => !isImplied) ?? [];
+  if (!graph?.isRow) return real.length;
+  const before = needs.map((need) => splitNeed(need).before);
+  return real.findLastIndex(({ id }) => before.includes(id)) + 1;
 }
 
 /** Removes nodes, and every edge to them. What came after one comes after what it needed. */
