@@ -19,7 +19,7 @@ test: ## Everything: format, lint, types, imports, tests, web, browser; ROOM=sto
 test-fast: ## The inner loop: lint, types and the quick tests on SQLite
 	@$(DEV) test-fast
 
-soak: ## Long runs with their full numbers: make soak NAME=crash
+soak: ## Long runs with their full numbers, and batteries of further cases: make soak NAME=crash
 	@$(DEV) soak $(NAME)
 
 bench: ## Benchmarks beside their peers: make bench NAME=startup, or all of them

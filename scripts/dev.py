@@ -34,6 +34,10 @@ KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 # from another what it has left at the end.
 ON_TWO_CORES = ("-n", "3", "--dist", "worksteal")
 
+# Further cases of what others prove; `make soak` runs them.
+NO_BATTERIES = ("-m", "not battery")
+LONG = "soak or battery"
+
 Step = tuple[str, Callable[[], None]]
 
 
@@ -264,7 +268,7 @@ def pytest(*arguments: str) -> None:
 
 
 def python_tests() -> None:
-    pytest("--ignore=tests/journeys", *ON_TWO_CORES)
+    pytest("--ignore=tests/journeys", *NO_BATTERIES, *ON_TWO_CORES)
 
 
 def affected_tests(room: str) -> list[str]:
@@ -285,7 +289,7 @@ def run_tests_of_room(room: str) -> None:
     steps(
         [
             *quick_checks(),
-            (f"Python tests for {room}", lambda: pytest(*ON_TWO_CORES, *chosen)),
+            (f"Python tests for {room}", lambda: pytest(*NO_BATTERIES, *ON_TWO_CORES, *chosen)),
         ]
     )
 
@@ -342,16 +346,24 @@ def run_fast_tests(_: argparse.Namespace) -> None:
     versions = ("history", "sweep", "tree")
     quick = [f"tests/{room}" for room in rooms]
     quick += [f"tests/data/test_versions_{part}.py" for part in versions]
-    fast = ("-m", "not soak", *ON_TWO_CORES, "-q", "--steward-databases", "sqlite", *quick)
+    fast = (
+        "-m",
+        "not soak and not battery",
+        *ON_TWO_CORES,
+        "-q",
+        "--steward-databases",
+        "sqlite",
+        *quick,
+    )
     steps([*quick_checks(), ("Quick Python tests, SQLite", lambda: pytest(*fast))])
 
 
 def soak(arguments: argparse.Namespace) -> None:
     set_up(groups=["dev", "web"], extras=EXTRAS)
     if not arguments.name:
-        run([BIN / "pytest", "-m", "soak", "--collect-only", "-q"])
+        run([BIN / "pytest", "-m", LONG, "--collect-only", "-q"])
         raise Failed("say which one with NAME=, a part of a name above")
-    pytest("-m", "soak", "-k", arguments.name, "--full", "--timeout=0", "-v")
+    pytest("-m", LONG, "-k", arguments.name, "--full", "--timeout=0", "-v")
 
 
 def bench(arguments: argparse.Namespace) -> None:

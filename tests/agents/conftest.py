@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -98,16 +99,29 @@ def sample_home(
     return home, access
 
 
+@pytest.fixture(scope="session")
+def known_home(
+    sample_home: tuple[Path, Access], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Access]:
+    """The same after its data was looked through, which is most of the time that a first question takes."""
+    found, access = sample_home
+    home = shutil.copytree(found, tmp_path_factory.mktemp("known") / "home")
+    clock = MovableClock(datetime(2026, 3, 1, tzinfo=UTC))
+    with closing(open_steward(load_settings(home=home), clock=clock)) as steward:
+        steward.workbench.insights.learn(access.scope, access.user_id)
+    return home, access
+
+
 @pytest.fixture
 def chat(
-    sample_home: tuple[Path, Access],
+    known_home: tuple[Path, Access],
     tmp_path: Path,
     clock: MovableClock,
     models: ScriptedLineup,
     shared_sandbox: SharedSandbox,
 ) -> Iterator[Chat]:
     home = tmp_path / "home"
-    shutil.copytree(sample_home[0], home)
+    shutil.copytree(known_home[0], home)
     shared_sandbox.let_in(home)
     steward = open_steward(
         load_settings(home=home),
@@ -116,7 +130,7 @@ def chat(
         models=models,
         provider=shared_sandbox,
     )
-    yield Chat(steward, sample_home[1], clock, models)
+    yield Chat(steward, known_home[1], clock, models)
     steward.close()
 
 

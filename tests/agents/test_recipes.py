@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from steward.agents.recipes.compiling import filled
 from steward.agents.rules.deciding import RulePlanner
 from steward.agents.suggest import MOST, suggestions
 from steward.core.errors import Invalid
-from steward.identity import Role
+from steward.identity import Access, Role
 from steward.testing import Installation
 from tests.agents.conftest import Chat
 from tests.agents.planning_kit import TABLES, TODAY, catalogue, dataset, task
@@ -46,6 +47,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "file-to-report": {"upload": UPLOAD, "dataset": "new", "title": "New"},
     "consolidate-and-report": {**JOIN, "title": "Both"},
 }
+
+
+@pytest.fixture(scope="session")
+def known_home(sample_home: tuple[Path, Access]) -> tuple[Path, Access]:
+    """Data of which nothing is known yet: what is found here is found by a recipe."""
+    return sample_home
 
 
 @dataclass(frozen=True)

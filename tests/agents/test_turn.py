@@ -119,6 +119,19 @@ def test_without_a_model_it_says_so_and_works(chat: Chat) -> None:
     chat.replays(run)
 
 
+def test_what_nobody_has_looked_at_is_learnt_by_the_first_question(chat: Chat) -> None:
+    scope, author, bench = chat.access.scope, chat.access.user_id, chat.steward.workbench
+    bench.bringing.load_text(scope, author, "people.csv", "name,team\nAnn,red\nBo,blue\n", "people")
+    version = bench.datasets.workspace(scope, author).dataset("people", "main").version
+    assert bench.insights.known(scope, "profile", version) is None
+    assert bench.insights.known_relations(scope, author) is None
+
+    chat.say("total gross by currency")
+
+    assert bench.insights.known(scope, "profile", version) is not None
+    assert bench.insights.known_relations(scope, author) is not None
+
+
 def test_a_plan_that_changes_something_waits_for_a_person(chat: Chat) -> None:
     chat.models.play(ScriptedModel([plan_text(COUNT, CLEAN), "Names are trimmed."]))
 

@@ -352,7 +352,9 @@ def _ruled(scene: Scene, text: str) -> None:
     rulebook.save(access, "project", text, revision)
 
 
-@pytest.mark.parametrize("rule", [read_only, denying, draft_only, safe_mode])
+@pytest.mark.parametrize(
+    "rule", [pytest.param(read_only, marks=pytest.mark.battery), denying, draft_only, safe_mode]
+)
 def test_no_one_writes_past_the_rules(scene: Scene, rule: Callable[[Scene], None]) -> None:
     editor = scene.installation.person(Role.editor)
     callers: dict[str, TestClient] = {

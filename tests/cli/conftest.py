@@ -1,5 +1,5 @@
 """Terminals for the tests of commands."""
 
-from tests.cli.fixtures import filled, started_home, terminal
+from tests.cli.fixtures import asked_home, filled, started_home, terminal
 
-__all__ = ["filled", "started_home", "terminal"]
+__all__ = ["asked_home", "filled", "started_home", "terminal"]

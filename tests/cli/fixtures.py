@@ -3,11 +3,15 @@
 import atexit
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from steward.app import open_steward
+from steward.core import load_settings
+from steward.identity import Principal, Via
 from tests.cli.terminal import Installed, Nursery, Terminal
 
 
@@ -25,6 +29,20 @@ def started_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with terminal.serving():
         pass
     return terminal.home
+
+
+@pytest.fixture(scope="session")
+def asked_home(started_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same home when a first question has been asked of its data: later ones take a moment."""
+    home = shutil.copytree(started_home, tmp_path_factory.mktemp("asked") / "home")
+    with closing(open_steward(load_settings(home=home))) as steward:
+        owner = steward.identity.users.first_owner()
+        assert owner is not None
+        principal = Principal(owner.id, owner.email, owner.name, Via.session)
+        (demo,) = steward.identity.projects.page(principal, limit=1)
+        access = steward.identity.projects.enter(principal, demo.id)
+        steward.workbench.insights.learn(access.scope, access.user_id)
+    return home
 
 
 @pytest.fixture

@@ -3,8 +3,10 @@
 import io
 import json
 import re
+import shutil
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,13 @@ from tests.models.openai_server import KEY, Asked, OpenAiServer, Reply
 ROLES = ("planner", "operator", "explainer")
 SQL = "SELECT currency, sum(gross) AS total_gross FROM billing_invoices GROUP BY ALL"
 QUESTION = {"question": "Which currency?", "answer": {"type": "string", "enum": ["EUR", "SEK"]}}
+
+
+@pytest.fixture
+def filled(terminal: Terminal, asked_home: Path) -> Terminal:
+    """A terminal whose data is known already."""
+    shutil.copytree(asked_home, terminal.home)
+    return terminal
 
 
 def _step(name: str, tool: str, **more: Any) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def _ruled(terminal: Terminal, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", [pytest.param(_read_only, marks=pytest.mark.soak), _denying, _safe_mode]
+    "rule", [pytest.param(_read_only, marks=pytest.mark.battery), _denying, _safe_mode]
 )
 def test_no_command_writes_past_the_rules(scene: Scene, rule: Callable[[Terminal], None]) -> None:
     rule(scene.terminal)

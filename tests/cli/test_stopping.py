@@ -135,7 +135,7 @@ def test_a_thread_that_never_ends_does_not_keep_the_process_nor_its_children() -
     "number",
     [
         pytest.param(signal.SIGTERM, id="SIGTERM"),
-        pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.soak),
+        pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.battery),
     ],
 )
 def test_a_busy_server_ends_within_ten_seconds(filled: Terminal, number: signal.Signals) -> None:

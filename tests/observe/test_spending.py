@@ -7,10 +7,10 @@ import sqlalchemy as sa
 
 from steward.observe._tables import facts
 from steward.testing.models import ScriptedModel
-from tests.agents.conftest import Chat, chat, plan_text, sample_home
+from tests.agents.conftest import Chat, chat, known_home, plan_text, sample_home
 from tests.agents.test_turn import COUNT
 
-__all__ = ["chat", "sample_home"]
+__all__ = ["chat", "known_home", "sample_home"]
 
 
 def _spent(chat: Chat) -> int:
