@@ -4,14 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from types import SimpleNamespace
+from typing import Annotated, Any, cast
 from unittest.mock import patch
 
 import pytest
 
 from steward.broker.approvals import Approval, Extent, State
+from steward.broker.plans import facts_of
 from steward.broker.policy_text import parse
 from steward.broker.presets import PRESETS, faults
+from steward.broker.roles import AMOUNT, CONTENT, DESTINATION, REACH, TARGET
+from steward.broker.tool import Arguments, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import Denied, Invalid
 from steward.core.faults import install
 from steward.identity import Access, Role
@@ -210,6 +214,50 @@ def test_a_session_does_not_cover_what_another_group_must_approve(
     assert len(world.sent) == 1
     assert desk.status(run) == "waiting_for_approval"
     assert desk.approval(run).approvers == ("finance",)
+
+
+def test_a_session_covers_other_words_and_no_more() -> None:
+    facts = {"destination": "x", "recipients": ["ann"], "bound": "b", "amount": "10"}
+    body = {"run": "r", "tool": "t", "branch": "main", "pin": {"v": 1}, **facts}
+    session = SimpleNamespace(extent=Extent.session, body={**body, "arguments": {"text": "hi"}})
+
+    def covered(**changes: Any) -> bool:
+        return Approval.covers(cast(Approval, session), {**body, **changes})
+
+    assert covered(arguments={"text": "other words"})
+    assert covered(amount="9.5")
+    assert covered(amount=None)
+    others: dict[str, Any] = {
+        "amount": "10.01",
+        "bound": "another file, record or permission",
+        "pin": {"v": 2},
+        "recipients": ["eve"],
+        "destination": "y",
+        "branch": "draft",
+    }
+    for name, value in others.items():
+        assert not covered(**{name: value}), name
+    without = {name: value for name, value in body.items() if name != "amount"}
+    unlimited = SimpleNamespace(extent=Extent.session, body=without)
+    assert not Approval.covers(cast(Approval, unlimited), body), "no amount was approved"
+
+
+def test_all_that_says_where_on_what_and_how_far_binds_a_session() -> None:
+    class Sharing(Arguments):
+        file: Annotated[str, TARGET] = "a"
+        as_role: Annotated[str, REACH] = "reader"
+        url: Annotated[str, DESTINATION] = "https://x.example"
+        note: Annotated[str, CONTENT] = "hi"
+        sum: Annotated[int, AMOUNT] = 1
+
+    async def nothing(_context: ToolContext, _arguments: Arguments) -> Outcome:
+        return Outcome(None)
+
+    tool = Tool("share", "S", "S.", Sharing, Risk.external_send, nothing, destination=lambda _: "x")
+    usual = facts_of(tool, Sharing()).bound
+    assert facts_of(tool, Sharing(note="other", sum=2)).bound == usual
+    for change in ({"file": "b"}, {"as_role": "owner"}, {"url": "https://y.example"}):
+        assert facts_of(tool, Sharing(**change)).bound != usual, change
 
 
 def test_a_changed_policy_ends_a_session(desk: Desk, world: World, operator: Access) -> None:
@@ -517,6 +565,58 @@ def test_four_eyes_counts_an_editor_as_one_who_asked(
     assert sent_to(world) == ["bob"]
 
 
+def test_four_eyes_counts_who_wrote_what_is_run(
+    desk: Desk, world: World, author: Access, operator: Access
+) -> None:
+    set_policy(desk, FOUR_EYES)
+    call = {"id": "call", "type": "tool", "tool": "test_send", "arguments": {"to": "ann"}}
+    run = desk.start(call, access=operator, authors=(author.user_id,))
+    desk.drive()
+    asked = desk.approval(run)
+    assert set(asked.askers) == {author.user_id, operator.user_id}
+    for person in (author, operator):
+        with pytest.raises(Denied, match="other than the person who asked"):
+            desk.decide(asked, access=person)
+    desk.decide(asked)
+    desk.passed_window()
+    assert sent_to(world) == ["ann"]
+
+
+def test_four_eyes_counts_who_started_the_original_of_a_fork(
+    desk: Desk, world: World, author: Access
+) -> None:
+    set_policy(desk, FOUR_EYES)
+    run = desk.call("test_send", access=author, to="ann")
+    desk.drive()
+    fork = desk.steward.governing.forking.fork(desk.access, run.id, at=None, changes={})
+    again = desk.steward.governing.forking.fork(desk.access, fork.id, at=None, changes={})
+    desk.drive()
+    for each in (fork, again):
+        assert set(desk.approval(each).askers) == {author.user_id, desk.access.user_id}
+        with pytest.raises(Denied, match="other than the person who asked"):
+            desk.decide(desk.approval(each), access=author)
+    assert world.sent == []
+
+
+def test_a_revoked_token_stops_what_it_started(desk: Desk, world: World) -> None:
+    set_policy(desk, ASK)
+    person = desk.installation.person(Role.operator, "token")
+    tokens = desk.steward.identity.tokens
+    token, _ = tokens.create(person.access, "leaked", Role.operator, 30)
+    limits = TokenLimits(token.id, person.access.scope.project_id, Role.operator)
+    principal = replace(person.access.principal, via=Via.token, limits=limits)
+    run = desk.call("test_send", access=replace(person.access, principal=principal), to="ann")
+    own = desk.call("test_send", access=person.access, to="bob")
+    desk.drive()
+    for each in (run, own):
+        desk.decide(desk.approval(each))
+    desk.drive()
+    tokens.revoke(person.access, token.id)
+    desk.passed_window()
+    assert sent_to(world) == ["bob"]
+    assert "token" in desk.outcome(run)["error"]["message"]
+
+
 def test_four_eyes_switched_on_after_the_approval_asks_somebody_else(
     desk: Desk, world: World, author: Access, operator: Access
 ) -> None:
@@ -526,6 +626,8 @@ def test_four_eyes_switched_on_after_the_approval_asks_somebody_else(
     desk.passed_window()
     assert world.sent == []
     assert desk.status(run) == "waiting_for_approval"
+    [waits] = desk.steward.runs.get(run.scope, run.id).waits or [{}]
+    assert waits["of"] == "call", "whatever its key, the wait says which call it is about"
     desk.decide(desk.approval(run), access=operator)
     desk.passed_window()
     assert sent_to(world) == ["ann"]

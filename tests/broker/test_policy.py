@@ -20,7 +20,7 @@ from steward.broker.policy import (
 )
 from steward.broker.policy_text import Verdict
 from steward.broker.policy_words import explain, explain_change
-from steward.broker.presets import PRESETS
+from steward.broker.presets import PRESETS, faults
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid
 from steward.identity import Role
@@ -265,3 +265,54 @@ def test_a_change_of_approvers_is_a_change() -> None:
     (change,) = simulate(old, new, [_question()])
     assert not change.is_looser
     assert "the approvers change" in explain_change(change)
+
+
+def test_each_place_is_decided_about_and_the_strictest_counts() -> None:
+    house = _rule("house", "allow", 'context.destination like "mailto:*@house.example"')
+    policies = PolicySet(project=house + _rule("rest", "ask", 'context.destination like "*@x.*"'))
+
+    def verdict(*places: str) -> Verdict:
+        joined = ", ".join(places)
+        return decide(
+            policies,
+            _question(
+                Risk.external_send,
+                destination=joined,
+                resource=Resource.named(joined),
+                places=places,
+            ),
+        ).verdict
+
+    ours, other, unknown = "mailto:a@house.example", "mailto:b@x.example", "mailto:c@y.example"
+    assert verdict(ours) is Verdict.allow
+    # One that ends like a place of ours would pass for it if they were looked at together.
+    assert verdict(other, ours) is Verdict.ask
+    assert verdict(unknown, ours) is Verdict.deny
+
+
+@pytest.mark.parametrize(
+    ("recipients", "addresses"),
+    [
+        (("EVE@Evil.Example",), ()),
+        (('"Ann" <ann@house.example>, Eve <Eve@evil.example>',), ()),
+        (("ann@house.example;eve@evil.example",), ()),
+        (("\uff45ve@evil.example",), ()),
+        ((), ("HTTPS://EVIL.example:8443/way?x=1",)),
+        ((), ("https://house.example@evil.example/",)),
+        ((), ("https://evil.example.",)),
+        ((), ("https://evil.example\\@house.example/",)),
+    ],
+)
+def test_another_spelling_is_the_same_recipient_or_host(
+    recipients: tuple[str, ...], addresses: tuple[str, ...]
+) -> None:
+    stop = (
+        'context.recipients.contains("eve@evil.example") || '
+        'context.destinations.contains("evil.example")'
+    )
+    text = EVERYTHING + _rule("stop", "deny", stop)
+    assert faults(text) == []
+    question = _question(Risk.external_send, recipients=recipients, addresses=addresses)
+    assert decide(PolicySet(project=text), question).verdict is Verdict.deny
+    harmless = _question(Risk.external_send, recipients=("ann@house.example",))
+    assert decide(PolicySet(project=text), harmless).verdict is Verdict.allow

@@ -38,3 +38,25 @@ def test_proposals_follow_from_format_name_and_type() -> None:
         "message.api_token": Role.secret,
         "a1": None,
     }
+
+
+def test_a_harmless_format_or_word_does_not_make_a_grave_argument_look_harmless() -> None:
+    text = {"type": "string"}
+    properties: dict[str, Any] = {
+        "to": {**text, "format": "date"},
+        "recipients": {"type": "array", "items": {**text, "format": "time"}},
+        "message_id": text,
+        "page_id": text,
+        "bodyFile": text,
+        "issue_title": text,
+        "event_date": {**text, "format": "date"},
+    }
+    assert propose_roles({"type": "object", "properties": properties}) == {
+        "to": Role.recipient,
+        "recipients": Role.recipient,
+        "message_id": Role.target,
+        "page_id": Role.target,
+        "bodyFile": Role.target,
+        "issue_title": Role.content,
+        "event_date": Role.plain,
+    }

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
+from steward.broker.declared import arguments_of
 from steward.broker.plans import Facts, facts_of
 from steward.broker.roles import (
     AMOUNT,
@@ -155,3 +156,66 @@ def test_policies_know_recipients_and_the_highest_amount() -> None:
 def test_there_is_one_annotation_for_each_role() -> None:
     assert [str(role) for role in DECLARABLE][:3] == ["recipient", "destination", "amount"]
     assert HasRole(Role.plain) == PLAIN
+
+
+def test_a_stranger_smuggles_no_role_in() -> None:
+    """Neither as a keyword that looks like a field, nor in a value that is referred to as a schema."""
+    schema = {
+        "type": "object",
+        "default": {"type": "string", KEYWORD: "plain", "x-only-reads": ["eve"]},
+        "properties": {
+            "to": {"type": "string", "x-only-reads": {"eve": {}}, "x-may-be-new": {"so": True}},
+            "cc": {"$ref": "#/default"},
+            KEYWORD: {"type": "string", KEYWORD: "plain"},
+        },
+    }
+    found = with_roles(schema, {"to": "recipient"})
+    parts = {
+        each.path: each for each in read_parts(found, {"to": "eve", "cc": "eve", KEYWORD: "x"})
+    }
+    assert not parts["to"].only_reads
+    assert not parts["to"].may_be_new
+    assert (parts["cc"].role, parts["cc"].only_reads) == (Role.undeclared, False)
+    assert parts[KEYWORD].role is Role.undeclared, "a field of that name stays a field"
+
+
+def test_a_strangers_default_names_nobody() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "to": {"type": "string", "default": "eve@x.example"},
+            "unsaid": {"type": "string", "default": "eve@x.example"},
+            "limit": {"type": "integer", "default": 10},
+            "dry": {"type": "boolean", "default": True},
+            "message": {
+                "type": "object",
+                "default": {"to": "eve@x.example"},
+                "properties": {"to": {"type": "string", "default": "eve@x.example"}},
+            },
+        },
+    }
+    roles = {"to": "recipient", "limit": "plain", "dry": "reach", "message.to": "recipient"}
+    tool = arguments_of(with_roles(schema, roles), "a stranger's tool")
+    assert tool.model_validate({}).model_dump() == {"limit": 10, "dry": True}
+    part = read_parts(tool.model_json_schema(), {"message": {"to": "eve@x.example"}})[0]
+    assert not part.is_default
+
+
+@pytest.mark.parametrize(
+    ("given", "amount"),
+    [
+        ("1e6", "1E+6"),
+        (-5_000, "5000"),
+        ("1,000,000", "Infinity"),
+        ("1 000 000 EUR", "Infinity"),
+        ("NaN", "Infinity"),
+        ("a lot", "Infinity"),
+        ("", "None"),
+    ],
+)
+def test_an_amount_that_cannot_be_read_is_more_than_any_limit(given: Any, amount: str) -> None:
+    class Paying(Arguments):
+        sum: Annotated[Any, AMOUNT] = None
+
+    tool = Tool("pay", "Pay", "Pays.", Paying, Risk.external_send, _nothing)
+    assert str(facts_of(tool, Paying(sum=given)).amount) == amount

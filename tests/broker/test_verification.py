@@ -251,6 +251,16 @@ def test_signatures_can_be_neither_removed_nor_made_by_others(desk: Desk, sent: 
         assert "is not what was signed" in verified(desk, sent).sentence
 
 
+def test_a_line_that_cannot_be_read_is_named_and_the_rest_is_checked(desk: Desk, sent: Run) -> None:
+    here = sa.update(HEADS).where(HEADS.c.run_id == sent.id)
+    for body in ("{", "[]", ""):
+        with Undone(desk):
+            change(desk, here.values(body=body))
+            found = desk.steward.runs.verify_project(desk.access.scope)
+            assert any("cannot be read" in fault.reason for fault in found.log.faults)
+            assert "signature" in parts(desk, sent)
+
+
 def test_a_run_that_was_deleted_is_still_named_by_the_log(desk: Desk) -> None:
     run = desk.call("test_spend")
     desk.drive()

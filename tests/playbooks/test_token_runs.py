@@ -48,6 +48,53 @@ STARTS: dict[str, Start] = {
 }
 
 
+TIMED = (
+    LOOK
+    + """\
+triggers:
+  - {type: cron, cron: "0 6 * * *", time_zone: UTC}
+"""
+)
+CALLER = """\
+format: 1
+id: caller
+budget: {usd: 1}
+inputs: {type: object, properties: {}}
+tools: [list_datasets, call_playbook]
+graph:
+  nodes:
+    - {id: call, type: tool, tool: call_playbook, arguments: {playbook: look, inputs: {}}}
+    - {id: result, type: output, needs: [call], value: 1}
+"""
+
+
+def test_what_a_token_sets_up_or_calls_has_the_role_of_the_token(room: Room) -> None:
+    owner = room.installation.owner.access
+    token = token_of(owner, Role.editor)
+    room.playbooks.library.create(token, TIMED)
+    room.playbooks.deploying.deploy(token, "look")
+    [trigger] = room.playbooks.deploying.triggers(owner, "look")
+    assert trigger.request.grant.get("role") == "editor"
+    room.playbooks.library.create(owner, CALLER)
+    room.playbooks.deploying.deploy(owner, "caller")
+    above = room.playbooks.running.start(token, "caller", {})
+    room.drive()
+    [below] = [
+        run for run in room.runs.records.listed(owner.scope, limit=10) if run.parent_id == above.id
+    ]
+    assert room.runs.request(owner.scope, below.id).grant.get("role") == "editor"
+
+
+def test_a_schedule_of_a_token_has_the_role_of_the_token(room: Room) -> None:
+    person = room.installation.owner
+    client = room.installation.by_token(person, Role.editor)
+    flow = {"format": 1, "id": "f", "nodes": [{"id": "o", "type": "output", "value": 1}]}
+    place = f"/api/v1/projects/{person.access.scope.project_id}/schedules"
+    made = client.post(place, json={"name": "Daily", "cron": "0 6 * * *", "flow": flow}).json()
+    kept = room.runs.schedules.get(person.access.scope, made["id"])
+    assert kept.request.grant.get("role") == "editor"
+
+
 @pytest.mark.parametrize("way", STARTS)
 def test_a_run_of_a_token_has_the_role_of_the_token(room: Room, way: str) -> None:
     owner = room.installation.owner.access

@@ -15,7 +15,6 @@ from steward.agents.provenance import FROM
 from steward.agents.quoting import stands_in
 from steward.agents.records import (
     Record,
-    as_number,
     is_another,
     is_beside_records,
     limit_said,
@@ -23,6 +22,7 @@ from steward.agents.records import (
     others_beside,
 )
 from steward.agents.wanted import Known, Wanted, is_narrow, is_same, is_wide, sources_of
+from steward.broker.plans import as_number
 from steward.broker.roles import Part, Role, leaves_of
 from steward.broker.tool import Risk
 

@@ -20,7 +20,6 @@ _NO_AMOUNT: Final = re.compile(
 """Fields of a result whose figures say which one or when: they never raise the most that a payment may be."""
 _LEAST_NAME: Final = 4
 _LONGEST_NAME: Final = 80
-_PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _ON_TOP: Final = Decimal("1.25")
 _DEEPEST: Final = 12
 _LIMIT: Final = re.compile(
@@ -138,13 +137,6 @@ def limit_said(texts: Iterable[str]) -> Decimal | None:
     """The least of what somebody said to be the most."""
     found = [_number(each["number"]) for text in texts for each in _LIMIT.finditer(text)]
     return min((each for each in found if each is not None), default=None)
-
-
-def as_number(value: Any) -> Decimal | None:
-    """How much an argument is; what could be read as several numbers, or as none, is more than anything."""
-    if isinstance(value, bool) or not any(map(str.isalnum, str(value))):
-        return None
-    return Decimal(str(value)) if _PLAIN_NUMBER.fullmatch(str(value)) else Decimal("Infinity")
 
 
 def _figures(record: Record) -> Iterator[Decimal]:

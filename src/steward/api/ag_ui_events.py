@@ -238,7 +238,7 @@ class AgUi:
         if schema is not None:
             about["responseSchema"] = schema
         if "approval_id" in wait:
-            about["toolCallId"] = self._call_id(key.partition("/approval/")[0])
+            about["toolCallId"] = self._call_id(wait.get("of", key))
         return about
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steward.agents.run_explainer import PROGRAM
-from steward.broker.grants import Grant, token_role
+from steward.broker.grants import Grant
 from steward.broker.tool import Risk
 from steward.core.errors import Unavailable
 from steward.identity import Access, Role
@@ -75,7 +75,7 @@ class RunAnalyses:
             title=f"Analysis of {run.title}"[:200],
             program=PROGRAM,
             document=document,
-            grant=Grant(frozenset(), Risk.read, role=token_role(access)).to_json(),
+            grant=Grant(frozenset(), Risk.read).started_by(access).to_json(),
             budget=_BUDGET,
             subject=analyses_about(run.subject or "") if is_of_playbook else None,
             queue="llm",

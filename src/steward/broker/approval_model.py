@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from steward.broker.plans import Plan, editors
+from steward.broker.plans import Facts, Plan, editors
 from steward.broker.policy import Decision
 from steward.broker.tool import Tool
 from steward.core.errors import Denied
@@ -182,13 +182,19 @@ class Approval:
             raise not_by_askers()
 
     def covers(self, body: Mapping[str, Any]) -> bool:
-        """Whether a call with this body is among those that a batch or a session lets pass."""
+        """Whether a call with this body is among those that a batch or a session lets pass.
+
+        Calls of a session differ in their words, in what they select and in amounts, which may be lower: not in the
+        version of the tool, nor in who, where, on what or how far.
+        """
         if self.extent is Extent.batch:
             wanted = digest(body)
             return any(digest(item) == wanted for item in self.batch)
         own: Mapping[str, Any] = self.body
-        same = ("tool", "branch", "destination", "recipients")
-        return all(own.get(name) == body.get(name) for name in same)
+        same = ("tool", "pin", "branch", "destination", "recipients", "bound")
+        most, asked = Facts.from_body(own).amount, Facts.from_body(body).amount
+        within = asked is None or (most is not None and asked <= most)
+        return within and all(own.get(name) == body.get(name) for name in same)
 
 
 @dataclass(frozen=True)

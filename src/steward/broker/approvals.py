@@ -18,6 +18,7 @@ from steward.broker.approval_model import (
     Verdict,
     not_by_askers,
 )
+from steward.broker.grants import Grant
 from steward.broker.groups import Groups
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound
@@ -56,7 +57,7 @@ class Approvals:
     def ask(self, scope: Scope, ask: Ask) -> Approval:
         """Puts a request into the inbox; asked again after a crash, it is the same request."""
         now, ask = self._clock.now(), self._scrubbed(scope, ask)
-        askers = ask.askers | self._started_above(scope, ask.run_id)
+        askers = ask.askers | self._askers(scope, ask.run_id)
         with self._database.write(scope) as tx:
             known = tx.first(
                 sa.select(tables.approvals).where(
@@ -94,12 +95,22 @@ class Approvals:
         shown = {"title": ask.title, "preview": ask.preview, "reason": ask.reason}
         return replace(ask, **self._runs.scrub(scope, shown))
 
-    def _started_above(self, scope: Scope, run_id: str) -> frozenset[str]:
-        """Who started the runs above this one: they asked for what it does."""
-        found, run = set(), self._runs.get(scope, run_id)
-        while run.parent_id is not None:
-            run = self._runs.get(scope, run.parent_id)
-            found.add(run.created_by)
+    def _askers(self, scope: Scope, run_id: str) -> frozenset[str]:
+        """Who asked for what a run does: who started it, those above it or those it was forked from, or wrote them."""
+        found: set[str] = set()
+        left, seen = [run_id], {run_id}
+        while left:
+            current = left.pop()
+            try:
+                run = self._runs.get(scope, current)
+            except NotFound:
+                # The original of a fork was deleted since.
+                continue
+            grant = Grant.from_json(self._runs.request(scope, current).grant)
+            found |= {run.created_by, *grant.authors}
+            further = {run.parent_id, run.forked_from} - seen - {None}
+            left += [each for each in further if each is not None]
+            seen |= {*left}
         return frozenset(found)
 
     def get(self, access: Access, approval_id: str) -> Approval:

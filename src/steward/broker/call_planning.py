@@ -70,7 +70,9 @@ class Situation:
             playbook=grant.playbook,
             branch=grant.branch,
             destination=facts.destination,
+            places=facts.places,
             recipients=facts.recipients,
+            addresses=facts.addresses,
             safe_mode=self.settings.safe_mode,
             origin=origin,
             amounts=Amounts(cost.rows, cost.bytes, cost.usd, facts.amount),
@@ -110,7 +112,7 @@ class CallPlanner:
         """Read in one transaction."""
         with self._database.read(run.scope) as tx:
             # Somebody who left the project may look at what they started, and no more.
-            role = self._groups.role_within(tx, run.created_by) or Role.viewer
+            role = self._groups.role_within(tx, run.created_by, grant.token) or Role.viewer
             if grant.role is not None and grant.role < role:
                 role = grant.role
             return Situation(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from steward.broker.grants import Grant, token_role
+from steward.broker.grants import Grant
 from steward.core.ids import Ids
 from steward.data.versions import Versions
 from steward.identity import Access, Role
@@ -30,7 +30,7 @@ class Forking:
         branch = f"{grant.branch}/{self._ids.new('fork')}"
         workspace = self._versions.workspace(access.scope, access.user_id)
         workspace.create_branch(branch, commit)
-        given = replace(grant, branch=branch, role=token_role(access)).to_json()
+        given = replace(grant, branch=branch).started_by(access).to_json()
         return self._runs.fork(
             access.scope, access.user_id, run_id, at=at, changes=changes, grant=given
         )

@@ -35,6 +35,10 @@ class Grant:
     """Policies that came with what is run: each must permit a call, beside those in force."""
     role: Role | None = None
     """The role of whoever started it, where that was less than the person's own: a token's."""
+    token: str | None = None
+    """The API token that started it: once that is revoked, the run may only look."""
+    authors: tuple[str, ...] = ()
+    """Who wrote what is run, such as the revisions of a playbook: they ask for what it does, too."""
     test: Json = None
     """How a test run is kept from having effects, as `Rehearsal` reads it; None for runs that do what they say."""
     direct: bool = False
@@ -51,6 +55,8 @@ class Grant:
             **({"deployment": self.deployment} if self.deployment is not None else {}),
             **({"policies": list(self.policies)} if self.policies else {}),
             **({"role": self.role.name} if self.role is not None else {}),
+            **({"token": self.token} if self.token is not None else {}),
+            **({"authors": list(self.authors)} if self.authors else {}),
             **({"test": self.test} if self.test is not None else {}),
             **({"direct": True} if self.direct else {}),
         }
@@ -68,9 +74,24 @@ class Grant:
             deployment=data.get("deployment"),
             policies=tuple(data.get("policies", ())),
             role=Role[data["role"]] if "role" in data else None,
+            token=data.get("token"),
+            authors=tuple(data.get("authors", ())),
             test=data.get("test"),
             direct=data.get("direct") is True,
         )
+
+    def started_by(self, access: Access, *, lasting: bool = False) -> "Grant":
+        """The grant as this person or token uses it: a token gets no more than its role.
+
+        `lasting` for what goes on starting runs after a token has been replaced, such as a schedule.
+        """
+        limits = access.principal.limits
+        token = limits.token_id if limits is not None and not lasting else None
+        return replace(self, role=token_role(access), token=token)
+
+    def like(self, other: "Grant") -> "Grant":
+        """The grant within the limits under which another one was given."""
+        return replace(self, role=other.role, token=other.token)
 
 
 def token_role(access: Access) -> Role | None:
@@ -78,9 +99,9 @@ def token_role(access: Access) -> Role | None:
     return access.role if access.principal.limits is not None else None
 
 
-def bound_to(access: Access, request: RunRequest) -> RunRequest:
-    """The request as this person or token starts it: whatever grant it carries, a token gets no more than its role."""
-    grant = replace(Grant.from_json(request.grant), role=token_role(access))
+def bound_to(access: Access, request: RunRequest, *, lasting: bool = False) -> RunRequest:
+    """The request as this person or token starts it; see `Grant.started_by`."""
+    grant = Grant.from_json(request.grant).started_by(access, lasting=lasting)
     return replace(request, grant=grant.to_json())
 
 
@@ -130,6 +151,8 @@ class TokenDesk:
             deployment=mine.deployment,
             policies=mine.policies,
             role=mine.role,
+            token=mine.token,
+            authors=mine.authors,
             test=mine.test,
         )
 

@@ -70,8 +70,10 @@ class Groups:
         rows = tx.rows(_MEMBERS)
         return frozenset(row.name for row in rows if user_id in row.members)
 
-    def role_within(self, tx: Transaction, user_id: str) -> Role | None:
-        return self._members.role_within(tx, user_id)
+    def role_within(
+        self, tx: Transaction, user_id: str, token_id: str | None = None
+    ) -> Role | None:
+        return self._members.role_within(tx, user_id, token_id)
 
     def role(self, scope: Scope, user_id: str) -> Role | None:
         with self._database.read(scope) as tx:

@@ -90,7 +90,9 @@ class Inbox:
         member_of = self._groups.of(access.scope, access.user_id)
         found = _asked(access, run, wait, member_of)
         if found is None:
-            raise Denied("Somebody else was asked; only they, or an admin, can answer.")
+            raise Denied(
+                "The run asks other people or groups, and only they can answer. Ask one of them."
+            )
         return found
 
     def answer(self, access: Access, run_id: str, key: str, answer: Json) -> None:

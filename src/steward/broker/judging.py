@@ -126,7 +126,9 @@ class Judging:
             effects=tool.effects,
             branch=body["branch"],
             destination=facts.destination,
+            places=facts.places,
             recipients=facts.recipients,
+            addresses=facts.addresses,
             origin=Origin(
                 origin["untrusted_arguments"],
                 not origin["trusted"],

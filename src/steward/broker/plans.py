@@ -1,19 +1,22 @@
 """A call before it happens: checked, judged, previewed; and its value afterwards, labelled."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from steward.broker.labels import Labels
-from steward.broker.roles import Role, leaves_of
+from steward.broker.roles import Role, leaves_of, values_with
 from steward.broker.tool import Arguments, Cost, Preview, Tool
 from steward.core.errors import Invalid
 from steward.core.mistakes import in_words, mistakes
-from steward.runs import Json
+from steward.runs import Json, digest
 
+_MOST_PLACES: Final = 500
+_PLAIN_NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _PERSON: Final = "person:"
 """Begins the source of a value that somebody wrote who looked at the call."""
 
@@ -65,59 +68,91 @@ class Facts:
     """What a policy knows of the arguments of a call, by their roles."""
 
     destination: str | None = None
+    """Where it goes, as people read it."""
+    places: tuple[str, ...] = ()
+    """The same, each place by itself."""
     recipients: tuple[str, ...] = ()
     """Who gets something; what is undeclared counts as recipient."""
+    addresses: tuple[str, ...] = ()
+    """What is opened or reached; what is undeclared counts as such."""
     amount: Decimal | None = None
     """The highest amount; what is undeclared counts as amount."""
     roles: tuple[tuple[str, str], ...] = ()
     """Path and role of each argument, those that matter most first."""
+    bound: str = ""
+    """The hash of all that says who, where, on what and how far: further calls of the same kind share it."""
 
     def to_json(self) -> dict[str, Json]:
         return {
             "destination": self.destination,
+            **({"places": list(self.places)} if len(self.places) > 1 else {}),
             "recipients": list(self.recipients),
+            **({"addresses": list(self.addresses)} if self.addresses else {}),
             "amount": None if self.amount is None else str(self.amount),
             "roles": dict(self.roles),
+            "bound": self.bound,
         }
 
     @classmethod
     def from_body(cls, body: Json) -> "Facts":
-        amount = body.get("amount")
+        amount, destination = body.get("amount"), body.get("destination")
         return cls(
-            body.get("destination"),
+            destination,
+            tuple(body.get("places") or ([destination] if destination else ())),
             tuple(body.get("recipients", ())),
+            tuple(body.get("addresses", ())),
             None if amount is None else Decimal(amount),
         )
 
 
 def facts_of(tool: Tool[Any], arguments: Arguments) -> Facts:
     parts = tool.parts_of(arguments)
-    named = [part for part in parts if part.role in {Role.recipient, Role.undeclared}]
     amounts = [
         number
         for part in parts
         if part.role.is_amount
         for leaf in leaves_of(part.value)
-        if (number := _number(leaf)) is not None
+        if (number := _amount(leaf, part.role)) is not None
     ]
-    order = list(Role)
+    order, places = list(Role), tuple(dict.fromkeys(tool.places_of(arguments)))
+    if len(places) > _MOST_PLACES:
+        raise Invalid(
+            f"One call can go to {_MOST_PLACES} destinations at most, and this one names {len(places)}. "
+            "Split it into several calls."
+        )
     return Facts(
-        tool.destination_of(arguments),
-        tuple(dict.fromkeys(str(leaf) for part in named for leaf in leaves_of(part.value))),
+        ", ".join(places) or None,
+        places,
+        tuple(map(str, values_with(parts, Role.recipient, Role.undeclared))),
+        tuple(map(str, values_with(parts, Role.destination, Role.undeclared))),
         max(amounts, default=None),
         tuple(
             (part.path, part.role.value)
             for part in sorted(parts, key=lambda part: order.index(part.role))
         ),
+        digest(
+            sorted(
+                [part.path, part.value]
+                for part in parts
+                if part.role.is_weighty and part.role is not Role.amount
+            )
+        ),
     )
 
 
-def _number(value: Any) -> Decimal | None:
-    try:
-        found = Decimal(str(value))
-    except InvalidOperation:
+def _amount(value: Any, role: Role) -> Decimal | None:
+    """How much it is, whichever way it goes; words without a figure are an amount only where one was declared."""
+    if role is Role.undeclared and not any(map(str.isdigit, str(value))):
         return None
-    return found if found.is_finite() else None
+    found = as_number(value)
+    return None if found is None else abs(found)
+
+
+def as_number(value: Any) -> Decimal | None:
+    """How much an argument is; what could be read as several numbers, or as none, is more than anything."""
+    if isinstance(value, bool) or not any(map(str.isalnum, str(value))):
+        return None
+    return Decimal(str(value)) if _PLAIN_NUMBER.fullmatch(str(value)) else Decimal("Infinity")
 
 
 def body_of(

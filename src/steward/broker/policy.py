@@ -7,6 +7,8 @@ and every further rule, can only narrow. A rule that cannot be evaluated denies.
 
 import hashlib
 import json
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
@@ -26,6 +28,8 @@ PINNED_LEVEL: Final = "revision"
 LEVELS: Final = ("organisation", "project", "playbook")
 _MOST_LONG: Final = 2**63 - 1
 _MOST_DECIMAL: Final = Decimal("922337203685477.5807")
+_MAIL: Final = re.compile(r"[^\s@<>,;:\"'()/]+@[^\s@<>,;:\"'()/]+")
+_WEB: Final = re.compile(r"://([^\s/\\?#]+)")
 _RESOURCES: Final = {
     "project": "Project",
     "dataset": "Dataset",
@@ -117,12 +121,25 @@ class Question:
     playbook: str | None = None
     branch: str | None = None
     destination: str | None = None
+    places: tuple[str, ...] = ()
+    """Every place where the call goes, where there are several: each of them is decided about."""
     recipients: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    """What is opened or reached, by the roles of the arguments."""
     safe_mode: bool = False
     origin: Origin = Origin()
     amounts: Amounts = Amounts()
     direct: bool = False
     """Whether a person, or a token of theirs, makes the call themselves: no agent, flow or playbook."""
+
+    def by_place(self) -> "list[Question]":
+        """The question about each place: what is true of one of them says nothing about the others."""
+        if len(self.places) < 2:
+            return [self]
+        return [
+            replace(self, destination=place, resource=Resource.named(place))
+            for place in self.places
+        ]
 
     def __post_init__(self) -> None:
         if self.resource.kind not in _RESOURCES:
@@ -206,14 +223,15 @@ def _decision(policies: PolicySet, question: Question) -> Decision:
         nothing = Ruling(LEVELS[0], "", "default", Verdict.deny, "There is no policy at all.")
         return Decision(Verdict.deny, (nothing,))
     try:
-        request = _Request.of(question)
+        requests = [_Request.of(each) for each in question.by_place()]
     except ValueError as error:
         # Text that is no Unicode, say: what cannot be asked cannot be permitted.
         unasked = Ruling(BUILT_IN_LEVEL, "", "error", Verdict.deny, "The call cannot be judged.")
         return Decision(Verdict.deny, (unasked,), errors=(str(error),))
     votes = _Votes()
     for level, parsed in speaking:
-        _ask_level(votes, level, parsed, request)
+        for request in requests:
+            _ask_level(votes, level, parsed, request)
     return votes.decision()
 
 
@@ -238,7 +256,7 @@ class _Votes:
         verdict = max((ruling.verdict for ruling in self.rulings), key=lambda each: each.rank)
         return Decision(
             verdict,
-            tuple(ruling for ruling in self.rulings if ruling.verdict is verdict),
+            tuple(dict.fromkeys(each for each in self.rulings if each.verdict is verdict)),
             tuple(sorted(self.approvers)) if verdict is Verdict.ask else (),
             tuple(self.errors),
             four_eyes=self.four_eyes and verdict is Verdict.ask,
@@ -334,7 +352,8 @@ def _context(question: Question) -> dict[str, Any]:
             "network": effects.network,
             "spends": effects.spends,
         },
-        "recipients": sorted(set(question.recipients)),
+        "destinations": _spellings((*question.places, question.destination, *question.addresses)),
+        "recipients": _spellings(question.recipients),
         "safe_mode": question.safe_mode,
         "direct": question.direct,
         "provenance": {
@@ -361,6 +380,30 @@ def _amounts(amounts: Amounts) -> dict[str, Any]:
             exact = most.quantize(Decimal("0.0001"), ROUND_CEILING)
             known[name] = {"__extn": {"fn": "decimal", "arg": f"{exact:f}"}}
     return known
+
+
+def _spellings(values: Iterable[str | None]) -> list[str]:
+    """Each value as it was given, in small letters, and the mail addresses and hosts in it.
+
+    So a rule that names `eve@example.com` or `example.com` also knows them as `"Eve" <EVE@Example.com>, ann@x.org`
+    and as `https://user@EXAMPLE.com/way`.
+    """
+    found: set[str] = set()
+    for value in values:
+        if value is not None:
+            found |= {value, *_plain_spellings(value)}
+    return sorted(found)
+
+
+def _plain_spellings(value: str) -> Iterator[str]:
+    folded = unicodedata.normalize("NFKC", value).strip().lower()
+    yield folded
+    yield from _MAIL.findall(folded)
+    for address in _WEB.findall(folded):
+        # What stands before the last @ is a name to sign in with, and what follows the host its port.
+        host = address.rpartition("@")[2]
+        host = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+        yield host.rstrip(".")
 
 
 def _uid(kind: str, name: str) -> dict[str, str]:

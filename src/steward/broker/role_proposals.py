@@ -35,6 +35,7 @@ _WORDS: Final[Mapping[Role, frozenset[str]]] = {
         "document ticket issue article event attachment attachments user users object key number",
     }.items()
 }
+_ORDER: Final = list(_WORDS)
 
 
 def propose_roles(schema: Schema) -> dict[str, Role | None]:
@@ -46,12 +47,23 @@ def _proposed(path: str, field: Mapping[str, Any], root: Schema) -> Role | None:
     around = (field, field.get("items"))
     formats = [str(each.get("format")) for each in around if isinstance(each, Mapping)]
     by_format = next((_FORMATS[each] for each in formats if each in _FORMATS), None)
-    if by_format is not None:
+    if by_format is not None and by_format.is_weighty:
         return by_format
     name = re.split(r"[.\]]", path.removesuffix("[]"))[-1]
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    words = set(re.split(r"[^a-z0-9]+", spaced.lower()))
-    by_name = next((role for role, known in _WORDS.items() if words & known), None)
-    if by_name is None and kinds_of(field, root) <= {"boolean", "null"}:
+    words = re.split(r"[^a-z0-9]+", spaced.lower())
+    said = [role for word in words if (role := _role_of(word)) is not None]
+    # The strictest word counts: a format or a harmless word beside it would be an easy way to look harmless. Only
+    # what something is of matters less than what it is: the title of an issue is content, the id of a message is not.
+    strictest = min((role for role in said if role.is_weighty), key=_ORDER.index, default=None)
+    if strictest is not None and not (strictest is Role.target and not said[-1].is_weighty):
+        return strictest
+    if by_format is not None:
+        return by_format
+    if not said and kinds_of(field, root) <= {"boolean", "null"}:
         return Role.reach
-    return by_name
+    return said[-1] if said else None
+
+
+def _role_of(word: str) -> Role | None:
+    return next((role for role, known in _WORDS.items() if word in known), None)

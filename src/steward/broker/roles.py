@@ -16,7 +16,7 @@ from pydantic import GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from steward.broker.schemas import Schema, resolved
+from steward.broker.schemas import NAMED, VALUES, Schema, resolved
 from steward.core.errors import Invalid
 from steward.runs import Json
 
@@ -24,8 +24,6 @@ KEYWORD: Final = "x-role"
 NEW: Final = "x-may-be-new"
 ONLY_READS: Final = "x-only-reads"
 _KEYWORDS: Final = frozenset({KEYWORD, NEW, ONLY_READS})
-_VALUES: Final = frozenset({"const", "default", "enum", "examples"})
-"""Keywords that hold values and no schemas."""
 _MOST_FIELDS: Final = 2_000
 """Fields that are looked at, the outer ones first; further ones count as undeclared."""
 
@@ -267,6 +265,38 @@ def with_roles(schema: Schema, roles: Mapping[str, str]) -> dict[str, Any]:
                 made[word] = built(made[word], path + step)
         return made
 
+    found: dict[str, Any] = _without_defaults(built(root, ""))
+    return found
+
+
+def _without_defaults(root: Schema) -> dict[str, Any]:
+    """The schema without defaults that say who, where, how much or on what: only people and plans say that.
+
+    What is left out is not sent, and the other side takes what is usual there.
+    """
+    grave = [
+        path for path, role in roles_of(root).items() if role.is_weighty and role is not Role.reach
+    ]
+    places = {path[: match.start()] for path in grave for match in re.finditer(r"[.\[]|$", path)}
+
+    def built(node: Any, path: str) -> Any:
+        known = _with_reference(node, root)
+        if not isinstance(known, Mapping) or (path and path not in places):
+            return node
+        made = {key: value for key, value in known.items() if key != "default"}
+        for word in ("anyOf", "oneOf"):
+            if word in made:
+                made[word] = [built(each, path) for each in made[word]]
+        if "properties" in made:
+            made["properties"] = {
+                name: built(field, f"{path}.{_escaped(name)}" if path else _escaped(name))
+                for name, field in made["properties"].items()
+            }
+        for step, word in (("[]", "items"), (".*", "additionalProperties")):
+            if path and isinstance(made.get(word), Mapping):
+                made[word] = built(made[word], path + step)
+        return made
+
     found: dict[str, Any] = built(root, "")
     return found
 
@@ -275,10 +305,13 @@ def without_roles(schema: Any) -> Any:
     """The schema without what is declared about roles: for models, and where the author is not trusted."""
     if isinstance(schema, Mapping):
         return {
-            key: value if key in _VALUES else without_roles(value)
+            key: {name: without_roles(inner) for name, inner in value.items()}
+            if key in NAMED and isinstance(value, Mapping)
+            else value
+            if key in VALUES
+            else without_roles(value)
             for key, value in schema.items()
-            # A field may be called like a keyword; then its value is a schema.
-            if key not in _KEYWORDS or isinstance(value, Mapping)
+            if key not in _KEYWORDS
         }
     return [without_roles(each) for each in schema] if isinstance(schema, list) else schema
 
@@ -290,7 +323,7 @@ def role_problem(schema: Any) -> str | None:
         role = schema.get(KEYWORD, Role.plain)
         if not isinstance(role, Mapping) and role not in list(DECLARABLE):
             return f"`{KEYWORD}: {role}` is not a role; roles are {', '.join(DECLARABLE)}"
-        inner = (value for key, value in schema.items() if key not in _VALUES)
+        inner = (value for key, value in schema.items() if key not in VALUES)
     elif isinstance(schema, list):
         inner = schema
     return next((problem for each in inner if (problem := role_problem(each))), None)

@@ -18,6 +18,12 @@ from steward.runs.canonical import canonical
 Schema = Mapping[str, Any]
 _MOST_STEPS: Final = 100_000
 """Keywords that are looked at for one value: a second or two."""
+VALUES: Final = frozenset({"const", "default", "enum", "examples"})
+"""Keywords that hold values and no schemas."""
+NAMED: Final = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+"""Keywords that hold schemas by names that their author chose."""
 
 
 def _pattern(_: Any, pattern: str, instance: Any, __: Any) -> Any:
@@ -212,12 +218,21 @@ def resolved(schema: Any, root: Schema) -> Any:
     for _ in range(20):
         if not (isinstance(schema, Mapping) and str(schema.get("$ref", "")).startswith("#/")):
             return schema
-        found: Any = root
-        for part in schema["$ref"][2:].split("/"):
-            name = part.replace("~1", "/").replace("~0", "~")
-            found = found.get(name, True) if isinstance(found, Mapping) else True
-        schema = found
+        schema = _referred(schema["$ref"], root)
     return True
+
+
+def _referred(reference: str, root: Schema) -> Any:
+    """The schema at a pointer; values that stand in a schema, such as a default, are none."""
+    found: Any = root
+    is_name = False
+    for part in reference[2:].split("/"):
+        name = part.replace("~1", "/").replace("~0", "~")
+        if name in VALUES and not is_name:
+            return True
+        is_name = name in NAMED and not is_name
+        found = found.get(name, True) if isinstance(found, Mapping) else True
+    return found
 
 
 def _escaped(segment: str) -> str:
@@ -229,7 +244,7 @@ def _keywords(schema: Any) -> Any:
     if isinstance(schema, Mapping):
         for key, value in schema.items():
             yield key, value
-            if key not in {"const", "default", "enum", "examples"}:
+            if key not in VALUES:
                 yield from _keywords(value)
     elif isinstance(schema, list):
         for item in schema:

@@ -157,7 +157,7 @@ class Tool(Generic[A]):
     attempts: int = 1
     """How often a read or compute call is tried when something is unavailable."""
     estimate: Callable[[ToolContext, A], Cost] | None = None
-    destination: Callable[[A], str] | None = None
+    destination: Callable[[A], str | tuple[str, ...]] | None = None
     """Where a call goes, where that is more than the values of its recipients and destinations."""
     direct_only: bool = False
     """True for what people do by hand and no flow or agent may: such as reaching into other runs."""
@@ -165,11 +165,16 @@ class Tool(Generic[A]):
     """Names the exact version of a tool that a project can change; None for installed tools."""
 
     def destination_of(self, arguments: A) -> str | None:
-        """To whom or where a call goes, for policies and approval cards."""
+        """To whom or where a call goes, for approval cards."""
+        return ", ".join(self.places_of(arguments)) or None
+
+    def places_of(self, arguments: A) -> tuple[str, ...]:
+        """Every place where a call goes, each by itself: rules are asked about each of them."""
         if self.destination is not None:
-            return self.destination(arguments)
+            told = self.destination(arguments)
+            return (told,) if isinstance(told, str) else told
         named = values_with(self.parts_of(arguments), Role.recipient, Role.destination)
-        return ", ".join(map(str, named)) or None
+        return tuple(map(str, named))
 
     def parts_of(self, arguments: A) -> tuple[Part, ...]:
         """The arguments of a call by their roles."""

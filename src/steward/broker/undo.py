@@ -212,7 +212,7 @@ class Undoing:
         tool = self._tools.get(action.tool)
         if tool.destination is None:
             return None
-        return tool.destination(validated(tool, action.arguments))
+        return tool.destination_of(validated(tool, action.arguments))
 
     def action(self, scope: Scope, run_id: str, key: str) -> Action:
         """One action of a run, by its key in the journal."""

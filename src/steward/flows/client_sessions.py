@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from steward.broker.broker import ASK_HUMAN, Broker
-from steward.broker.grants import Grant, token_role
+from steward.broker.grants import Grant
 from steward.broker.labels import Labels, untrusted
 from steward.broker.plans import validated
 from steward.broker.tool import Risk, Tool
@@ -90,7 +90,7 @@ class ClientSessions:
             title=f"MCP session of {client.shown}",
             program=SESSION,
             document={"client": client.shown},
-            grant=Grant(frozenset(), Risk.read, role=token_role(access)).to_json(),
+            grant=Grant(frozenset(), Risk.read).started_by(access).to_json(),
             budget=dict(BUDGET),
             subject=subject,
         )
@@ -234,7 +234,7 @@ class ClientSessions:
             # A playbook does no more than its caller may: here, what the client could call itself.
             names = frozenset(each.name for each in self.tools(access))
             risk = Risk.external_send if access.role.acts else Risk.compute
-        return Grant(names, risk, role=token_role(access), direct=direct)
+        return Grant(names, risk, direct=direct).started_by(access)
 
     async def _follow(self, execution: Execution) -> Json:
         """The session itself: takes note of calls until the client is silent for long."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from steward.broker.broker import Broker
-from steward.broker.grants import DIRECT_PROGRAM, Grant, token_role
+from steward.broker.grants import DIRECT_PROGRAM, Grant
 from steward.broker.plans import validated
 from steward.broker.tool import Risk
 from steward.broker.toolbox import Toolbox
@@ -103,13 +103,7 @@ class DirectCalls:
         # Looking at data is every member's; a role that acts is needed for what changes something.
         if not tool.risk.at_most(Risk.compute):
             access.require_acting()
-        grant = Grant(
-            frozenset({tool.name}),
-            tool.risk,
-            call.branch,
-            role=token_role(access),
-            direct=True,
-        )
+        grant = Grant(frozenset({tool.name}), tool.risk, call.branch, direct=True)
         return RunRequest(
             title=call.title or tool.title,
             program=DIRECT_PROGRAM,
@@ -119,7 +113,7 @@ class DirectCalls:
                 "arguments": checked.model_dump(mode="json", exclude_unset=True),
                 "seen": call.seen,
             },
-            grant=grant.to_json(),
+            grant=grant.started_by(access).to_json(),
             budget=dict(BUDGET),
         )
 

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from steward.agents.compile import literal
 from steward.agents.equipment import READ_SKILL
 from steward.broker.broker import Broker
-from steward.broker.grants import Grant, token_role
+from steward.broker.grants import Grant, bound_to
 from steward.broker.labels import Labels
 from steward.broker.limits import Budget
 from steward.broker.plans import Labelled
@@ -70,8 +70,8 @@ class Start:
     """Policies that come with the flow: each must permit a call, beside those in force."""
     queue: str = "cpu"
     priority: int = 0
-    role: Role | None = None
-    """The role of the API token that starts it; unset: the person's own."""
+    authors: tuple[str, ...] = ()
+    """Who wrote the flow, where that is not who starts it."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ class Launcher:
     def start(self, access: Access, start: Start) -> Run:
         """Puts a checked flow in the queue."""
         access.require(Role.operator)
-        limited = replace(start, role=token_role(access))
-        return self._runs.start(access.scope, access.user_id, self.request(limited, access.scope))
+        request = bound_to(access, self.request(start, access.scope))
+        return self._runs.start(access.scope, access.user_id, request)
 
     def request(self, start: Start, scope: Scope | None = None) -> RunRequest:
         """What would be recorded as the run's first entry; Invalid says everything wrong with the flow."""
@@ -138,7 +138,7 @@ class Launcher:
             revision=start.revision,
             deployment=start.deployment,
             policies=start.policies,
-            role=start.role,
+            authors=start.authors,
         )
         return RunRequest(
             title=start.title or flow.name or flow.id,

@@ -9,7 +9,13 @@ import sqlalchemy as sa
 
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, NotFound
-from steward.identity._tables import organisation_members, project_members, projects, users
+from steward.identity._tables import (
+    api_tokens,
+    organisation_members,
+    project_members,
+    projects,
+    users,
+)
 from steward.identity.principals import Access
 from steward.identity.projects import highest
 from steward.identity.roles import Role
@@ -28,6 +34,9 @@ class Member:
     since: datetime
 
 
+_REVOKED = sa.select(api_tokens.c.id).where(
+    api_tokens.c.id == sa.bindparam("token"), api_tokens.c.revoked_at.is_not(None)
+)
 _OF_ORG = organisation_members.alias("of_org")
 _OF_PROJECT = project_members.alias("of_project")
 # Written once: whose role somebody has is asked at every call of every tool.
@@ -162,8 +171,12 @@ class Members:
         )
         return None if row is None else Role[row.role]
 
-    def role_within(self, tx: Transaction, user_id: str) -> Role | None:
-        """Somebody's role in the transaction's project, if they have one."""
+    def role_within(
+        self, tx: Transaction, user_id: str, token_id: str | None = None
+    ) -> Role | None:
+        """Somebody's role in the transaction's project, if they have one; none for a token that was revoked."""
+        if token_id is not None and tx.first(_REVOKED, {"token": token_id}) is not None:
+            return None
         found = self._one(tx, tx.project, user_id)
         return found.role if found else None
 

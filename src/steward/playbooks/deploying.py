@@ -1,9 +1,10 @@
 """Deploys revisions: which one is active, what triggers it, and the way back in one step."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from steward.broker.grants import Grant, bound_to
 from steward.core.errors import Conflict, Invalid, NotFound, Problem
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, Revision, State
@@ -295,6 +296,7 @@ class Deploying:
         armed: list[Armed] = []
         if any(each.is_subscribed for each in playbook.triggers):
             request = self._running.request(access.scope, viewer, card, revision, None, pins=pins)
+            request = bound_to(access, request, lasting=True)
             armed = [Armed(trigger, request) for trigger in playbook.triggers]
 
         def keep(tx: Transaction) -> int:
@@ -319,7 +321,9 @@ class Deploying:
                 request = self._running.request(
                     scope, viewer, card, revision, None, deployment=deployment
                 )
-                return trigger, request
+                limits = Grant.from_json(subscription.request.grant)
+                grant = Grant.from_json(request.grant).like(limits)
+                return trigger, replace(request, grant=grant.to_json())
         raise NotFound(f"Revision {number} has no trigger {subscription.name!r}.")
 
 

@@ -84,6 +84,11 @@ class Retries:
         if not source.status.is_final:
             raise Conflict("This run is not over yet; wait for its end or cancel it.")
         request = bound_to(access, self._request(access, card, source, version))
+        # Their inputs are what is sent again, so they ask for it as much as the person who tries again.
+        grant = Grant.from_json(request.grant)
+        before = Grant.from_json(self._runs.request(access.scope, run_id).grant)
+        authors = sorted({*grant.authors, *before.authors, source.created_by})
+        request = replace(request, grant=replace(grant, authors=tuple(authors)).to_json())
         step = self._failed_step(source) if from_failure else at
         if step is None:
             return self._runs.start(access.scope, access.user_id, request)

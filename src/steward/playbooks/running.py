@@ -167,7 +167,8 @@ class Running:
                 branch=grant.branch,
                 deployment=version.deployment,
             )
-            return replace(tried, foreign=request.foreign)
+            limited = Grant.from_json(tried.grant).like(grant)
+            return replace(tried, foreign=request.foreign, grant=limited.to_json())
         except StewardError:
             # What cannot be tried holds up no trigger.
             return request
@@ -203,7 +204,7 @@ class Running:
         playbook = revision.playbook
         parts = [] if into is None else into
         parts.append((playbook, compiled(playbook)))
-        policies = [policy_text(playbook)]
+        policies, authors = [policy_text(playbook)], {revision.author}
 
         def find(name: str) -> Flow:
             slug, _, number = name.partition("@")
@@ -211,6 +212,7 @@ class Running:
             fixed = called_revision(inner, number, pinned_version(pinned_parts, name))
             used = self._library.revision_of(scope, inner, fixed)
             policies.append(policy_text(used.playbook))
+            authors.add(used.author)
             parts.append((used.playbook, compiled(used.playbook)))
             return parts[-1][1]
 
@@ -227,6 +229,7 @@ class Running:
                 revision=revision.number,
                 deployment=deployment.number if deployment is not None else None,
                 policies=tuple(text for text in policies if text),
+                authors=tuple(sorted(authors)),
             ),
             scope,
         )
@@ -319,7 +322,7 @@ class Running:
             else ""
         )
         grant = replace(
-            wanted,
+            wanted.like(mine),
             parent_run=parent.id,
             test=mine.test,
             # What held for the caller holds for what it calls.

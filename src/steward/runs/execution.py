@@ -143,6 +143,8 @@ class OpenWait:
     reason: str
     expires_at: datetime | None
     request: Json
+    of: str = ""
+    """The call, step or plan that waits."""
 
     def to_json(self, key: str) -> Json:
         """As inboxes show it: the key to answer, and what is asked."""
@@ -151,7 +153,7 @@ class OpenWait:
         asked = {"key": key, "kind": kind, "reason": self.reason, "expires_at": until}
         if kind == "approval" and "approval_id" in self.request:
             # The approval has a row of its own with everything in it.
-            return {**asked, "approval_id": self.request["approval_id"]}
+            return {**asked, "approval_id": self.request["approval_id"], "of": self.of or key}
         return {**asked, "request": self.request}
 
 
@@ -285,7 +287,7 @@ class Execution:
         if answer is None:
             until = opened["expires_at"]
             moment = datetime.fromisoformat(until) if until else None
-            self.open_waits[key] = OpenWait(status, reason, moment, request)
+            self.open_waits[key] = OpenWait(status, reason, moment, request, of or key)
             self._heed()
             raise Parked
         await self._append(Kind.closed, key, {"answer": answer}, plain_mark(Kind.closed, of or key))

@@ -66,7 +66,11 @@ class SignedHead:
 
     @property
     def document(self) -> dict[str, Any]:
-        found = json.loads(self.body)
+        """What was signed; nothing where somebody made it unreadable, which verification then says."""
+        try:
+            found = json.loads(self.body)
+        except ValueError:
+            return {}
         return found if isinstance(found, dict) else {}
 
 

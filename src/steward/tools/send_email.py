@@ -217,6 +217,8 @@ TOOLS.add(
         effects=Effects(reads=True, network=True),
         dry_run=dry_run,
         estimate=lambda _context, arguments: Cost(bytes=len(arguments.text.encode())),
-        destination=lambda arguments: "mailto:" + ",".join((*arguments.to, *arguments.cc)),
+        destination=lambda arguments: tuple(
+            f"mailto:{address}" for address in (*arguments.to, *arguments.cc)
+        ),
     ),
 )

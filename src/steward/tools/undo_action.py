@@ -195,7 +195,7 @@ TOOLS.add(
         effects=Effects(network=True),
         dry_run=preview_correction,
         reconcile=_looking(True, "Corrected"),
-        destination=lambda arguments: arguments.destination,
+        destination=lambda arguments: tuple(arguments.destination.split(", ")),
         direct_only=True,
     ),
 )

@@ -23,7 +23,7 @@ from steward.api.documents import (
 from steward.api.guards import AsEditor, AsViewer
 from steward.api.seeing import Seeing, kept
 from steward.api.types import ScheduleId
-from steward.broker.grants import Grant
+from steward.broker.grants import Grant, bound_to
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid
 from steward.flows.drawing import node_types
@@ -269,7 +269,7 @@ def create_schedule(
         body.name,
         body.cron,
         body.time_zone,
-        steward.governing.launcher.request(start, access.scope),
+        bound_to(access, steward.governing.launcher.request(start, access.scope), lasting=True),
         body.missed,
     )
     set_etag(response, made.revision)
