@@ -21,7 +21,7 @@ from steward.broker.policy import (
 from steward.broker.policy_text import Verdict
 from steward.broker.policy_words import explain, explain_change
 from steward.broker.presets import PRESETS, faults
-from steward.broker.tool import Risk
+from steward.broker.tool import Effects, Risk
 from steward.core.errors import Invalid
 from steward.identity import Role
 from steward.store import Scope
@@ -158,14 +158,17 @@ def test_an_invalid_text_is_never_evaluated() -> None:
         ('context has destination && context.destination like "*@example.com"', _question(destination="a@example.com")),
         ('context has playbook && context.playbook == "pbk"', _question(playbook="pbk")),
         ('context.provenance.sources.contains("url:x")', _question(origin=Origin(sources=("url:x",)))),
-        ('context.amounts.usd.greaterThan(decimal("2.5000"))', _question(amounts=Amounts(usd=Decimal("2.50001")))),
+        ('context.amounts has usd && context.amounts.usd.greaterThan(decimal("2.5000"))', _question(amounts=Amounts(usd=Decimal("2.50001")))),
+        ("context.effects.hands_out", _question(effects=Effects(hands_out=True))),
         ('context.recipients.contains("eve@evil.example")', _question(recipients=("eve@evil.example",))),
         ('["a@x.example"].containsAll(context.recipients)', _question(recipients=("a@x.example",))),
         ('context.amounts has highest && context.amounts.highest.greaterThan(decimal("500.0"))', _question(amounts=Amounts(highest=Decimal("500.01")))),
-        ("context.amounts.bytes > 9000000000000000000", _question(amounts=Amounts(bytes=10**30))),
+        ("context.amounts has bytes && context.amounts.bytes > 9000000000000000000", _question(amounts=Amounts(bytes=10**30))),
     ],
 )  # fmt: skip
 def test_what_policies_can_look_at(condition: str, question: Question) -> None:
+    tools = {"some_write": Risk.write}
+    assert faults(_rule("it", "allow", condition), tools) == [], "it could not be saved"
     assert decide(PolicySet(_rule("it", "allow", condition)), question).verdict is Verdict.allow
     assert decide(PolicySet(_rule("it", "allow", f"!({condition})")), question).verdict is (
         Verdict.deny

@@ -14,6 +14,7 @@ from steward.api.openapi import PREFIX
 from steward.api.problems import problem_of, unexpected
 from steward.app import Steward
 from steward.core.errors import Denied, NotFound, StewardError, Unavailable
+from steward.data.versions import calls_only
 from steward.trace import get_logger, log_context
 
 _logger = get_logger("steward.http")
@@ -62,7 +63,8 @@ class RequestFrame:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await self._open_socket(scope, receive, send)
+            with calls_only():
+                await self._open_socket(scope, receive, send)
             return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -77,7 +79,7 @@ class RequestFrame:
             sent.observe(message)
             await send(message)
 
-        with log_context(request_id=request_id):
+        with log_context(request_id=request_id), calls_only():
             try:
                 self._refuse_strangers(scope, headers)
                 await self._app(scope, self._limited(scope, receive, headers), send_framed)

@@ -29,7 +29,7 @@ class Forking:
         commit = self._commit_at(access, source, grant.branch, at)
         branch = f"{grant.branch}/{self._ids.new('fork')}"
         workspace = self._versions.workspace(access.scope, access.user_id)
-        workspace.create_branch(branch, commit)
+        workspace.create_branch(branch, commit, of_a_run=True)
         given = replace(grant, branch=branch).started_by(access).to_json()
         return self._runs.fork(
             access.scope, access.user_id, run_id, at=at, changes=changes, grant=given

@@ -346,12 +346,7 @@ def _context(question: Question) -> dict[str, Any]:
     return {
         "risk": question.risk.value,
         "risk_rank": question.risk.rank,
-        "effects": {
-            "reads": effects.reads,
-            "writes": effects.writes,
-            "network": effects.network,
-            "spends": effects.spends,
-        },
+        "effects": {**vars(effects)},
         "destinations": _spellings((*question.places, question.destination, *question.addresses)),
         "recipients": _spellings(question.recipients),
         "safe_mode": question.safe_mode,

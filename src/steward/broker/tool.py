@@ -52,6 +52,8 @@ class Effects:
     writes: bool = False
     network: bool = False
     spends: bool = False
+    hands_out: bool = False
+    """Makes a file of data for a person to take along."""
 
 
 @dataclass(frozen=True)

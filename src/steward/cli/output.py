@@ -91,12 +91,14 @@ def installation(settings: "Settings | None" = None) -> "Iterator[Steward]":
     from steward.app import open_steward
     from steward.core import load_settings
     from steward.core.settings import LogSettings
+    from steward.data.versions import calls_only
     from steward.trace import configure_logs
 
     configure_logs(LogSettings(level="warning"))
     steward = open_steward(settings or load_settings())
     try:
-        yield steward
+        with calls_only():
+            yield steward
     finally:
         steward.close()
 

@@ -77,7 +77,9 @@ def _result(suite: Suite, case: Case, number: int, site: Site) -> CaseResult:
 def _play(suite: Suite, case: Case, number: int, site: Site, findings: Findings) -> None:
     access = site.access
     branch = f"case-{number}"
-    site.workbench.datasets.workspace(access.scope, access.user_id).create_branch(branch)
+    site.workbench.datasets.workspace(access.scope, access.user_id).create_branch(
+        branch, of_a_run=True
+    )
     site.cast.play(answers_of(case.script, suite.folder))
     case.judge(Stage(site, branch, suite.folder), findings)
     if not site.cast.is_online:

@@ -189,7 +189,7 @@ class Rehearsals:
             access.scope, self._people.viewer(access), card, revision, inputs, branch=branch
         )
         _require_nodes(request, [*rehearsal.mocks, *rehearsal.breakpoints])
-        self._versions.workspace(access.scope, access.user_id).create_branch(branch)
+        self._versions.workspace(access.scope, access.user_id).create_branch(branch, of_a_run=True)
         grant = replace(Grant.from_json(request.grant), test=given)
         document = request.document if until is None else _cut(request.document, until)
         return replace(
@@ -257,7 +257,7 @@ class Rehearsals:
         before = self._clock.now() - KEPT_FOR
         for branch in workspace.branches():
             if branch.name.startswith(_PREFIX) and branch.created_at < before:
-                workspace.delete_branch(branch.name)
+                workspace.delete_branch(branch.name, of_a_run=True)
 
     # Keeping
 

@@ -55,7 +55,7 @@ TOOLS.add(
         arguments=ExportDataset,
         risk=Risk.compute,
         run=run,
-        effects=Effects(reads=True),
+        effects=Effects(reads=True, hands_out=True),
         timeout=timedelta(hours=2),
         attempts=2,
         estimate=lambda context, arguments: reading_cost(context, [arguments.dataset]),

@@ -10,11 +10,13 @@ from typing import Annotated
 from pydantic import Field
 
 from steward.broker.roles import DESTINATION, PLAIN, TARGET
-from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Preview, Risk, Tool, ToolContext
 from steward.core.errors import Denied, Invalid
 from steward.models.local import Fetched, Weights, fetch, found_here
 from steward.models.local.server import LocalServers
 from steward.models.local.weights import listed_weights
+from steward.runs import Found, Reconciled, Ticket
+from steward.tools._calls import happened
 
 
 class FetchModel(Arguments):
@@ -31,19 +33,44 @@ class FetchModel(Arguments):
     )
 
 
+async def preview(context: ToolContext, arguments: FetchModel) -> Preview:
+    _refuse_others(context)
+    listed = _listed(arguments.name)
+    size = f" ({listed.bytes:,} bytes)" if listed is not None else ""
+    address = arguments.url or (listed.url if listed is not None else None)
+    return Preview(
+        summary=f"Fetch {arguments.name}{size} onto this machine",
+        details={"address": address, "sha256": arguments.sha256},
+        irreversible="The file stays on this machine until it is removed there.",
+    )
+
+
 async def run(context: ToolContext, arguments: FetchModel) -> Outcome:
-    if not context.direct or not context.services["keeps_machine"](context.scope, context.author):
-        raise Denied(
-            "Only an owner of the organisation that runs this installation may fetch models onto it.",
-            code="not-a-keeper",
-        )
+    _refuse_others(context)
     servers: LocalServers = context.services["local_models"]
-    listed = next((each for each in listed_weights() if each.name == arguments.name), None)
+    listed = _listed(arguments.name)
     target = servers.shelf.path(arguments.name)
     digest = arguments.sha256 or (listed.sha256 if listed else None)
     found = await asyncio.to_thread(found_here, target, digest) if digest else None
     if found is None:
         found = await _fetched(context, arguments, listed, digest)
+    return _here(arguments.name, found)
+
+
+async def reconcile(context: ToolContext, arguments: FetchModel, _ticket: Ticket) -> Reconciled:
+    """Weights with the digest that was asked for are here; whatever else is here is looked at again."""
+    listed = _listed(arguments.name)
+    digest = arguments.sha256 or (listed.sha256 if listed else None)
+    if digest is None:
+        return Reconciled(Found.not_happened)
+    servers: LocalServers = context.services["local_models"]
+    found = await asyncio.to_thread(found_here, servers.shelf.path(arguments.name), digest)
+    return (
+        Reconciled(Found.not_happened) if found is None else happened(_here(arguments.name, found))
+    )
+
+
+def _here(name: str, found: Fetched) -> Outcome:
     words = (
         "Its SHA-256 is the expected one."
         if found.verified
@@ -51,13 +78,25 @@ async def run(context: ToolContext, arguments: FetchModel) -> Outcome:
     )
     return Outcome(
         value={
-            "name": arguments.name,
+            "name": name,
             "bytes": found.bytes,
             "sha256": found.sha256,
             "verified": found.verified,
         },
-        summary=f"{arguments.name} is on this machine: {found.bytes:,} bytes. {words}",
+        summary=f"{name} is on this machine: {found.bytes:,} bytes. {words}",
     )
+
+
+def _refuse_others(context: ToolContext) -> None:
+    if not context.direct or not context.services["keeps_machine"](context.scope, context.author):
+        raise Denied(
+            "Only an owner of the organisation that runs this installation may fetch models onto it.",
+            code="not-a-keeper",
+        )
+
+
+def _listed(name: str) -> Weights | None:
+    return next((each for each in listed_weights() if each.name == name), None)
 
 
 async def _fetched(
@@ -87,10 +126,12 @@ TOOLS.add(
         title="Fetch a model",
         description="Fetches open weights onto this machine and verifies them.",
         arguments=FetchModel,
-        risk=Risk.compute,
+        risk=Risk.write,
         run=run,
-        effects=Effects(network=True),
+        dry_run=preview,
+        effects=Effects(writes=True, network=True),
+        idempotent=True,
+        reconcile=reconcile,
         timeout=timedelta(hours=12),
-        attempts=1,
     ),
 )

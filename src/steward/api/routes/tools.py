@@ -165,8 +165,7 @@ def list_tools(request: Request, access: AsViewer) -> Page[ToolOut]:
     """Every tool with its risk class and the JSON Schema of its arguments."""
     items = []
     for tool in steward_of(request).governing.broker.tools.listed(access.scope):
-        names = ("reads", "writes", "network", "spends")
-        effects = [effect for effect in names if getattr(tool.effects, effect)]
+        effects = [effect for effect, there in vars(tool.effects).items() if there]
         undo: Literal["version or inverse", "compensation", "none"] = "none"
         if tool.undo is not None:
             undo = "compensation" if tool.undo_is_compensation else "version or inverse"

@@ -9,7 +9,7 @@ from steward.data.versions._delta import Exported
 from steward.data.versions._edit import Counts
 from steward.data.versions._manifest import Layout
 from steward.data.versions._names import checked_dataset_name
-from steward.data.versions._record import Draft, on_ticket
+from steward.data.versions._record import Draft, calls_only, on_ticket
 from steward.data.versions._versions import EditOutcome, Versions
 from steward.data.versions._viewing import View
 from steward.data.versions._workspace import Workspace
@@ -88,6 +88,7 @@ __all__ = [
     "Versions",
     "View",
     "Workspace",
+    "calls_only",
     "checked_dataset_name",
     "on_ticket",
 ]

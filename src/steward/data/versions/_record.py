@@ -10,7 +10,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from steward.core.clock import Clock
-from steward.core.errors import Conflict, Denied
+from steward.core.errors import Bug, Conflict, Denied
 from steward.core.faults import fault
 from steward.core.ids import Ids
 from steward.data.versions import _tables as tables
@@ -75,6 +75,26 @@ def on_ticket(
         yield
     finally:
         _effect.reset(token)
+
+
+_calls_only: ContextVar[bool] = ContextVar("calls_only", default=False)
+
+
+@contextmanager
+def calls_only(*, required: bool = True) -> Iterator[None]:
+    """Inside, data changes by calls of the broker and in no other way; every door of the product opens with this."""
+    token = _calls_only.set(required)
+    try:
+        yield
+    finally:
+        _calls_only.reset(token)
+
+
+def refuse_past_the_broker(what: str) -> None:
+    """A run's call that acts has a ticket; nothing else may change data once people can come in."""
+    effect = _effect.get()
+    if effect.ticket is None and (_calls_only.get() or effect.run_id is not None):
+        raise Bug(f"{what} was to change outside of a call that acts. Nothing was changed.")
 
 
 @dataclass(frozen=True)
@@ -155,6 +175,7 @@ class Recorder:
         draft: Draft,
         origin: Origin,
     ) -> str:
+        refuse_past_the_broker("Data")
         effect = _effect.get()
         if effect.fence is not None:
             effect.fence(history.tx)

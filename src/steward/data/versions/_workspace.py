@@ -17,6 +17,7 @@ from steward.data.versions._record import (
     moved_since,
     refuse_if_protected,
     refuse_moved,
+    refuse_past_the_broker,
 )
 from steward.data.versions._tree import Key
 from steward.data.versions._viewing import View
@@ -39,20 +40,28 @@ class Workspace(View):
     author: str
     run_id: str | None = None
 
-    def create_branch(self, name: str, source: str = MAIN) -> Branch:
+    def create_branch(self, name: str, source: str = MAIN, *, of_a_run: bool = False) -> Branch:
+        """A branch that a run gets for itself is part of its start, and needs no call."""
+        if not of_a_run:
+            refuse_past_the_broker("A branch")
         return self.rooms.branches.create(self.scope, self.id, name, source, self.author)
 
-    def delete_branch(self, name: str) -> None:
+    def delete_branch(self, name: str, *, of_a_run: bool = False) -> None:
+        if not of_a_run:
+            refuse_past_the_broker("A branch")
         self.rooms.branches.delete(self.scope, self.id, name)
 
     def protect_branch(self, name: str, protected: bool = True) -> Branch:
+        refuse_past_the_broker("A branch")
         return self.rooms.branches.protect(self.scope, self.id, name, protected)
 
     def snapshot(self, name: str, source: str = MAIN, message: str = "") -> Tag:
         """Names a commit and keeps it for good."""
+        refuse_past_the_broker("A snapshot")
         return self.rooms.branches.tag(self.scope, self.id, name, source, self.author, message)
 
     def delete_snapshot(self, name: str) -> None:
+        refuse_past_the_broker("A snapshot")
         self.rooms.branches.delete_tag(self.scope, self.id, name)
 
     def commit(
