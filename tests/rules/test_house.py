@@ -90,6 +90,7 @@ def test_work_across_projects_is_rare_and_known() -> None:
         "observe/alert_rounds.py",  # workers look at the alert rules of all projects
         "observe/span_trees.py",  # workers remove stored traces of all projects that are old
         "playbooks/dispatch.py",  # workers serve the triggers of all projects
+        "playbooks/shadows.py",  # workers look for ended runs that get a shadow, in all projects
         "playbooks/subscriptions.py",  # an address comes before the project is known
         "playbooks/trigger_events.py",  # what is over for long goes, in all projects
         "playbooks/watch.py",

@@ -11,6 +11,7 @@ from steward.flows.client_sessions import SESSION as CLIENT_PROGRAM
 from steward.flows.launch import PROGRAM as FLOW_PROGRAM
 from steward.identity import Access, Identity
 from steward.observe import Dimension
+from steward.observe.facts import is_of_tests
 from steward.observe.hourly import is_of_messages
 from steward.playbooks import Playbooks
 from steward.playbooks.people import ANALYSES, SUBJECT
@@ -47,14 +48,17 @@ def flow_titles(playbooks: Playbooks, access: Access) -> Callable[[str], str]:
 
 
 def is_special(flow: str) -> bool:
-    """Whether it is about a playbook but no run of it: a message of alerts, or an analysis."""
-    return is_of_messages(flow) or (flow.startswith(SUBJECT) and flow.endswith(f":{ANALYSES}"))
+    """Whether it is about a playbook but no run of it: a message of alerts, an analysis or a test."""
+    is_analysis = flow.startswith(SUBJECT) and flow.endswith(f":{ANALYSES}")
+    return is_of_messages(flow) or is_of_tests(flow) or is_analysis
 
 
 def program_title(flow: str) -> str:
     """The title of a flow that is no playbook, or none any more."""
     if is_of_messages(flow):
         return "Messages of alerts"
+    if is_of_tests(flow):
+        return "Tests and shadow runs"
     if is_special(flow):
         return _PROGRAMS[ANALYSIS_PROGRAM]
     return "A deleted playbook" if flow.startswith(SUBJECT) else _PROGRAMS.get(flow, flow)

@@ -52,6 +52,12 @@ class Rehearsal:
             ask=given.get("ask") is True,
         )
 
+    @classmethod
+    def answer(cls, grant: Json, key: str) -> tuple[bool, Json]:
+        """Whether a past run knows what somebody answered at the node of this key, and what."""
+        found = cls.of(grant)
+        return (False, None) if found is None else found.record(key)
+
     def mock(self, key: str) -> tuple[bool, Json]:
         """Whether somebody wrote an output for the node of this key, and which."""
         return _found(self.mocks, key)

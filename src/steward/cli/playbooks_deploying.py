@@ -1,4 +1,4 @@
-"""`steward playbooks deploy`, `rollback`, `canary`, `compare`, `retry`: versions of a playbook, and which of them runs."""
+"""`steward playbooks deploy`, `rollback`, `canary`, `shadow`, `compare`, `retry`: versions of a playbook, and which of them runs."""
 
 import json
 from dataclasses import asdict
@@ -108,6 +108,57 @@ def try_playbook(
     card = deploying.try_out(here.access, name, revision, percent=percent, message=message)
     tried = (card.canary or {}).get("revision")
     here.show(asdict(card), lambda: f"Revision {tried} gets {percent}% of the runs.")
+
+
+@app.command("shadow")
+@in_project
+def shadow_playbook(
+    here: Here,
+    name: Name,
+    *,
+    revision: Annotated[int | None, typer.Option(help="Number; unset: the newest.")] = None,
+    percent: Annotated[
+        int, typer.Option(min=1, max=100, help="The share of runs that get a shadow.")
+    ] = 100,
+    spend: Annotated[bool, typer.Option("--spend", help="Let its agents ask models.")] = False,
+    end: Annotated[bool, typer.Option("--end", help="End it; comparisons stay.")] = False,
+    message: Message = "",
+) -> None:
+    """Repeat runs of the deployed version with another one, without effects, and compare both."""
+    shadows, access = here.steward.playbooks.shadows, here.access
+    found = (
+        shadows.end(access, name)
+        if end
+        else shadows.start(access, name, revision, percent=percent, spend=spend, message=message)
+    )
+    told = "has ended" if end else f"gets {percent}% of the runs as a shadow"
+    here.show(asdict(found), lambda: f"Revision {found.revision} {told}.")
+
+
+@app.command("comparisons")
+@in_project
+def list_comparisons(here: Here, name: Name) -> None:
+    """List the runs that a version repeated in shadow, and what differs."""
+    shadows = here.steward.playbooks.shadows
+    items = shadows.comparisons(here.access, name, limit=1_000)
+    shadow = shadows.found(here.access, name)
+    rows = [
+        (
+            each.live_id,
+            each.shadow_id or "",
+            each.state if each.equal is None else "equal" if each.equal else "different",
+            each.problem or "; ".join(f"{one.kind} {one.at}" for one in each.differences[:5]),
+        )
+        for each in items
+    ]
+    told = f"{shadow.equal} of {shadow.compared} equal" if shadow else ""
+    here.show(
+        [asdict(each) for each in items],
+        lambda: (
+            table(["Live run", "Shadow", "Outcome", "What differs"], rows, empty="No runs yet.")
+            + f"\n{told}"
+        ),
+    )
 
 
 @app.command("test")

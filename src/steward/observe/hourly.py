@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from steward.broker import _tables as broker_tables
 from steward.broker._budget_tables import period_budgets
 from steward.observe._tables import facts, projected
-from steward.observe.facts import NANO, hour_of
+from steward.observe.facts import NANO, hour_of, is_of_tests
 from steward.observe.overview import Visible
 from steward.observe.projector import OVERLAP
 from steward.runs import _tables as run_tables
@@ -132,7 +132,7 @@ class Watched:
 
     def flows(self, visible: Visible = None) -> list[str]:
         known = {*self.cells, *(wait.flow for wait in self.waits)}
-        return sorted(flow for flow in known if shows(visible, flow) and not is_of_messages(flow))
+        return sorted(flow for flow in known if shows(visible, flow) and not _is_apart(flow))
 
     def series(self, flows: Collection[str], flow: str | None = None) -> Series:
         """Of these flows together, with the budgets of one flow or, without it, of the project."""
@@ -248,6 +248,10 @@ class Hourly:
 
 def is_of_messages(flow: str) -> bool:
     return flow == MESSAGES or flow.endswith(f":{MESSAGES}")
+
+
+def _is_apart(flow: str) -> bool:
+    return is_of_messages(flow) or is_of_tests(flow)
 
 
 def shows(visible: Visible, flow: str) -> bool:

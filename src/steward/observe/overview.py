@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from steward.broker import _tables as broker_tables
 from steward.observe._tables import facts
-from steward.observe.facts import hour_of
+from steward.observe.facts import TESTS, hour_of
 from steward.observe.projector import Projector
 from steward.runs import Status
 from steward.runs import _tables as run_tables
@@ -18,6 +18,7 @@ from steward.store import Database, Scope, Transaction
 _FACTS: Final = facts.c
 _TOKENS: Final = _FACTS.input_tokens + _FACTS.output_tokens
 _RUNS: Final = run_tables.runs.c
+_IS_NO_TEST: Final = sa.or_(_RUNS.subject.is_(None), _RUNS.subject.not_like(f"%:{TESTS}"))
 _APPROVALS: Final = broker_tables.approvals.c
 _DAY: Final = 24
 _LIVE: Final = [status.value for status in Status if not status.is_final]
@@ -203,7 +204,9 @@ class _Look:
 
     def live(self) -> dict[str, int]:
         wanted = sa.select(_RUNS.status, sa.func.count().label("times"))
-        wanted = wanted.where(_RUNS.status.in_(_LIVE), seen(_RUNS.subject, self._visible))
+        wanted = wanted.where(
+            _RUNS.status.in_(_LIVE), seen(_RUNS.subject, self._visible), _IS_NO_TEST
+        )
         return {row.status: row.times for row in self._rows(wanted.group_by(_RUNS.status))}
 
     def live_roots(self) -> list[str]:
@@ -240,7 +243,7 @@ class _Look:
 
     def oldest_queued(self) -> datetime | None:
         wanted = sa.select(sa.func.min(_RUNS.created_at).label("oldest")).where(
-            _RUNS.status == Status.queued.value, seen(_RUNS.subject, self._visible)
+            _RUNS.status == Status.queued.value, seen(_RUNS.subject, self._visible), _IS_NO_TEST
         )
         [row] = self._rows(wanted)
         oldest: datetime | None = row.oldest

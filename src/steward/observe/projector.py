@@ -1,7 +1,7 @@
 """Makes facts from the journals of ended runs: those that are missing, or all of them again."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any, Final
@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.core.errors import StewardError
 from steward.observe._tables import facts, projected
-from steward.observe.facts import facts_of
+from steward.observe.facts import facts_of, is_of_tests
 from steward.observe.spans import spans_of
 from steward.runs import Run, Runs, Status, flow_name
 from steward.runs import _tables as run_tables
@@ -123,7 +123,11 @@ class Projector:
 
     def _rows(self, run: Run) -> Iterator[dict[str, Any]]:
         root = run if run.parent_id is None else self._runs.get(run.scope, run.root_id)
+        is_test = is_of_tests(root.subject)
         for fact in facts_of(run, self._spans(run)):
+            if is_test:
+                # It counts as no run, call or failure; what it spent is spent.
+                fact = replace(fact, times=0, errors=0, milliseconds=0)  # noqa: PLW2901
             yield {
                 **asdict(fact),
                 "run_id": run.id,

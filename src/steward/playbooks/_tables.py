@@ -71,7 +71,7 @@ deployments = Table(
     Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
     Column("number", Integer, nullable=False),
     Column("revision", Integer, nullable=False),
-    # How it came about: deploy, rollback, canary.
+    # How it came about: deploy, rollback, canary, shadow.
     Column("kind", String(20), nullable=False),
     # The deployment whose parts it has once more, as after a rollback.
     Column("of", Integer),
@@ -85,6 +85,39 @@ deployments = Table(
     # Runs that were started while this one was tried out on a share of them.
     Column("offered", Integer, nullable=False),
     PrimaryKeyConstraint("playbook_id", "number"),
+)
+
+shadows = Table(
+    "playbook_shadows",
+    metadata,
+    *scope_columns(),
+    # The last version of a playbook that ran beside the deployed one.
+    Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
+    Column("deployment", Integer, nullable=False),
+    Column("percent", Integer, nullable=False),
+    Column("spend", Boolean, nullable=False),
+    Column("author", String(40), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("ended_at", Moment),
+    PrimaryKeyConstraint("playbook_id"),
+)
+
+shadow_runs = Table(
+    "playbook_shadow_runs",
+    metadata,
+    *scope_columns(),
+    Column("live_id", String(40), nullable=False),
+    Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
+    Column("deployment", Integer, nullable=False),
+    Column("shadow_id", String(40)),
+    # left_out, waiting, running, compared, failed.
+    Column("state", String(10), nullable=False),
+    Column("equal", Boolean),
+    Column("found", Json),
+    # When the live run ended.
+    Column("live_ended_at", Moment, nullable=False),
+    PrimaryKeyConstraint("live_id", "deployment"),
+    Index("ix_playbook_shadow_runs_playbook_id_state", "playbook_id", "deployment", "state"),
 )
 
 presence = Table(

@@ -16,6 +16,7 @@ from steward.playbooks.people import People
 from steward.playbooks.pins import Changed, Pin, changes_of
 from steward.playbooks.rehearsals import Rehearsals
 from steward.playbooks.running import Running
+from steward.playbooks.shadows import Shadows
 from steward.playbooks.subscriptions import Armed, Subscription, Subscriptions
 from steward.playbooks.trigger import TRIGGERS, Trigger
 from steward.runs import Json, RunRequest
@@ -49,6 +50,7 @@ class Deploying:
         manifests: Manifests,
         deployments: Deployments,
         rehearsals: Rehearsals,
+        shadows: Shadows,
     ) -> None:
         self._library = library
         self._people = people
@@ -57,6 +59,7 @@ class Deploying:
         self._manifests = manifests
         self._deployments = deployments
         self._rehearsals = rehearsals
+        self._shadows = shadows
 
     def prepare(self, access: Access, named: str, number: int | None = None) -> Preparation:
         """The checks before a deployment, what it would pin, and which parts differ from what runs now."""
@@ -301,6 +304,7 @@ class Deploying:
 
         def keep(tx: Transaction) -> int:
             self._subscriptions.arm_within(tx, card.id, number, access.user_id, armed)
+            self._shadows.end_within(tx, card.id)
             return self._deployments.add_within(
                 tx, access, card.id, number, way, pins, checks, message, number_of_target
             )

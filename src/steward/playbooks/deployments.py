@@ -15,7 +15,7 @@ from steward.playbooks.pins import Pin, hash_of
 from steward.store import Database, Scope, Transaction
 
 _D: Final = tables.deployments.c
-Way = Literal["deploy", "rollback", "canary"]
+Way = Literal["deploy", "rollback", "canary", "shadow"]
 
 
 @dataclass(frozen=True)

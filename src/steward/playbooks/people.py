@@ -10,6 +10,7 @@ from steward.broker.groups import Groups
 from steward.core.errors import NotFound, Problem
 from steward.identity import Access, Member, Role
 from steward.identity.members import Members
+from steward.observe.facts import TESTS
 from steward.observe.hourly import MESSAGES
 from steward.playbooks import _tables as tables
 from steward.playbooks.model import Allowed
@@ -51,7 +52,7 @@ class Sight:
 
     everything: bool
     seen: frozenset[str] = frozenset()
-    """Subjects of the playbooks they see, and of messages and analyses about these."""
+    """Subjects of the playbooks they see, and of messages, analyses and tests of these."""
     hides_some: bool = False
     """Whether there are playbooks that they do not see."""
 
@@ -95,7 +96,8 @@ class People:
         hides_some = len(seen) < len(rows)
         messages = [*map(alerts_about, seen), *([] if hides_some else [ALERTS_ABOUT_ALL])]
         analyses = map(analyses_about, seen)
-        return Sight(False, frozenset([*seen, *messages, *analyses]), hides_some)
+        tests = map(tests_of, seen)
+        return Sight(False, frozenset([*seen, *messages, *analyses, *tests]), hides_some)
 
     def resolve(
         self, access: Access, owner: str | None, allowed: Allowed | None
@@ -137,6 +139,18 @@ class People:
 
 def subject_of(playbook_id: str) -> str:
     return f"{SUBJECT}{playbook_id}"
+
+
+def tests_of(subject: str) -> str:
+    """The subject of tests and shadow runs of a playbook."""
+    return f"{subject}:{TESTS}"
+
+
+def playbook_of(subject: str | None) -> str | None:
+    """The id of the playbook that a run is of, tests and shadow runs included."""
+    if subject is None or not subject.startswith(SUBJECT):
+        return None
+    return subject.removeprefix(SUBJECT).removesuffix(f":{TESTS}")
 
 
 def alerts_about(subject: str) -> str:

@@ -15,16 +15,16 @@ from steward.broker.samples import Sample, samples
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound, Problem, TooLarge
 from steward.core.ids import Ids
-from steward.data.versions import MAIN, Versions
+from steward.data.versions import MAIN, Versions, Workspace
 from steward.flows import load_flow
 from steward.flows.launch import Launcher, NodeOutput
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.cards import Card, Revision
-from steward.playbooks.deployments import Finding
+from steward.playbooks.deployments import Deployment, Finding
 from steward.playbooks.documents import as_yaml, without_people
 from steward.playbooks.library import Library
-from steward.playbooks.people import People, subject_of
+from steward.playbooks.people import People, Viewer, playbook_of, subject_of, tests_of
 from steward.playbooks.running import Running
 from steward.runs import Json, Run, RunRequest, Runs, Status, canonical
 from steward.store import Database, Scope
@@ -157,7 +157,7 @@ class Rehearsals:
             ask=wish.ask,
         )
         request = self._request(access, card, revision, wish.inputs, rehearsal, wish.until)
-        self._drop_old_branches(access)
+        self.drop_old_branches(access.scope, access.user_id)
         return self._runs.start(access.scope, access.user_id, bound_to(access, request))
 
     def _tested(self, access: Access, card: Card, wish: Wish) -> Revision:
@@ -195,9 +195,59 @@ class Rehearsals:
         return replace(
             request,
             title=f"Test of {card.title}"[:200],
+            subject=tests_of(subject_of(card.id)),
             document=document,
             grant=grant.to_json(),
         )
+
+    def shadow_request(
+        self,
+        viewer: Viewer,
+        card: Card,
+        revision: Revision,
+        deployment: Deployment,
+        live: Run,
+        *,
+        spend: bool,
+    ) -> RunRequest:
+        """What runs in the shadow of a run that is over: its inputs, and the data as it was when that run began.
+
+        What the live run sent, asked and was told stands in for what a test does not do.
+        """
+        before = self._runs.request(live.scope, live.id)
+        found = asyncio.run(self._launcher.outputs(live.scope, live.id))
+        recorded = {key: each.value for key, each in found.items() if each.state == "done"}
+        given = Rehearsal(recorded=recorded, spend=spend).to_json()
+        if len(json.dumps(given)) > _LARGEST:
+            raise TooLarge(f"The outputs of the live run have more than {_LARGEST:,} characters.")
+        branch = f"{_PREFIX}{self._ids.new('test')}"
+        request = self._running.request(
+            live.scope, viewer, card, revision, before.inputs, branch=branch, deployment=deployment
+        )
+        workspace = self._versions.workspace(live.scope, viewer.user_id)
+        workspace.create_branch(branch, self._data_before(workspace, live, before))
+        grant = replace(Grant.from_json(request.grant), test=given)
+        return replace(
+            request,
+            title=f"Shadow of {card.title}"[:200],
+            subject=tests_of(subject_of(card.id)),
+            grant=grant.to_json(),
+            # Nobody is asked for more money, and every live run goes first.
+            budget={**request.budget, "on_breach": "abort"},
+            priority=-1,
+            foreign=before.foreign,
+        )
+
+    def _data_before(self, workspace: Workspace, live: Run, request: RunRequest) -> str:
+        """The commit of the live run's branch when that run began."""
+        branch = Grant.from_json(request.grant).branch
+        began, after = live.started_at or live.created_at, None
+        while page := workspace.log(branch, after=after, limit=_LOOKED_AT):
+            for commit in page:
+                if commit.created_at <= began and commit.run_id != live.id:
+                    return commit.id
+            after = page[-1].id
+        raise NotFound("The data as it was when the live run began is not kept any more.")
 
     def go_on(self, access: Access, named: str, run_id: str) -> None:
         """Lets a test go on that pauses at a breakpoint."""
@@ -247,13 +297,13 @@ class Rehearsals:
 
     def _run_of(self, access: Access, card: Card, run_id: str) -> Run:
         run = self._runs.get(access.scope, run_id)
-        if run.subject != subject_of(card.id):
+        if playbook_of(run.subject) != card.id:
             raise NotFound(f"{card.title} has no run {run_id[:40]!r}.")
         return run
 
-    def _drop_old_branches(self, access: Access) -> None:
+    def drop_old_branches(self, scope: Scope, user_id: str) -> None:
         """Takes away branches of tests that nobody needs any more; the sweep removes their data."""
-        workspace = self._versions.workspace(access.scope, access.user_id)
+        workspace = self._versions.workspace(scope, user_id)
         before = self._clock.now() - KEPT_FOR
         for branch in workspace.branches():
             if branch.name.startswith(_PREFIX) and branch.created_at < before:
@@ -344,7 +394,7 @@ class Rehearsals:
         counted = [run for run in done if not self.is_test(access.scope, run.id)]
         sums: dict[str, dict[str, float]] = {}
         for run in counted:
-            for node, cost in self._costs(run):
+            for node, cost in self.costs(run):
                 held = sums.setdefault(node, {"usd": 0.0, "tokens": 0.0, "seconds": 0.0})
                 for name in held:
                     held[name] += float(cost.get(name) or 0)
@@ -355,7 +405,7 @@ class Rehearsals:
         ]
         return Price(len(counted), sorted(nodes, key=lambda each: -each.usd))
 
-    def _costs(self, run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def costs(self, run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """What each entry says that it used: calls in their outcome, requests to models when they are settled."""
         for entry in self._runs.journal.entries(run.scope, run.id):
             node = plain_path(entry.key).partition("/")[0].partition(":")[0]

@@ -11,7 +11,7 @@ from steward.flows.node import Graph
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, State
 from steward.playbooks.library import Library
-from steward.playbooks.people import People, subject_of
+from steward.playbooks.people import People, playbook_of
 from steward.playbooks.running import Running
 from steward.runs import Kind, Run, RunRequest, Runs
 
@@ -77,7 +77,7 @@ class Retries:
         from_failure: bool,
     ) -> Run:
         source = self._runs.get(access.scope, run_id)
-        if source.subject != subject_of(card.id):
+        if playbook_of(source.subject) != card.id:
             raise NotFound(f"{card.title} has no run {run_id[:40]!r}.")
         if source.parent_id is not None:
             raise Conflict("This run is part of another one; try that one again.")

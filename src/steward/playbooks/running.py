@@ -29,7 +29,7 @@ from steward.playbooks.library import Library
 from steward.playbooks.manifest import called_revision
 from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Need, Needs
-from steward.playbooks.people import SUBJECT, People, Viewer, subject_of
+from steward.playbooks.people import SUBJECT, People, Viewer, playbook_of, subject_of
 from steward.playbooks.pins import Pin, pinned_version, with_versions
 from steward.runs import Json, Parked, Run, RunRequest, Runs, Status
 from steward.runs.projection import calls_of
@@ -336,8 +336,8 @@ class Running:
         """The version that a call names, that the caller's deployment pinned, or that is deployed."""
         mine = Grant.from_json(self._runs.request(scope, parent.id).grant)
         pinned_number: int | None = None
-        caller = (parent.subject or "").removeprefix(SUBJECT)
-        if mine.deployment is not None and caller != parent.subject:
+        caller = playbook_of(parent.subject)
+        if mine.deployment is not None and caller is not None:
             deployment = self._deployments.get(scope, caller, mine.deployment)
             pinned_number = pinned_version(deployment.pins, named)
         chosen = called_revision(card, number, pinned_number)
@@ -348,7 +348,7 @@ class Running:
         above: Run | None = parent
         depth = 0
         while above is not None:
-            if above.subject == subject_of(card.id):
+            if playbook_of(above.subject) == card.id:
                 raise Invalid(f"{card.title} would call itself; repeat with a loop instead.")
             depth += 1
             if depth > DEEPEST:

@@ -35,6 +35,7 @@ from steward.playbooks.presence import Presence
 from steward.playbooks.rehearsals import Rehearsals
 from steward.playbooks.retries import Retries
 from steward.playbooks.running import Running
+from steward.playbooks.shadows import Shadows
 from steward.playbooks.subscriptions import Subscriptions
 from steward.playbooks.trigger_desk import TriggerDesk
 from steward.playbooks.trigger_events import TOPIC, TriggerEvents
@@ -102,6 +103,19 @@ class Playbooks:
             versions,
         )
         subscriptions = Subscriptions(database, events, notifications, clock, ids, keyring)
+        self.shadows = Shadows(
+            database,
+            clock,
+            bus,
+            self.library,
+            self.people,
+            self.manifests,
+            self.deployments,
+            self.rehearsals,
+            runs,
+            launcher,
+            broker.tools,
+        )
         self.deploying = Deploying(
             self.library,
             self.people,
@@ -110,6 +124,7 @@ class Playbooks:
             self.manifests,
             self.deployments,
             self.rehearsals,
+            self.shadows,
         )
         self.retries = Retries(self.library, self.people, self.running, runs)
         trigger_events = TriggerEvents(database, events, bus, clock, ids, runs, subscriptions)
@@ -129,7 +144,8 @@ class Playbooks:
             self.library, self.deploying, subscriptions, trigger_events, watch, secrets, clock
         )
         runs.parts.beside.append(watch.serve)
-        runs.parts.chores.append(trigger_events.tidy)
+        runs.parts.beside.append(self.shadows.serve)
+        runs.parts.chores += [trigger_events.tidy, self.shadows.tidy]
         # What waits for a place gets it as soon as a run is over.
         runs.parts.on_end.append(lambda _: bus.wake(TOPIC))
         self.exchange = Exchange(self.library, database)

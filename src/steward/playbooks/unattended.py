@@ -6,6 +6,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from steward.broker.grants import Grant
+from steward.broker.rehearsal import Rehearsal
 from steward.core.errors import NotFound, StewardError
 from steward.identity import Level
 from steward.identity.notifications import Notifications
@@ -90,5 +91,7 @@ class Unattended:
 
 def _is_unattended(execution: Execution) -> bool:
     run, inputs = execution.run, execution.request.inputs
-    is_first = run.parent_id is None and run.forked_from is None
+    # Nobody waits for a test, or for a shadow of a run that a trigger started.
+    is_real = Rehearsal.of(execution.request.grant) is None
+    is_first = is_real and run.parent_id is None and run.forked_from is None
     return is_first and isinstance(inputs, dict) and bool(inputs.keys() & {MOMENT, EVENT, EVENTS})

@@ -1,6 +1,7 @@
 """The rows of runs: looked at, asked for something from outside, and told what became of them."""
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -70,6 +71,19 @@ class Records(Starts, Leases):
             statement = statement.where(COLUMNS.id < before)
         with self._database.read(scope) as tx:
             rows = tx.rows(statement.order_by(COLUMNS.id.desc()).limit(limit))
+        return [run_of(row, scope) for row in rows]
+
+    def ended(self, scope: Scope, subject: str, since: datetime, limit: int) -> list[Run]:
+        """Runs of a subject that people or triggers started and that ended from a moment on, in that order."""
+        over = [status.value for status in Status if status.is_final]
+        statement = sa.select(tables.runs).where(
+            COLUMNS.ended_at >= since,
+            COLUMNS.subject == subject,
+            COLUMNS.parent_id.is_(None),
+            COLUMNS.status.in_(over),
+        )
+        with self._database.read(scope) as tx:
+            rows = tx.rows(statement.order_by(COLUMNS.ended_at, COLUMNS.id).limit(limit))
         return [run_of(row, scope) for row in rows]
 
     def endings(

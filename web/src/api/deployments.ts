@@ -17,6 +17,7 @@ export type Comparison = Answer<Schemas['ComparisonOut']>;
 export type NodeChange = Answer<Schemas['NodeChangeOut']>;
 export type FieldChange = Answer<Schemas['FieldChangeOut']>;
 export type RevisionDetail = Answer<Schemas['RevisionDetail']>;
+export type ShadowComparison = Answer<Schemas['ShadowComparisonOut']>;
 export type Retried = Answer<Schemas['RetriedOut']>;
 
 const ONE = '/api/v1/projects/{project_id}/playbooks/{playbook_id}';
@@ -139,6 +140,50 @@ export function useCanary(projectId: string, playbookId: string) {
       ? bodyOf(api.DELETE(`${ONE}/canary`, { params: place(projectId, playbookId) }))
       : bodyOf(
           api.PUT(`${ONE}/canary`, {
+            params: place(projectId, playbookId),
+            body: { ...body, message: '' },
+          }),
+        ),
+  );
+}
+
+export function shadowQuery(projectId: string, playbookId: string) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'playbook', 'shadow', playbookId),
+    queryFn: async ({ signal }) => {
+      const { shadow } = await bodyOf(
+        api.GET(`${ONE}/shadow`, { params: place(projectId, playbookId), signal }),
+      );
+      return shadow;
+    },
+  });
+}
+
+export function shadowComparisonsQuery(projectId: string, playbookId: string) {
+  return listQuery<ShadowComparison>(
+    projectKey(projectId, 'playbook', 'shadow-comparisons', playbookId),
+    (query, signal) =>
+      bodyOf(
+        api.GET(`${ONE}/shadow/comparisons`, {
+          params: { ...place(projectId, playbookId), query },
+          signal,
+        }),
+      ),
+  );
+}
+
+export interface ShadowWish {
+  revision: number;
+  percent: number;
+  spend: boolean;
+}
+
+export function useShadow(projectId: string, playbookId: string) {
+  return useChange(projectId, (body: ShadowWish | null) =>
+    body === null
+      ? bodyOf(api.DELETE(`${ONE}/shadow`, { params: place(projectId, playbookId) }))
+      : bodyOf(
+          api.PUT(`${ONE}/shadow`, {
             params: place(projectId, playbookId),
             body: { ...body, message: '' },
           }),

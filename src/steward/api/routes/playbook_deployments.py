@@ -12,6 +12,7 @@ from steward.api.playbook_documents import PlaybookId, PlaybookOut, changed, pla
 from steward.api.routes.events import number
 from steward.api.run_documents import RunOut, run_out
 from steward.playbooks.deployments import Deployment
+from steward.playbooks.shadows import Comparison
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
 
@@ -45,7 +46,7 @@ class ChangedPinOut(Output):
 class DeploymentOut(Output):
     number: int
     revision: int
-    kind: Literal["deploy", "rollback", "canary"]
+    kind: Literal["deploy", "rollback", "canary", "shadow"]
     of: int | None = Field(description="The deployment whose parts it has once more.")
     hash: str
     message: str
@@ -88,6 +89,52 @@ class TrialIn(Input):
     revision: int | None = Field(None, ge=1, le=2**31 - 1, description="Unset: the newest.")
     percent: int = Field(10, ge=1, le=99, description="The share of runs that a canary gets.")
     message: str = Message
+
+
+class ShadowIn(Input):
+    revision: int | None = Field(None, ge=1, le=2**31 - 1, description="Unset: the newest.")
+    percent: int = Field(100, ge=1, le=100, description="The share of runs that get a shadow.")
+    spend: bool = Field(False, description="Whether agents of a shadow may ask models.")
+    message: str = Message
+
+
+class ShadowOut(Output):
+    deployment: int
+    revision: int
+    percent: int
+    spend: bool
+    author: str
+    created_at: datetime
+    ended_at: datetime | None
+    compared: int
+    equal: int
+    under_way: int
+    failed: int = Field(description="Runs for which no comparison was possible.")
+
+
+class CurrentShadowOut(Output):
+    shadow: ShadowOut | None = Field(description="Also one that ended; null: there never was one.")
+
+
+class ShadowDifferenceOut(Output):
+    kind: Literal["end", "output", "step", "call", "agent"]
+    at: str
+    live: str
+    shadow: str
+
+
+class ShadowComparisonOut(Output):
+    live_id: str
+    shadow_id: str | None
+    state: Literal["waiting", "running", "compared", "failed"]
+    equal: bool | None
+    differences: list[ShadowDifferenceOut]
+    live_seconds: float | None
+    shadow_seconds: float | None
+    live_usd: float | None
+    shadow_usd: float | None
+    problem: str | None
+    live_ended_at: datetime
 
 
 class RetryIn(Input):
@@ -204,6 +251,55 @@ def end_canary(
 ) -> PlaybookOut:
     """All runs are of the deployed revision again."""
     return changed(response, playbooks_of(request).deploying.end_trial(access, playbook_id))
+
+
+@router.get("/{playbook_id}/shadow")
+def read_shadow(request: Request, access: AsViewer, playbook_id: PlaybookId) -> CurrentShadowOut:
+    """The version that runs beside the deployed one, and how many of its runs had the same outcome."""
+    found = playbooks_of(request).shadows.found(access, playbook_id)
+    return CurrentShadowOut(shadow=None if found is None else ShadowOut.model_validate(found))
+
+
+@router.put("/{playbook_id}/shadow")
+def start_shadow(
+    request: Request, access: AsEditor, playbook_id: PlaybookId, body: ShadowIn
+) -> ShadowOut:
+    """Repeats runs of the deployed revision with another one, without effects, and compares both."""
+    found = playbooks_of(request).shadows.start(
+        access,
+        playbook_id,
+        body.revision,
+        percent=body.percent,
+        spend=body.spend,
+        message=body.message,
+    )
+    return ShadowOut.model_validate(found)
+
+
+@router.delete("/{playbook_id}/shadow")
+def end_shadow(request: Request, access: AsEditor, playbook_id: PlaybookId) -> ShadowOut:
+    """No further run gets a shadow; comparisons stay."""
+    return ShadowOut.model_validate(playbooks_of(request).shadows.end(access, playbook_id))
+
+
+@router.get("/{playbook_id}/shadow/comparisons")
+def list_shadow_comparisons(
+    request: Request,
+    access: AsViewer,
+    playbook_id: PlaybookId,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+) -> Page[ShadowComparisonOut]:
+    """Runs of the deployed revision beside their shadows, newest first, with what differs."""
+    shadows = playbooks_of(request).shadows
+
+    def fetch(before: str | None, count: int) -> list[Comparison]:
+        return shadows.comparisons(access, playbook_id, before=before, limit=count)
+
+    items, following = page(fetch, lambda item: item.live_id, cursor, limit)
+    return Page(
+        items=[ShadowComparisonOut.model_validate(item) for item in items], next_cursor=following
+    )
 
 
 @router.post("/{playbook_id}/retries")

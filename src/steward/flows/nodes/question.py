@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from steward.broker.rehearsal import Rehearsal
 from steward.broker.samples import sample
 from steward.broker.schemas import first_problem
 from steward.flows.node import (
@@ -46,7 +47,10 @@ class QuestionNode(Node):
     def schemas(self) -> Iterator[tuple[str, JsonSchema]]:
         yield "/form", self.form
 
-    def stand_in(self, at: Place) -> Valued | None:  # noqa: ARG002
+    def stand_in(self, at: Place) -> Valued | None:
+        is_known, said = Rehearsal.answer(at.execution.request.grant, at.key)
+        if is_known:
+            return Valued(said)
         return Valued(self.default if self.default is not None else sample(self.form))
 
     async def run(self, at: Place) -> Valued:

@@ -26,6 +26,7 @@ const WAYS: Record<Deployment['kind'], string> = {
   deploy: 'Deployed',
   rollback: 'Rolled back to',
   canary: 'Tried on a share of the runs:',
+  shadow: 'Ran in shadow:',
 };
 
 export function DeploymentsTab({ playbook }: { playbook: PlaybookDetail }) {

@@ -19,10 +19,12 @@ import { CompareTab } from './CompareTab';
 import { DeployDialog } from './DeployDialog';
 import { DeploymentsTab } from './DeploymentsTab';
 import { RunsTab } from './RunsTab';
+import { ShadowTab } from './ShadowTab';
 
 const TABS = [
   { id: 'compare', label: 'Compare' },
   { id: 'deployments', label: 'Deployments' },
+  { id: 'shadow', label: 'Shadow' },
   { id: 'runs', label: 'Run again' },
 ] as const;
 
@@ -97,6 +99,9 @@ export default function VersionsPage() {
           </Tabs.Panel>
           <Tabs.Panel value="deployments">
             <DeploymentsTab playbook={card} />
+          </Tabs.Panel>
+          <Tabs.Panel value="shadow">
+            <ShadowTab playbook={card} />
           </Tabs.Panel>
           <Tabs.Panel value="runs">
             <RunsTab playbook={card} />

@@ -1,0 +1,202 @@
+/** A version in the shadow of the deployed one: started, ended, and run by run what differs. */
+import { Anchor, Button, Checkbox, Group, NumberInput, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { CircleCheck, CircleX, Copy, Hourglass } from 'lucide-react';
+import { useState } from 'react';
+import {
+  type ShadowComparison,
+  shadowComparisonsQuery,
+  shadowQuery,
+  useShadow,
+} from '@/api/deployments';
+import type { PlaybookDetail } from '@/api/playbooks';
+import { projectPath, useProject } from '@/app/project';
+import { Chip } from '@/components/Chip';
+import { type Column, DataTable } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorState } from '@/components/ErrorState';
+import { LoadingLines } from '@/components/LoadingLines';
+import { RelativeTime } from '@/components/Moment';
+import { showDone, showFailure } from '@/components/undo';
+
+const KINDS: Record<ShadowComparison['differences'][number]['kind'], string> = {
+  end: 'How it ended',
+  output: 'Output of the run',
+  step: 'Output of step',
+  call: 'Call',
+  agent: 'Agent',
+};
+
+export function ShadowTab({ playbook }: { playbook: PlaybookDetail }) {
+  const project = useProject();
+  const query = useQuery(shadowQuery(project.id, playbook.id));
+  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  if (query.data === undefined) return <LoadingLines />;
+  const shadow = query.data;
+  const isOver = shadow === null || shadow.ended_at !== null;
+  return (
+    <Stack>
+      {shadow !== null && (
+        <Text fw={600} role="status">
+          Revision {shadow.revision}: {shadow.equal} of {shadow.compared} runs equal
+          {shadow.under_way > 0 && `, ${shadow.under_way} under way`}
+          {shadow.failed > 0 && `, ${shadow.failed} not comparable`}
+          {isOver ? '. It has ended.' : ` (${shadow.percent}% of the runs).`}
+        </Text>
+      )}
+      {playbook.may_edit && playbook.state === 'active' && (
+        <Controls playbook={playbook} isOver={isOver} />
+      )}
+      {shadow === null ? (
+        <EmptyState icon={Copy} title="No version ran in shadow yet">
+          Run another version beside the deployed one. It sends nothing and changes nothing.
+        </EmptyState>
+      ) : (
+        <Comparisons playbook={playbook} />
+      )}
+    </Stack>
+  );
+}
+
+function Controls({ playbook, isOver }: { playbook: PlaybookDetail; isOver: boolean }) {
+  const project = useProject();
+  const change = useShadow(project.id, playbook.id);
+  const [percent, setPercent] = useState<number | string>(100);
+  const [spend, setSpend] = useState(false);
+  if (!isOver) {
+    return (
+      <Group>
+        <Button
+          variant="default"
+          loading={change.isPending}
+          onClick={() =>
+            change.mutate(null, {
+              onSuccess: () => showDone('The shadow has ended'),
+              onError: showFailure,
+            })
+          }
+        >
+          End the shadow
+        </Button>
+      </Group>
+    );
+  }
+  if (playbook.head === playbook.deployed) return null;
+  return (
+    <Group align="flex-end">
+      <NumberInput
+        label={`Repeat runs with revision ${playbook.head}, without effects`}
+        suffix=" %"
+        min={1}
+        max={100}
+        w="22rem"
+        value={percent}
+        onChange={setPercent}
+      />
+      <Checkbox
+        mb="xs"
+        label="Its agents may ask models, which costs money"
+        checked={spend}
+        onChange={({ currentTarget }) => setSpend(currentTarget.checked)}
+      />
+      <Button
+        loading={change.isPending}
+        disabled={typeof percent !== 'number'}
+        onClick={() =>
+          change.mutate(
+            { revision: playbook.head, percent: Number(percent), spend },
+            {
+              onSuccess: () => showDone(`Revision ${playbook.head} runs in shadow`),
+              onError: showFailure,
+            },
+          )
+        }
+      >
+        Start the shadow
+      </Button>
+    </Group>
+  );
+}
+
+function Comparisons({ playbook }: { playbook: PlaybookDetail }) {
+  const project = useProject();
+  const query = useInfiniteQuery(shadowComparisonsQuery(project.id, playbook.id));
+  const runLink = (id: string, told: React.ReactNode) => (
+    <Anchor component={Link} to={projectPath(project.id, 'runs', id)} size="sm">
+      {told}
+    </Anchor>
+  );
+  const columns: Column<ShadowComparison>[] = [
+    {
+      id: 'live',
+      header: 'Live run',
+      width: '9rem',
+      cell: (item) => runLink(item.live_id, <RelativeTime value={item.live_ended_at} />),
+    },
+    { id: 'outcome', header: 'Outcome', width: '9rem', cell: (item) => <Outcome item={item} /> },
+    {
+      id: 'shadow',
+      header: 'Shadow',
+      width: '7rem',
+      cell: (item) => (item.shadow_id === null ? '–' : runLink(item.shadow_id, 'Open')),
+    },
+    {
+      id: 'time',
+      header: 'Seconds, live → shadow',
+      hideBelow: 'md',
+      cell: (item) => `${item.live_seconds ?? '–'} → ${item.shadow_seconds ?? '–'}`,
+    },
+    {
+      id: 'cost',
+      header: 'Dollars, live → shadow',
+      hideBelow: 'md',
+      cell: (item) => `${item.live_usd ?? '–'} → ${item.shadow_usd ?? '–'}`,
+    },
+    {
+      id: 'differences',
+      header: 'What differs',
+      cell: (item) => <Differences item={item} />,
+    },
+  ];
+  return (
+    <DataTable
+      label="Runs beside their shadows"
+      columns={columns}
+      query={query}
+      rowKey={(item) => item.live_id}
+      empty={
+        <EmptyState icon={Hourglass} title="No run has ended since">
+          Each run of the deployed version shows here once it and its shadow have ended.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+function Outcome({ item }: { item: ShadowComparison }) {
+  if (item.state === 'failed') return <Chip word="Not comparable" icon={CircleX} tone="bad" />;
+  if (item.equal === null) return <Chip word="Under way" icon={Hourglass} tone="busy" />;
+  return item.equal ? (
+    <Chip word="Equal" icon={CircleCheck} tone="good" />
+  ) : (
+    <Chip word="Different" icon={CircleX} tone="bad" />
+  );
+}
+
+function Differences({ item }: { item: ShadowComparison }) {
+  if (item.problem !== null) return <Text size="sm">{item.problem}</Text>;
+  return (
+    <Stack gap={4}>
+      {item.differences.map((each, index) => (
+        <Text key={index} size="sm" style={{ overflowWrap: 'anywhere' }}>
+          <strong>
+            {KINDS[each.kind]}
+            {each.at !== 'run' && ` ${each.at}`}:
+          </strong>{' '}
+          {each.live || 'nothing'} → {each.shadow || 'nothing'}
+        </Text>
+      ))}
+    </Stack>
+  );
+}
