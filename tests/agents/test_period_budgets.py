@@ -85,6 +85,19 @@ def scene(installation: Installation, models: ScriptedLineup) -> Scene:
     return scene
 
 
+def test_a_test_of_a_flow_draws_on_the_budget_of_the_flow(scene: Scene) -> None:
+    flow, other = scene.budget("flow", "playbook:one", usd="0.1"), scene.budget("flow", "flow")
+    now = scene.installation.clock.now()
+    payer = Payer("", scene.access.user_id, "", "playbook:one:tests")
+    asked = {"usd": 10**8, "tokens": 10, "rows": 0, "bytes": 0, "time": 0}
+    with scene.steward.database.write(scene.access.scope) as tx:
+        drawn = draw(tx, "run", payer, asked, now)
+        assert [each["budget"] for each in drawn] == [flow.id]
+        with pytest.raises(PeriodBudgetExceeded):
+            draw(tx, "run", payer, asked, now)
+    assert scene.used(other) == (0, 0)
+
+
 def test_what_runs_spend_is_counted_in_all_budgets_they_belong_to(scene: Scene) -> None:
     user = scene.access.user_id
     own = [("project", ""), ("flow", "flow"), ("agent", "helper"), ("person", user)]

@@ -26,7 +26,8 @@ READS = frozenset(
     data diff | data history | data inspect | data ls | data profile | data show | definitions export
     definitions history | definitions show | doctor | inbox | models list | observe analyse | observe alerts list
     observe alerts rules | observe budgets list | observe costs | planner measures | playbooks compare
-    playbooks deployments | playbooks export | playbooks list | playbooks show | plugin build | plugin check
+    playbooks comparisons | playbooks deployments | playbooks export | playbooks list | playbooks show | plugin build
+    plugin check
     plugin list | plugin new | plugin show | policy check | policy show | policy simulate | runs diff
     runs dossier | runs export | runs ls | runs show | sign-on check | sign-on list | skills check | skills export
     skills list | skills show | test record | token list | triggers events | triggers ls | user list | verify
@@ -47,7 +48,7 @@ SETTINGS = frozenset(
     connections remove | connections sign-in | connections sign-out | models add | models remove | models undo
     models use | observe alerts ack | observe alerts mute | observe budgets add | observe budgets delete
     observe budgets set | playbooks archive | playbooks canary | playbooks delete | playbooks deploy
-    playbooks import | playbooks restore | playbooks rollback | playbooks schedule | plugin disable
+    playbooks import | playbooks restore | playbooks rollback | playbooks schedule | playbooks shadow | plugin disable
     plugin enable | plugin install | plugin remove | policy safe-mode | policy save | sign-on add | sign-on change
     sign-on remove | skills add | skills disable | skills enable | token create | token revoke | user add
     user disable | user enable | user link | user password | user role | user sign-out

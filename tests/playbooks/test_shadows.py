@@ -4,9 +4,12 @@ import pytest
 
 from steward.core.errors import Conflict, NotFound
 from steward.observe._tables import facts
+from steward.playbooks._tables import shadows
 from steward.playbooks.shadows import Comparison, Shadow
 from steward.runs import Run, Status
 from tests.playbooks.conftest import Room
+
+pytestmark = pytest.mark.every_database
 
 WRITES = """\
 format: 1
@@ -135,3 +138,50 @@ def test_deploying_or_ending_it_ends_the_shadow_and_keeps_what_was_compared(room
     never = playbooks.library.create(access, WRITES.replace("id: writes", "id: never"))
     with pytest.raises(NotFound, match="ever ran in shadow"):
         playbooks.shadows.end(access, never.id)
+
+
+def test_names_and_documents_are_not_made_by_a_shadow(room: Room) -> None:
+    more = WRITES.replace(
+        "    - {id: gate",
+        '    - {id: name, type: tool, tool: snapshot, arguments: {name: month-end}}\n    - {id: gate',
+    )
+    playbook = shadowed(room, more)
+    run = live(room, playbook, 3)
+    _, [found] = settled(room, playbook)
+    assert [(each.kind, each.at, each.live) for each in found.differences] == [("call", "name", "")]
+    files = room.installation.steward.workbench.versions.workspace(run.scope, run.created_by)
+    assert files.tags() == []
+
+
+def test_a_run_that_went_on_from_another_one_has_no_shadow(room: Room) -> None:
+    playbook = shadowed(room, OTHER)
+    run = live(room, playbook, 3)
+    [again] = room.playbooks.retries.retry(room.editor.access, playbook, [run.id], at="gate")
+    assert again.run is not None
+    room.drive()
+    room.answer(again.run, True)
+    shadow, found = settled(room, playbook)
+    assert [each.live_id for each in found] == [run.id]
+
+
+def test_branches_comparisons_and_shadows_are_cleaned_up(room: Room) -> None:
+    playbooks, access = room.playbooks, room.editor.access
+    playbook = shadowed(room, OTHER)
+    live(room, playbook, 3)
+    settled(room, playbook)
+    files = room.installation.steward.workbench.versions.workspace(access.scope, access.user_id)
+    assert [each.name for each in files.branches() if each.name.startswith("test/")] != []
+    room.installation.clock.advance(days=8)
+    assert playbooks.shadows.tidy() == 0
+    assert [each.name for each in files.branches() if each.name.startswith("test/")] == []
+    room.installation.clock.advance(days=90)
+    assert playbooks.shadows.tidy() == 1
+    gone = playbooks.deploying.archive(access, playbook)
+    playbooks.library.delete(access, playbook, gone.version)
+    room.installation.clock.advance(days=31)
+    other = playbooks.library.create(access, WRITES.replace("id: writes", "id: other"))
+    archived = playbooks.deploying.archive(access, other.id)
+    # Deleting one removes for good what was deleted long ago.
+    playbooks.library.delete(access, other.id, archived.version)
+    with room.installation.steward.database.read(access.scope) as tx:
+        assert tx.rows(shadows.select()) == []

@@ -11,10 +11,10 @@ from steward.flows.client_sessions import SESSION as CLIENT_PROGRAM
 from steward.flows.launch import PROGRAM as FLOW_PROGRAM
 from steward.identity import Access, Identity
 from steward.observe import Dimension
-from steward.observe.facts import is_of_tests
 from steward.observe.hourly import is_of_messages
 from steward.playbooks import Playbooks
 from steward.playbooks.people import ANALYSES, SUBJECT
+from steward.runs import is_of_tests
 
 _PROGRAMS = {
     ANALYSIS_PROGRAM: "Analyses of runs",

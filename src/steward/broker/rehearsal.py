@@ -86,6 +86,8 @@ def happens(tool: Tool[Any], plan: Plan) -> bool:
     """Whether a test makes the call for real: it reads, or changes nothing but the branch of the test."""
     if plan.decision["outcome"] == Verdict.ask.value or tool.direct_only:
         return False
+    if tool.beyond_data or tool.undo is not None:
+        return False
     effects = tool.effects
     return tool.risk.at_most(Risk.write) and not effects.network and not effects.spends
 

@@ -163,6 +163,8 @@ class Tool(Generic[A]):
     """Where a call goes, where that is more than the values of its recipients and destinations."""
     direct_only: bool = False
     """True for what people do by hand and no flow or agent may: such as reaching into other runs."""
+    beyond_data: bool = False
+    """True where a call keeps more than data on the branch of its run, such as a document; one with an `undo` does."""
     pin: Json = None
     """Names the exact version of a tool that a project can change; None for installed tools."""
 

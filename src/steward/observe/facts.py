@@ -18,8 +18,6 @@ _OPERATIONS: Final[dict[str, tuple[FactKind, str]]] = {
     genai.INVOKE_AGENT: ("agent", genai.AGENT),
 }
 _LONGEST_NAME: Final = 200
-TESTS: Final = "tests"
-"""How the subject of tests and shadow runs ends: they count as no run in figures and alerts, only what they spent does."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +52,6 @@ def facts_of(run: Run, spans: Iterable[Span]) -> list[Fact]:
         key = (fact.hour, fact.kind, fact.name, fact.agent)
         found[key] = found[key] + fact if key in found else fact
     return list(found.values())
-
-
-def is_of_tests(flow: str | None) -> bool:
-    return flow is not None and flow.endswith(f":{TESTS}")
 
 
 def hour_of(moment: datetime) -> int:

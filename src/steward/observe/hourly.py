@@ -18,11 +18,11 @@ import sqlalchemy as sa
 from steward.broker import _tables as broker_tables
 from steward.broker._budget_tables import period_budgets
 from steward.observe._tables import facts, projected
-from steward.observe.facts import NANO, hour_of, is_of_tests
+from steward.observe.facts import NANO, hour_of
 from steward.observe.overview import Visible
 from steward.observe.projector import OVERLAP
 from steward.runs import _tables as run_tables
-from steward.runs import flow_name
+from steward.runs import flow_name, is_of_tests
 from steward.store import Database, Scope
 
 MESSAGES: Final = "alerts"

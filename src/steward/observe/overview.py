@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from steward.broker import _tables as broker_tables
 from steward.observe._tables import facts
-from steward.observe.facts import TESTS, hour_of
+from steward.observe.facts import hour_of
 from steward.observe.projector import Projector
-from steward.runs import Status
+from steward.runs import TESTS, Status
 from steward.runs import _tables as run_tables
 from steward.store import Database, Scope, Transaction
 

@@ -12,9 +12,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.core.errors import StewardError
 from steward.observe._tables import facts, projected
-from steward.observe.facts import facts_of, is_of_tests
+from steward.observe.facts import facts_of
 from steward.observe.spans import spans_of
-from steward.runs import Run, Runs, Status, flow_name
+from steward.runs import Run, Runs, Status, flow_name, is_of_tests
 from steward.runs import _tables as run_tables
 from steward.store import Database, Scope
 from steward.trace.spans import Span

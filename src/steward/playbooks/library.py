@@ -492,9 +492,13 @@ def _purge(tx: Transaction, before: datetime) -> None:
     gone = tx.rows(sa.select(_COLUMNS.id).where(_COLUMNS.deleted_at <= before))
     ids = [row.id for row in gone]
     if ids:
-        tx.execute(sa.delete(tables.deployments).where(tables.deployments.c.playbook_id.in_(ids)))
-        tx.execute(sa.delete(tables.tests).where(tables.tests.c.playbook_id.in_(ids)))
-        tx.execute(sa.delete(tables.revisions).where(_REVISIONS.playbook_id.in_(ids)))
-        there = tables.presence.c.playbook_id.in_(ids)
-        tx.execute(sa.delete(tables.presence).where(there))
+        for table in (
+            tables.shadow_runs,
+            tables.shadows,
+            tables.deployments,
+            tables.tests,
+            tables.revisions,
+            tables.presence,
+        ):
+            tx.execute(sa.delete(table).where(table.c.playbook_id.in_(ids)))
         tx.execute(sa.delete(tables.playbooks).where(_COLUMNS.id.in_(ids)))

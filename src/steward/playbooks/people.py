@@ -10,10 +10,10 @@ from steward.broker.groups import Groups
 from steward.core.errors import NotFound, Problem
 from steward.identity import Access, Member, Role
 from steward.identity.members import Members
-from steward.observe.facts import TESTS
 from steward.observe.hourly import MESSAGES
 from steward.playbooks import _tables as tables
 from steward.playbooks.model import Allowed
+from steward.runs import TESTS
 from steward.store import Database, Scope, Transaction
 
 SUBJECT: Final = "playbook:"

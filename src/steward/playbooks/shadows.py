@@ -307,11 +307,18 @@ class Shadows:
         return done
 
     def tidy(self) -> int:
-        """Removes comparisons that are older than 90 days."""
+        """Removes comparisons that are older than 90 days, and branches of shadows and tests that are older than 7."""
         before = self._clock.now() - _KEPT
         with self._database.write(EVERYWHERE) as tx:
             gone = sa.delete(tables.shadow_runs).where(_R.live_ended_at < before)
-            return tx.execute(gone).rowcount
+            removed = tx.execute(gone).rowcount
+            rows = tx.rows(sa.select(tables.shadows))
+        for row in rows:
+            try:
+                self._rehearsals.drop_old_branches(Scope(row.org_id, row.project_id), row.author)
+            except StewardError as problem:
+                _log.warning("old_branches_kept", playbook=row.playbook_id, error=problem.message)
+        return removed
 
     def _look(self, scope: Scope, shadow: sa.Row[Any]) -> int:
         if shadow.ended_at is None:
@@ -343,8 +350,13 @@ class Shadows:
         since = max(shadow.created_at, newest - _OVERLAP)
         subject = subject_of(shadow.playbook_id)
         while page := self._runs.records.ended(scope, subject, since, _PAGE):
-            fitting = [each for each in page if self._is_live(each, shadow, row.deployed)]
-            self._note(scope, shadow, fitting)
+            with self._database.read(scope) as tx:
+                known = here & _R.live_id.in_([run.id for run in page])
+                seen = {each.live_id for each in tx.rows(sa.select(_R.live_id).where(known))}
+            fresh = [each for each in page if each.id not in seen]
+            fitting = [each for each in fresh if self._is_live(each, shadow, row.deployed)]
+            if fitting:
+                self._note(scope, shadow, fitting)
             last_end = page[-1].ended_at
             if len(page) < _PAGE or last_end is None or last_end == since:
                 return
@@ -352,6 +364,9 @@ class Shadows:
 
     def _is_live(self, run: Run, shadow: sa.Row[Any], deployed: int | None) -> bool:
         if run.created_at < shadow.created_at or run.status not in {Status.done, Status.failed}:
+            return False
+        if run.forked_from is not None:
+            # It went on from a step of another run: no run from the start is like it.
             return False
         grant = Grant.from_json(self._runs.request(run.scope, run.id).grant)
         return grant.test is None and grant.revision == deployed

@@ -8,6 +8,7 @@ from steward.runs.entry_types import EntryType, Kind
 from steward.runs.execution import UNCERTAIN, Effect, Execution, Found, Reconciled, Ticket
 from steward.runs.heads import HeadLog
 from steward.runs.model import (
+    TESTS,
     Cancelled,
     Parked,
     Paused,
@@ -18,6 +19,7 @@ from steward.runs.model import (
     StepFailed,
     Suspension,
     flow_name,
+    is_of_tests,
 )
 from steward.runs.schedules import Missed, Schedule
 from steward.runs.service import Runs
@@ -26,6 +28,7 @@ from steward.runs.worker import QUEUES
 
 __all__ = [
     "QUEUES",
+    "TESTS",
     "UNCERTAIN",
     "Cancelled",
     "Effect",
@@ -60,4 +63,5 @@ __all__ = [
     "digest",
     "flow_name",
     "require_no_secrets",
+    "is_of_tests",
 ]

@@ -84,6 +84,14 @@ class Run:
     """How often in a row it was lost with its worker, without getting any further."""
 
 
+TESTS: Final = "tests"
+"""How the subject of tests and shadow runs ends: they count as no run in figures and alerts, only what they spent does."""
+
+
+def is_of_tests(flow: str | None) -> bool:
+    return flow is not None and flow.endswith(f":{TESTS}")
+
+
 def flow_name(subject: str | None, program: str) -> str:
     """What figures and budgets of a root run and of all below it are kept for: a playbook, else the program.
 

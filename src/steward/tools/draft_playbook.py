@@ -67,5 +67,6 @@ TOOLS.add(
         dry_run=dry_run,
         # A run finds the draft it made.
         idempotent=True,
+        beyond_data=True,
     ),
 )
