@@ -17,6 +17,7 @@ export type Comparison = Answer<Schemas['ComparisonOut']>;
 export type NodeChange = Answer<Schemas['NodeChangeOut']>;
 export type FieldChange = Answer<Schemas['FieldChangeOut']>;
 export type RevisionDetail = Answer<Schemas['RevisionDetail']>;
+export type Shadow = Answer<Schemas['ShadowOut']>;
 export type ShadowComparison = Answer<Schemas['ShadowComparisonOut']>;
 export type Retried = Answer<Schemas['RetriedOut']>;
 

@@ -1,10 +1,10 @@
-/** Runs that are over, to be run again: with the same version or the deployed one, from the start or where each failed. */
-import { Anchor, Button, Group, Radio, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+/** Runs that are over, to be run again: with the same version or the deployed one, from the start, a step or where each failed. */
+import { Anchor, Button, Group, Radio, Select, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Play, RotateCcw } from 'lucide-react';
 import { useState } from 'react';
-import { type RetryWish, useRetry } from '@/api/deployments';
+import { type RetryWish, revisionQuery, useRetry } from '@/api/deployments';
 import { itemsOf } from '@/api/lists';
 import { type PlaybookDetail, type PlaybookRun, playbookRunsQuery } from '@/api/playbooks';
 import { isFinal } from '@/api/runs';
@@ -15,16 +15,31 @@ import { EmptyState } from '@/components/EmptyState';
 import { FormError } from '@/components/FormError';
 import { RelativeTime } from '@/components/Moment';
 import { showDone, showFailure } from '@/components/undo';
+import { readYaml } from '@/flows/document';
+import { type Language, readGraph } from '@/flows/graph';
 
-export function RunsTab({ playbook }: { playbook: PlaybookDetail }) {
+const START = 'start';
+const FAILURE = 'failure';
+/** Of a step: no step is called the same as one of the choices above. */
+const AT = 'at:';
+
+interface Props {
+  playbook: PlaybookDetail;
+  language: Language;
+}
+
+export function RunsTab({ playbook, language }: Props) {
   const project = useProject();
   const query = useInfiniteQuery(playbookRunsQuery(project.id, playbook.id));
   const retry = useRetry(project.id, playbook.id);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [version, setVersion] = useState<RetryWish['version']>('deployed');
-  const [from, setFrom] = useState('start');
+  const [wanted, setWanted] = useState(START);
   const over = itemsOf(query.data).filter(({ status }) => isFinal(status));
   const failed = over.filter(({ status }) => status === 'failed').map(({ id }) => id);
+  const steps = useSteps(playbook, revisionsOf(playbook, version, over, chosen), language);
+  const isKnown = !wanted.startsWith(AT) || steps.some(({ value }) => value === wanted);
+  const from = isKnown ? wanted : START;
   const choose = (id: string, isChosen: boolean) => {
     const next = new Set(chosen);
     if (isChosen) next.add(id);
@@ -66,7 +81,12 @@ export function RunsTab({ playbook }: { playbook: PlaybookDetail }) {
   ];
   const send = () =>
     retry.mutate(
-      { runs: [...chosen], version, from_failure: from === 'failure' },
+      {
+        runs: [...chosen],
+        version,
+        from_failure: from === FAILURE,
+        ...(from.startsWith(AT) && { at: from.slice(AT.length) }),
+      },
       {
         onSuccess: (items) => {
           const begun = items.filter(({ run }) => run !== null).length;
@@ -92,12 +112,22 @@ export function RunsTab({ playbook }: { playbook: PlaybookDetail }) {
               />
             </Group>
           </Radio.Group>
-          <Radio.Group label="From" value={from} onChange={setFrom}>
-            <Group gap="md" mt={4}>
-              <Radio value="start" label="The start" />
-              <Radio value="failure" label="The step that failed" />
-            </Group>
-          </Radio.Group>
+          <Select
+            label="From"
+            description="Outcomes of the steps before it are kept."
+            inputWrapperOrder={['label', 'input', 'description']}
+            w="18rem"
+            maw="100%"
+            allowDeselect={false}
+            searchable={steps.length > 10}
+            data={[
+              { value: START, label: 'The start' },
+              { value: FAILURE, label: 'The step that failed' },
+              ...(steps.length > 0 ? [{ group: 'Steps', items: steps }] : []),
+            ]}
+            value={from}
+            onChange={(next) => setWanted(next ?? START)}
+          />
           <Button
             leftSection={<RotateCcw size={14} aria-hidden />}
             disabled={chosen.size === 0}
@@ -127,5 +157,37 @@ export function RunsTab({ playbook }: { playbook: PlaybookDetail }) {
         }
       />
     </Stack>
+  );
+}
+
+/** The versions that the runs would have: of those the steps to start from are. */
+function revisionsOf(
+  playbook: PlaybookDetail,
+  version: RetryWish['version'],
+  over: readonly PlaybookRun[],
+  chosen: ReadonlySet<string>,
+): number[] {
+  if (version !== 'same') return [playbook.deployed ?? playbook.head];
+  const known = over.filter(({ id }) => chosen.has(id)).map(({ revision }) => revision);
+  return [...new Set(known.filter((each) => each !== null))];
+}
+
+/** Steps that all of these versions have, as choices. */
+function useSteps(playbook: PlaybookDetail, revisions: readonly number[], language: Language) {
+  const project = useProject();
+  const found = useQueries({
+    queries: revisions.map((each) => revisionQuery(project.id, playbook.id, each)),
+  });
+  const lists = found.map(({ data }) =>
+    data === undefined
+      ? []
+      : readGraph(readYaml(data.text).value, language).nodes.map(({ id, title }) => ({
+          value: `${AT}${id}`,
+          label: title && title !== id ? `${title} (${id})` : id,
+        })),
+  );
+  const [first = [], ...others] = lists;
+  return first.filter(({ value }) =>
+    others.every((list) => list.some((other) => other.value === value)),
   );
 }

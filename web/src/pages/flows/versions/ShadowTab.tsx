@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX, Copy, Hourglass } from 'lucide-react';
 import { useState } from 'react';
 import {
+  type Shadow,
   type ShadowComparison,
   shadowComparisonsQuery,
   shadowQuery,
@@ -28,9 +29,19 @@ const KINDS: Record<ShadowComparison['differences'][number]['kind'], string> = {
   agent: 'Agent',
 };
 
+const LOOK_AGAIN = 5_000;
+
+/** Whether its figures still change by themselves. */
+function isUnderWay(shadow: Shadow | null | undefined): boolean {
+  return !!shadow && (shadow.ended_at === null || shadow.under_way > 0);
+}
+
 export function ShadowTab({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
-  const query = useQuery(shadowQuery(project.id, playbook.id));
+  const query = useQuery({
+    ...shadowQuery(project.id, playbook.id),
+    refetchInterval: ({ state }) => (isUnderWay(state.data) ? LOOK_AGAIN : false),
+  });
   if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   if (query.data === undefined) return <LoadingLines />;
   const shadow = query.data;
@@ -53,7 +64,7 @@ export function ShadowTab({ playbook }: { playbook: PlaybookDetail }) {
           Run another version beside the deployed one. It sends nothing and changes nothing.
         </EmptyState>
       ) : (
-        <Comparisons playbook={playbook} />
+        <Comparisons playbook={playbook} isLive={isUnderWay(shadow)} />
       )}
     </Stack>
   );
@@ -119,9 +130,12 @@ function Controls({ playbook, isOver }: { playbook: PlaybookDetail; isOver: bool
   );
 }
 
-function Comparisons({ playbook }: { playbook: PlaybookDetail }) {
+function Comparisons({ playbook, isLive }: { playbook: PlaybookDetail; isLive: boolean }) {
   const project = useProject();
-  const query = useInfiniteQuery(shadowComparisonsQuery(project.id, playbook.id));
+  const query = useInfiniteQuery({
+    ...shadowComparisonsQuery(project.id, playbook.id),
+    refetchInterval: isLive ? LOOK_AGAIN : false,
+  });
   const runLink = (id: string, told: React.ReactNode) => (
     <Anchor component={Link} to={projectPath(project.id, 'runs', id)} size="sm">
       {told}

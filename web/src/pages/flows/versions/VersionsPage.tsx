@@ -104,7 +104,7 @@ export default function VersionsPage() {
             <ShadowTab playbook={card} />
           </Tabs.Panel>
           <Tabs.Panel value="runs">
-            <RunsTab playbook={card} />
+            <RunsTab playbook={card} language={languageOf(palette.data)} />
           </Tabs.Panel>
         </Group>
       </Tabs>
