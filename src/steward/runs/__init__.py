@@ -62,6 +62,6 @@ __all__ = [
     "canonical",
     "digest",
     "flow_name",
-    "require_no_secrets",
     "is_of_tests",
+    "require_no_secrets",
 ]

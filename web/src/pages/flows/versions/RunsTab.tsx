@@ -113,9 +113,7 @@ export function RunsTab({ playbook, language }: Props) {
             </Group>
           </Radio.Group>
           <Select
-            label="From"
-            description="Outcomes of the steps before it are kept."
-            inputWrapperOrder={['label', 'input', 'description']}
+            label="From (earlier outcomes are kept)"
             w="18rem"
             maw="100%"
             allowDeselect={false}
