@@ -225,7 +225,7 @@ class Rehearsals:
             live.scope, viewer, card, revision, before.inputs, branch=branch, deployment=deployment
         )
         workspace = self._versions.workspace(live.scope, viewer.user_id)
-        workspace.create_branch(branch, self._data_before(workspace, live, before))
+        workspace.create_branch(branch, self._data_before(workspace, live, before), of_a_run=True)
         grant = replace(Grant.from_json(request.grant), test=given)
         return replace(
             request,
