@@ -11,6 +11,7 @@ import {
   renameKeys,
   ungroup,
 } from '@/flows/layout-edits';
+import { placesText } from '@/pages/flows/Conflict';
 import { drawnBoxes, placeWithin, triggersOf } from '@/pages/flows/drawn';
 import { foundEntries, kindName, paletteEntries } from '@/pages/flows/entries';
 import { knownValues, partsOf } from '@/pages/flows/known-values';
@@ -236,6 +237,17 @@ describe('a deployment', () => {
     expect(between(null, 1)).toEqual([['eve', 1]]);
     expect(between(4, 3)).toEqual([['ada', 1]]);
     expect(between(2, 2)).toEqual([]);
+  });
+});
+
+describe('a conflict', () => {
+  it('says where a box is that both moved', () => {
+    expect(placesText('ask', { x: 120, y: 0 }, { x: 20, y: 40 })).toBe(
+      '“ask”: yours is 100 px to the right of theirs and 40 px above theirs.',
+    );
+    expect(placesText('ask', { x: 0, y: 9 }, { x: 0, y: 4 })).toBe(
+      '“ask”: yours is 5 px below theirs.',
+    );
   });
 });
 

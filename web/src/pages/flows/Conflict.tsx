@@ -3,6 +3,7 @@ import { Alert, Button, Group } from '@mantine/core';
 import { stringify } from 'yaml';
 import { CodeBlock } from '@/components/CodeBlock';
 import { type Clash, type Drawing, mergeDrawings, movedByBoth } from '@/flows/merge';
+import type { Point } from '@/flows/layout';
 import type { Studio } from './use-studio';
 
 interface Props {
@@ -32,16 +33,24 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
           <strong>{reason(clash)}</strong>
           <Group align="flex-start" grow>
             <CodeBlock label={`Yours: ${clash.what}`} code={written(clash.mine)} />
-            {!clash.gone && (
-              <CodeBlock label={`Theirs: ${clash.what}`} code={written(clash.theirs)} />
-            )}
+            <CodeBlock
+              label={`Theirs: ${clash.gone?.join(', ') ?? clash.what}`}
+              code={written(clash.theirs)}
+            />
           </Group>
         </section>
       ))}
       {moved.length > 0 && (
-        <p>
-          Both of you moved {moved.map((key) => `“${key}”`).join(', ')}. Merging keeps your place.
-        </p>
+        <>
+          <p>Merging keeps your place of what both of you moved:</p>
+          <ul>
+            {moved.map((key) => (
+              <li key={key}>
+                {placesText(key, studio.layout.places[key], theirs.layout.places[key])}
+              </li>
+            ))}
+          </ul>
+        </>
       )}
       <Group gap="xs" mt="xs">
         <Button size="compact-sm" onClick={() => take(drawing)}>
@@ -62,6 +71,16 @@ function reason({ what, gone }: Clash) {
   if (!gone) return `Both of you changed “${what}”. Merging keeps the other version of it.`;
   const names = gone.map((id) => `“${id}”`).join(', ');
   return `“${what}” is connected to ${names}, which the other version no longer has. Merging keeps the step without that connection.`;
+}
+
+/** Where one box is on both sides, as seen from the other place: numbers from a corner of the canvas say little. */
+export function placesText(key: string, mine?: Point, theirs?: Point): string {
+  const [x, y] = [(mine?.x ?? 0) - (theirs?.x ?? 0), (mine?.y ?? 0) - (theirs?.y ?? 0)];
+  const apart = [
+    x === 0 ? '' : `${Math.abs(Math.round(x))} px to the ${x > 0 ? 'right' : 'left'} of theirs`,
+    y === 0 ? '' : `${Math.abs(Math.round(y))} px ${y > 0 ? 'below' : 'above'} theirs`,
+  ];
+  return `“${key}”: yours is ${apart.filter(Boolean).join(' and ')}.`;
 }
 
 const written = (value: unknown) => (value === undefined ? 'Removed' : stringify(value));
