@@ -261,6 +261,18 @@ def test_a_line_that_cannot_be_read_is_named_and_the_rest_is_checked(desk: Desk,
             assert "signature" in parts(desk, sent)
 
 
+def test_a_status_that_does_not_exist_is_told_in_words(desk: Desk) -> None:
+    run = desk.call("test_spend")
+    desk.drive()
+    # Whoever closes the installation looks at its runs, too.
+    for status in ("approved", "done"):
+        with desk.steward.database.write(desk.access.scope) as tx:
+            tx.execute(sa.update(RUNS).where(RUNS.c.id == run.id).values(status=status))
+        if status == "approved":
+            with pytest.raises(Misconfigured, match=f"status of {run.id} cannot be read"):
+                desk.steward.runs.verify_project(desk.access.scope)
+
+
 def test_a_run_that_was_deleted_is_still_named_by_the_log(desk: Desk) -> None:
     run = desk.call("test_spend")
     desk.drive()

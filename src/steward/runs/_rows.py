@@ -12,7 +12,7 @@ from steward.core.ids import Ids
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json
 from steward.runs.doorbell import Call, Doorbell
-from steward.runs.model import Run, Status
+from steward.runs.model import Run, Status, stored_status
 from steward.runs.topics import asked_topic, queue_topic, run_topic
 from steward.store import Bus, Database, EventLog, Scope, Transaction
 
@@ -83,7 +83,7 @@ def run_of(row: sa.Row[Any], scope: Scope, **changes: Any) -> Run:
         for name in Run.__dataclass_fields__
         if name not in {"scope", "status"}
     }
-    return Run(scope=scope, status=Status(row.status), **(fields | changes))
+    return Run(scope=scope, status=stored_status(row.id, row.status), **(fields | changes))
 
 
 def existing(tx: Transaction, run_id: str, *, lock: bool = False) -> Run:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from steward.core.errors import Misconfigured
 from steward.runs.canonical import Json
 from steward.store import Scope
 
@@ -27,6 +28,18 @@ class Status(StrEnum):
 
 LONGEST_FLOW: Final = 200
 _FINAL: Final = frozenset({Status.done, Status.failed, Status.cancelled})
+
+
+def stored_status(run_id: str, value: str) -> Status:
+    """The status as it stands in the database, which something else may have spoilt."""
+    try:
+        return Status(value)
+    except ValueError:
+        raise Misconfigured(
+            f"The status of {run_id} cannot be read: something else than Steward has written to the database."
+            " Restore a backup with `steward restore`.",
+            code="database-damaged",
+        ) from None
 
 
 @dataclass(frozen=True)

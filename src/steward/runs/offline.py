@@ -13,7 +13,7 @@ from steward.runs.canonical import Json
 from steward.runs.capsules import Capsule
 from steward.runs.entries import Stored
 from steward.runs.heads import SignedHead, line_from
-from steward.runs.model import Run, Status
+from steward.runs.model import Run, stored_status
 from steward.runs.verification import (
     BlobCheck,
     KeptHead,
@@ -119,7 +119,7 @@ def _stored(row: Mapping[str, Any]) -> Stored:
 
 def _run(row: Mapping[str, Any]) -> Run:
     fields = {name: _value(name, row[name]) for name in Run.__dataclass_fields__ if name in row}
-    fields |= {"status": Status(row["status"])}
+    fields |= {"status": stored_status(row["id"], row["status"])}
     return Run(scope=Scope(row["org_id"], row["project_id"]), **fields)
 
 
