@@ -64,7 +64,7 @@ def test_compare_deploy_try_and_go_back(site: Site, open_desk: OpenDesk, tmp_pat
     page.get_by_role("tab", name="Run again").click()
     page.get_by_role("button", name="Choose all 1 that failed").click()
     page.get_by_role("combobox", name="From").click()
-    page.get_by_role("option", name="Look again (again)").click()
+    page.get_by_role("option", name="Look (look)").click()
     page.get_by_role("button", name="Run again").click()
     expect(page.get_by_text("The run has started").first).to_be_visible(timeout=SLOW)
     page.get_by_role("button", name="Roll back to revision 1").click()

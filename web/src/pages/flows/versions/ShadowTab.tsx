@@ -33,7 +33,7 @@ const LOOK_AGAIN = 5_000;
 
 /** Whether its figures still change by themselves. */
 function isUnderWay(shadow: Shadow | null | undefined): boolean {
-  return !!shadow && (shadow.ended_at === null || shadow.under_way > 0);
+  return shadow?.ended_at === null || (shadow?.under_way ?? 0) > 0;
 }
 
 export function ShadowTab({ playbook }: { playbook: PlaybookDetail }) {
@@ -45,7 +45,7 @@ export function ShadowTab({ playbook }: { playbook: PlaybookDetail }) {
   if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   if (query.data === undefined) return <LoadingLines />;
   const shadow = query.data;
-  const isOver = shadow === null || shadow.ended_at !== null;
+  const isOver = shadow?.ended_at !== null;
   return (
     <Stack>
       {shadow !== null && (
