@@ -179,6 +179,24 @@ def test_a_stranger_smuggles_no_role_in() -> None:
     assert parts[KEYWORD].role is Role.undeclared, "a field of that name stays a field"
 
 
+def test_a_schema_that_refers_to_itself_stays_as_large_as_it_is() -> None:
+    person = {
+        "type": "object",
+        "properties": {
+            "email": {"type": "string", "default": "eve@x.example"},
+            "boss": {"$ref": "#/$defs/person"},
+        },
+    }
+    schema = {
+        "type": "object",
+        "properties": {"to": {"$ref": "#/$defs/person"}},
+        "$defs": {"person": person},
+    }
+    made = with_roles(schema, {})
+    del person["properties"]["email"]["default"]
+    assert made == schema
+
+
 def test_a_strangers_default_names_nobody() -> None:
     schema = {
         "type": "object",

@@ -278,26 +278,27 @@ def _without_defaults(root: Schema) -> dict[str, Any]:
         path for path, role in roles_of(root).items() if role.is_weighty and role is not Role.reach
     ]
     places = {path[: match.start()] for path in grave for match in re.finditer(r"[.\[]|$", path)}
+    harmless, harmful = set[int](), set[int]()
+    for path, node, _, _ in _nodes(root):
+        known = harmful if not path or path in places else harmless
+        known |= {id(node), id(resolved(node, root))}
+    # What several fields refer to keeps its default only if that is harmless for all of them.
+    kept = harmless - harmful
 
-    def built(node: Any, path: str) -> Any:
-        known = _with_reference(node, root)
-        if not isinstance(known, Mapping) or (path and path not in places):
-            return node
-        made = {key: value for key, value in known.items() if key != "default"}
-        for word in ("anyOf", "oneOf"):
-            if word in made:
-                made[word] = [built(each, path) for each in made[word]]
-        if "properties" in made:
-            made["properties"] = {
-                name: built(field, f"{path}.{_escaped(name)}" if path else _escaped(name))
-                for name, field in made["properties"].items()
+    def built(node: Any) -> Any:
+        if isinstance(node, Mapping):
+            return {
+                key: {name: built(inner) for name, inner in value.items()}
+                if key in NAMED and isinstance(value, Mapping)
+                else value
+                if key in VALUES
+                else built(value)
+                for key, value in node.items()
+                if key != "default" or id(node) in kept
             }
-        for step, word in (("[]", "items"), (".*", "additionalProperties")):
-            if path and isinstance(made.get(word), Mapping):
-                made[word] = built(made[word], path + step)
-        return made
+        return [built(each) for each in node] if isinstance(node, list) else node
 
-    found: dict[str, Any] = built(root, "")
+    found: dict[str, Any] = built(root)
     return found
 
 
@@ -343,6 +344,15 @@ _UNKNOWN: Final = _Field()
 def _fields(schema: Schema) -> dict[str, _Field]:
     """Every named field of a schema by its path, and what lists and maps hold where that declares a role."""
     found: dict[str, _Field] = {}
+    for path, _, known, required in _nodes(schema):
+        role = _own(known)
+        if path and (role is not None or path.endswith(("[]", ".*")) is False or path in found):
+            found[path] = _joined(found.get(path), _Field(known, role, required))
+    return found
+
+
+def _nodes(schema: Schema) -> Iterator[tuple[str, Any, Schema, bool]]:
+    """Everything in a schema that describes values, outer ones first: path, as written, with its reference, required."""
     waiting: deque[tuple[str, Any, bool]] = deque([("", schema, True)])
     looked = 0
     while waiting and looked < _MOST_FIELDS:
@@ -351,9 +361,7 @@ def _fields(schema: Schema) -> dict[str, _Field]:
         known = _with_reference(node, schema)
         if not isinstance(known, Mapping):
             continue
-        role = _own(known)
-        if path and (role is not None or path.endswith(("[]", ".*")) is False or path in found):
-            found[path] = _joined(found.get(path), _Field(known, role, required))
+        yield path, node, known, required
         for word in ("anyOf", "oneOf"):
             waiting.extend((path, option, required) for option in known.get(word, ()))
         always = known.get("required", ())
@@ -363,7 +371,6 @@ def _fields(schema: Schema) -> dict[str, _Field]:
         if path:
             waiting.append((f"{path}[]", known.get("items"), True))
             waiting.append((f"{path}.*", known.get("additionalProperties"), True))
-    return found
 
 
 def _joined(before: _Field | None, field: _Field) -> _Field:
@@ -381,9 +388,10 @@ def _innermost(fields: Mapping[str, _Field]) -> Iterator[str]:
 
 
 def _inherited(path: str, fields: Mapping[str, _Field]) -> Role:
-    around = [each for each in fields if each == path or _is_inside(path, each)]
-    declared = [fields[each].role for each in sorted(around, key=len) if fields[each].role]
-    return declared[-1] or Role.undeclared if declared else Role.undeclared
+    ends = (match.start() for match in re.finditer(r"[.\[]|$", path))
+    around = (fields[path[:end]].role for end in ends if path[:end] in fields)
+    declared = [role for role in around if role]
+    return declared[-1] if declared else Role.undeclared
 
 
 def _is_inside(path: str, other: str) -> bool:
