@@ -1,5 +1,5 @@
 /** A version in the shadow of the deployed one: started, ended, and run by run what differs. */
-import { Anchor, Button, Checkbox, Group, NumberInput, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX, Copy, Hourglass } from 'lucide-react';
@@ -105,7 +105,7 @@ function Controls({ playbook, isOver }: { playbook: PlaybookDetail; isOver: bool
         value={percent}
         onChange={setPercent}
       />
-      <Checkbox
+      <Switch
         mb="xs"
         label="Its agents may ask models, which costs money"
         checked={spend}
