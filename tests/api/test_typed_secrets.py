@@ -223,6 +223,15 @@ def test_a_text_that_is_kept_as_it_is_cannot_hold_a_secret(
     _sent(client, method, project + path, body("nothing"), headers=headers)
 
 
+@pytest.mark.usefixtures("project")
+def test_a_secret_that_equals_a_rule_does_not_take_the_rule_out(installation: Installation) -> None:
+    grant = {"policies": [SECRET], "branch": SECRET, "test": {"mocks": {"a": SECRET}}}
+    request = RunRequest("A run", "flow", {}, grant=grant)
+    kept = installation.steward.runs.records.without_secrets(installation.scope, request).grant
+    assert kept["policies"] == [SECRET]
+    assert SECRET not in str([kept["branch"], kept["test"]])
+
+
 def test_a_secret_typed_as_a_branch_or_as_the_name_of_a_file_is_written_nowhere(
     client: TestClient, project: str, installation: Installation, tmp_path: Path
 ) -> None:
