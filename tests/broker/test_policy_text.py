@@ -1,9 +1,12 @@
 """Faults of policy texts are found before they are saved, with line and column."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steward.broker import _cedar
 from steward.broker.policy_text import parse, remarks
 from steward.broker.presets import BUILT_IN, PRESETS, faults, preset, refuse_faults, schema_text
 from steward.broker.tool import Risk
@@ -125,6 +128,20 @@ def test_after_a_text_that_ended_the_engine_others_are_read() -> None:
     assert faults(_when(TOO_MUCH["links"]))
     assert faults(_when("true")) == []
     assert faults(_when("context.unknown")) != []
+
+
+def test_a_text_is_stopped_for_the_processor_time_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = _cedar._PROGRAM.read_text(encoding="utf-8")
+    endless = program.replace("_PROCESSOR_SECONDS = 5", "_PROCESSOR_SECONDS = 0")
+    endless = endless.replace("    try:\n", "    while True:\n        pass\n    try:\n", 1)
+    path = tmp_path / "endless.py"
+    path.write_text(endless, encoding="utf-8")
+    monkeypatch.setattr(_cedar, "_PROGRAM", path)
+    engine = _cedar.Engine()
+    with pytest.raises(_cedar.Overwhelmed):
+        engine.read(_when("true"))
 
 
 def test_brackets_in_strings_and_comments_do_not_count() -> None:

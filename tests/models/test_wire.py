@@ -179,19 +179,20 @@ def test_tries_are_bounded(serve: Serve) -> None:
 @ways
 @pytest.mark.parametrize("after", [0, 2])
 def test_a_stall_is_cut_off(serve: Serve, api: str, stream: bool, after: int) -> None:
-    server = serve([Reply(["One", "two", "three"], stall_after=after), Reply(["Whole."])])
-    answer = ask(desk(choice(server, api=api, stream=stream, stall=0.3)))
+    server = serve([Reply(["One", "two", "three"], stall_after=after), *[Reply(["Whole."])] * 5])
+    answer = ask(desk(choice(server, api=api, stream=stream, stall=0.5, attempts=6)))
     assert answer.text == "Whole."
-    assert [a.code for a in answer.attempts] == ["model-stalled"]
+    # Once; on a machine that is busy, the whole answer may come too late a few times as well.
+    assert {a.code for a in answer.attempts} == {"model-stalled"}
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_a_line_that_is_only_kept_open_is_a_stall(serve: Serve, api: str) -> None:
     humming = Reply(["One", "two", "three"], stall_after=2, humming=True)
-    server = serve([humming, Reply(["Whole."])])
-    answer = ask(desk(choice(server, api=api, stall=0.3, timeout=3600)))
+    server = serve([humming, *[Reply(["Whole."])] * 5])
+    answer = ask(desk(choice(server, api=api, stall=0.5, timeout=3600, attempts=6)))
     assert answer.text == "Whole."
-    assert [a.code for a in answer.attempts] == ["model-stalled"]
+    assert {a.code for a in answer.attempts} == {"model-stalled"}
 
 
 def test_an_answer_that_takes_too_long_altogether_is_cut_off(serve: Serve) -> None:

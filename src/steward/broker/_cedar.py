@@ -3,6 +3,7 @@
 import atexit
 import json
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -12,8 +13,9 @@ from typing import Any, Final
 
 from steward.core.errors import Unavailable
 
-SECONDS: Final = 5.0
-"""For one answer; a policy of the largest size that is right takes one or two."""
+_LONGEST_WAIT: Final = 60.0
+"""Seconds for one answer. The process itself ends a text that takes too much of the processor, however busy the machine
+is; this is for a machine on which it does not get its turn."""
 _PROGRAM: Final = Path(__file__).with_name("_cedar_process.py")
 _LONGEST_LINE: Final = 64 << 20
 
@@ -70,11 +72,16 @@ class Engine:
             process.stdin.write(line)
             process.stdin.flush()
             # An answer is written at once: where it has begun, the rest follows.
-            if not select.select([process.stdout], [], [], SECONDS)[0]:
+            if not select.select([process.stdout], [], [], _LONGEST_WAIT)[0]:
                 self._end()
-                raise Overwhelmed
+                raise Unavailable(
+                    "The policy could not be read in time: this machine is too busy. Try again later."
+                )
             found: dict[str, Any] = json.loads(process.stdout.readline(_LONGEST_LINE))
         except (OSError, ValueError):
+            if _ended_by(process) == signal.SIGXCPU:
+                self._end()
+                raise Overwhelmed from None
             self._end()
             raise EOFError from None
         return found
@@ -107,3 +114,11 @@ class Engine:
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
+
+
+def _ended_by(process: "subprocess.Popen[bytes]") -> int | None:
+    """The signal that ended a process, if one did."""
+    try:
+        return -process.wait(1.0)
+    except subprocess.TimeoutExpired:
+        return None
