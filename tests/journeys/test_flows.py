@@ -103,6 +103,19 @@ def test_draw_save_run_and_change_a_flow(site: Site, open_desk: OpenDesk) -> Non
     page.keyboard.press("Control+z")
     expect(page.get_by_text("Not saved yet.")).to_have_count(0)
     assert box(page, "SQL").bounding_box() == place
+    # A draft waits for its author, through a reload, and can be discarded and brought back.
+    box(page, "SQL").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_text("Your draft is kept, and only you see it.")).to_be_visible(timeout=SLOW)
+    page.reload()
+    expect(page.get_by_text("Your draft is kept, and only you see it.")).to_be_visible(timeout=SLOW)
+    check_accessible(page)
+    page.get_by_role("button", name="Discard draft").click()
+    expect(page.get_by_text("Not saved yet.")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Not saved yet.")).to_be_visible()
+    page.get_by_role("button", name="Redo").click()
+    expect(page.get_by_text("Not saved yet.")).to_have_count(0)
     # What is typed as text is drawn.
     page.get_by_role("tab", name="YAML").click()
     text = page.get_by_role("textbox", name=re.compile("^Playbook"))

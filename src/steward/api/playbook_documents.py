@@ -58,6 +58,12 @@ class PlaybookOut(Output):
     version: int
 
 
+def small_layout(layout: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(layout)) > LARGEST_LAYOUT:
+        raise ValueError(f"a layout has at most {LARGEST_LAYOUT:,} characters as JSON")
+    return layout
+
+
 class SourceIn(Input):
     yaml: str | None = Field(None, max_length=1_000_000, description="The document as YAML.")
     document: dict[str, Any] | None = Field(None, description="The same as JSON.")
@@ -71,9 +77,7 @@ class SourceIn(Input):
     @field_validator("layout")
     @classmethod
     def _small(cls, layout: dict[str, Any] | None) -> dict[str, Any] | None:
-        if layout is not None and len(json.dumps(layout)) > LARGEST_LAYOUT:
-            raise ValueError(f"a layout has at most {LARGEST_LAYOUT:,} characters as JSON")
-        return layout
+        return None if layout is None else small_layout(layout)
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "SourceIn":

@@ -4,6 +4,7 @@ from steward.playbooks.blueprint import Blueprint, Blueprints, Broken, Sample
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.compiling import TELLING
 from steward.playbooks.documents import as_json, as_yaml, read
+from steward.playbooks.drafts import Draft, Drawing
 from steward.playbooks.exchange import Change, Imported
 from steward.playbooks.model import Allowed, Playbook, playbook_schema
 from steward.playbooks.people import Sight, subject_of
@@ -24,6 +25,8 @@ __all__ = [
     "Broken",
     "Card",
     "Change",
+    "Draft",
+    "Drawing",
     "EventState",
     "Imported",
     "Looking",

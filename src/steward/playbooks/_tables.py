@@ -132,6 +132,23 @@ presence = Table(
     PrimaryKeyConstraint("playbook_id", "user_id"),
 )
 
+drafts = Table(
+    "playbook_drafts",
+    metadata,
+    *scope_columns(),
+    # The playbook, or `new` for a flow that was never saved.
+    Column("about", String(40), nullable=False),
+    Column("user_id", String(40), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("layout", Json, nullable=False),
+    # Text, layout and version of the playbook from which it was changed.
+    Column("base", Json, nullable=False),
+    # Counts what was kept, so that one window does not replace what another one keeps.
+    Column("version", Integer, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    PrimaryKeyConstraint("project_id", "about", "user_id"),
+)
+
 tests = Table(
     "playbook_tests",
     metadata,

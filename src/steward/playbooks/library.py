@@ -501,4 +501,5 @@ def _purge(tx: Transaction, before: datetime) -> None:
             tables.presence,
         ):
             tx.execute(sa.delete(table).where(table.c.playbook_id.in_(ids)))
+        tx.execute(sa.delete(tables.drafts).where(tables.drafts.c.about.in_(ids)))
         tx.execute(sa.delete(tables.playbooks).where(_COLUMNS.id.in_(ids)))

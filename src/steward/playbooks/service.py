@@ -25,6 +25,7 @@ from steward.playbooks.deploying import Deploying
 from steward.playbooks.deployment_files import DeploymentFiles
 from steward.playbooks.deployments import Deployments
 from steward.playbooks.dispatch import Dispatch
+from steward.playbooks.drafts import Drafts
 from steward.playbooks.exchange import Exchange
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
@@ -153,6 +154,7 @@ class Playbooks:
         self.blueprints = Blueprints(home, self.library)
         self.building = Building(self.library, self.people)
         self.presence = Presence(database, clock, self.library)
+        self.drafts = Drafts(database, clock, self.library, runs.scrub)
 
     def problems(self, access: Access, playbook: Playbook) -> Iterator[Problem]:
         """Everything wrong with a playbook whose form is right, in this project, now."""

@@ -448,3 +448,47 @@ export function presenceQuery(projectId: string, playbookId: string, isEditing: 
 export function endPresence(projectId: string, playbookId: string) {
   return api.DELETE(`${ONE}/presence`, { params: place(projectId, playbookId), keepalive: true });
 }
+
+export type Draft = Answer<Schemas['DraftOut']>;
+export type DraftBody = Schemas['DraftIn'];
+
+/** What the reader has changed and not saved. */
+export async function readDraft(projectId: string, playbookId: string): Promise<Draft | null> {
+  const { draft } = await bodyOf(api.GET(`${ONE}/draft`, { params: place(projectId, playbookId) }));
+  return draft;
+}
+
+/** The same for the canvas, once: from then on the canvas knows better. */
+export function draftQuery(projectId: string, playbookId: string) {
+  return queryOptions({
+    queryKey: ['draft', projectId, playbookId],
+    queryFn: () => readDraft(projectId, playbookId),
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+}
+
+export async function keepDraft(projectId: string, playbookId: string, body: DraftBody) {
+  const { version } = await bodyOf(
+    api.PUT(`${ONE}/draft`, { params: place(projectId, playbookId), body }),
+  );
+  return version;
+}
+
+export async function discardDraft(projectId: string, playbookId: string, seen: number) {
+  const { path } = place(projectId, playbookId);
+  await api.DELETE(`${ONE}/draft`, { params: { path, query: { seen } } });
+}
+
+/** Who has changes that are not saved. */
+export function draftsQuery(projectId: string, playbookId: string) {
+  return queryOptions({
+    queryKey: ['drafts', projectId, playbookId],
+    queryFn: async ({ signal }) => {
+      const { items } = await bodyOf(
+        api.GET(`${ONE}/drafts`, { params: place(projectId, playbookId), signal }),
+      );
+      return items;
+    },
+  });
+}

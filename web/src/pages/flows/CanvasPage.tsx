@@ -9,6 +9,8 @@ import { ApiError } from '@/api/errors';
 import { flowPaletteQuery, languageOf } from '@/api/flows';
 import { itemsOf } from '@/api/lists';
 import {
+  type Draft,
+  draftQuery,
   type PlaybookDetail,
   playbookQuery,
   playbookRunsQuery,
@@ -32,8 +34,10 @@ import { type Drawing, isSameDrawing, mergeDrawings, movedByBoth } from '@/flows
 import { place, type Placed, type Point, readLayout } from '@/flows/layout';
 import { usePlaybookCheck } from '../playbooks/PlaybookField';
 import { Conflict } from './Conflict';
+import { DraftState } from './DraftState';
 import { StudioView } from './StudioView';
 import { Watchers } from './Watchers';
+import { useDraft } from './use-draft';
 import { type Studio, useStudio } from './use-studio';
 
 const NEW_FLOW = `format: 1
@@ -55,7 +59,9 @@ export default function CanvasPage() {
   const isNew = playbookId === 'new';
   const playbook = useQuery({ ...playbookQuery(project.id, playbookId), enabled: !isNew });
   const palette = useQuery(flowPaletteQuery(project.id));
-  const error = playbook.error ?? palette.error;
+  const mayWrite = useMay('editor');
+  const draft = useQuery({ ...draftQuery(project.id, playbookId), enabled: mayWrite });
+  const error = playbook.error ?? palette.error ?? draft.error;
   if (error) {
     return (
       <Page title="Flow" parent={{ label: 'Flows', to: projectPath(project.id, 'flows') }}>
@@ -63,22 +69,36 @@ export default function CanvasPage() {
       </Page>
     );
   }
-  if (!palette.data || (!isNew && !playbook.data)) return <LoadingLines />;
-  return <FlowStudio key={playbookId} playbook={playbook.data ?? null} palette={palette.data} />;
+  const isReading = mayWrite && draft.data === undefined;
+  if (!palette.data || isReading || (!isNew && !playbook.data)) return <LoadingLines />;
+  return (
+    <FlowStudio
+      key={playbookId}
+      playbook={playbook.data ?? null}
+      palette={palette.data}
+      draft={draft.data ?? null}
+    />
+  );
 }
 
 interface Props {
   playbook: PlaybookDetail | null;
   palette: Parameters<typeof languageOf>[0];
+  draft: Draft | null;
 }
 
-function FlowStudio({ playbook, palette }: Props) {
+function FlowStudio({ playbook, palette, draft }: Props) {
   const project = useProject();
   const navigate = useNavigate();
   const mayWrite = useMay('editor');
   const mayEdit = playbook === null ? mayWrite : playbook.may_edit;
   const language = useMemo(() => languageOf(palette), [palette]);
-  const studio = useStudio(drawingOf(playbook), language);
+  const opened = openedDraft(playbook, draft);
+  const studio = useStudio(
+    opened ? readDrawing(opened.base) : drawingOf(playbook),
+    language,
+    opened && readDrawing(opened.drawing),
+  );
   const tools = useQuery(toolsQuery(project.id)).data;
   const check = usePlaybookCheck(studio.text);
   const [runId, setRunId] = useSearchParam('run');
@@ -104,17 +124,28 @@ function FlowStudio({ playbook, palette }: Props) {
     onSuccess: ({ id }) => setRunId(id),
     onError: showFailure,
   });
+  // What the changes were made to: another version of it is somebody else's, and is not overwritten unseen.
+  const [base, setBase] = useState(opened?.base_version ?? playbook?.version ?? 0);
+  const { keeping, drop } = useDraft({
+    projectId: project.id,
+    playbookId: playbook?.id ?? 'new',
+    studio,
+    baseVersion: base,
+    version: draft?.version ?? 0,
+    mayEdit,
+  });
+  // A draft is kept and waits for its author; only one that could not be kept would be lost.
+  const isAtRisk =
+    studio.isChanged && (keeping.state === 'failed' || keeping.state === 'elsewhere');
   useBlocker({
     shouldBlockFn: ({ current, next }) =>
-      studio.isChanged &&
+      isAtRisk &&
       current.pathname !== next.pathname &&
       !save.isPending &&
-      !globalThis.confirm('Leave without saving? The changes to this flow will be lost.'),
-    enableBeforeUnload: studio.isChanged,
+      !globalThis.confirm('Leave without saving? Your draft could not be kept and will be lost.'),
+    enableBeforeUnload: studio.isChanged && keeping.state !== 'kept',
     disabled: !studio.isChanged,
   });
-  // What the changes were made to: another version of it is somebody else's, and is not overwritten unseen.
-  const [base, setBase] = useState(playbook?.version ?? 0);
   // Nothing of one's own is at stake: what somebody else saved is shown at once.
   if (playbook !== null && playbook.version > base && !studio.isChanged && !save.isPending) {
     setBase(playbook.version);
@@ -167,6 +198,7 @@ function FlowStudio({ playbook, palette }: Props) {
         },
         onSuccess: (card) => {
           studio.markSaved(drawing);
+          if (isSameDrawing(drawing, studio.current())) drop();
           setBase(card.version);
           showDone(playbook === null ? `${card.name} is a draft now` : `Saved ${card.name}`);
           if (playbook === null) {
@@ -263,7 +295,9 @@ function FlowStudio({ playbook, palette }: Props) {
       {!isStale && <FormError error={save.error} />}
       <Group gap="xs" mb="xs" mih="1.5rem" role="status" fz="sm" c="dimmed">
         {playbook !== null && <Watchers playbookId={playbook.id} isEditing={studio.isChanged} />}
-        {studio.isChanged ? 'Not saved yet.' : ''}{' '}
+        {studio.isChanged && (
+          <DraftState keeping={keeping} onDiscard={() => studio.change(studio.saved)} />
+        )}
         {problems > 0 && !check.isChecking && studio.graph.nodes.length > 0
           ? `${problems} ${problems === 1 ? 'problem' : 'problems'} to solve before it can be saved.`
           : ''}
@@ -286,6 +320,16 @@ function drawingOf(playbook: Pick<PlaybookDetail, 'source' | 'layout'> | null): 
     text: playbook?.source ?? NEW_FLOW,
     layout: readLayout(playbook?.layout ?? {}),
   };
+}
+
+const readDrawing = ({ text, layout }: Draft['drawing']): Drawing => ({
+  text,
+  layout: readLayout(layout),
+});
+
+/** The draft, unless all of it was saved and only the word that it was did not arrive. */
+function openedDraft(playbook: PlaybookDetail | null, draft: Draft | null): Draft | null {
+  return draft && isSameDrawing(readDrawing(draft.drawing), drawingOf(playbook)) ? null : draft;
 }
 
 function EditButtons({ studio }: { studio: Studio }) {

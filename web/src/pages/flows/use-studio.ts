@@ -64,12 +64,12 @@ export interface Studio extends Drawing {
   markSaved: (drawing: Drawing) => void;
 }
 
-export function useStudio(start: Drawing, language: Language): Studio {
-  const [{ history, readable, saved }, dispatch] = useReducer(reduce, start, (drawing) => ({
-    history: startHistory(drawing),
-    readable: drawing.text,
-    saved: drawing,
-  }));
+/** `draft` is what the reader changed before and did not save: one Undo takes it back. */
+export function useStudio(start: Drawing, language: Language, draft: Drawing | null): Studio {
+  const [{ history, readable, saved }, dispatch] = useReducer(reduce, start, (drawing) => {
+    const state = { history: startHistory(drawing), readable: drawing.text, saved: drawing };
+    return draft === null ? state : reduce(state, { type: 'change', drawing: draft, about: null });
+  });
   const latest = useRef(history.now);
   useEffect(() => {
     latest.current = history.now;

@@ -55,7 +55,9 @@ export function DeployDialog({ playbook, revisions, onClose }: Props) {
             allowDeselect={false}
             onChange={(next) => setRevision(Number(next))}
           />
-          <WhoseChanges {...{ revisions, deployed: playbook.deployed, revision }} />
+          <WhoseChanges
+            {...{ playbookId: playbook.id, revisions, deployed: playbook.deployed, revision }}
+          />
           <TextInput
             label="Message"
             description="Why, for the list of deployments."

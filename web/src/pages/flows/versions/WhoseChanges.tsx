@@ -1,17 +1,18 @@
 /** Whose changes go out with a deployment: everybody who saved a revision since the one that runs. */
 import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { usePersonName } from '@/api/members';
-import type { PlaybookRevision } from '@/api/playbooks';
+import { draftsQuery, type PlaybookRevision } from '@/api/playbooks';
 import { useProject } from '@/app/project';
 
-interface Props {
+interface Between {
   revisions: readonly Pick<PlaybookRevision, 'number' | 'author'>[];
   deployed: number | null;
   revision: number;
 }
 
 /** How many revisions of each person lie between the two, the newest person first. */
-export function authorsBetween({ revisions, deployed, revision }: Props): [string, number][] {
+export function authorsBetween({ revisions, deployed, revision }: Between): [string, number][] {
   const [first, last] = [Math.min(deployed ?? 0, revision), Math.max(deployed ?? 0, revision)];
   const counts = new Map<string, number>();
   for (const { number, author } of revisions) {
@@ -20,18 +21,27 @@ export function authorsBetween({ revisions, deployed, revision }: Props): [strin
   return [...counts];
 }
 
-export function WhoseChanges(props: Props) {
-  const nameOf = usePersonName(useProject().id);
+export function WhoseChanges({ playbookId, ...props }: Between & { playbookId: string }) {
+  const project = useProject();
+  const nameOf = usePersonName(project.id);
+  const drafts = useQuery(draftsQuery(project.id, playbookId)).data ?? [];
   const authors = authorsBetween(props);
-  if (authors.length === 0) return null;
   const told = authors.map(
     ([author, count]) =>
       `${nameOf(author) ?? 'somebody who left'} (${count} ${count === 1 ? 'revision' : 'revisions'})`,
   );
+  const unsaved = drafts.map(({ user_id }) => nameOf(user_id) ?? 'somebody who left');
   const isBack = props.deployed !== null && props.revision < props.deployed;
   return (
-    <Text size="sm">
-      {isBack ? 'This takes back changes by' : 'This deploys changes by'} {told.join(', ')}.
-    </Text>
+    <>
+      {told.length > 0 && (
+        <Text size="sm">
+          {isBack ? 'This takes back changes by' : 'This deploys changes by'} {told.join(', ')}.
+        </Text>
+      )}
+      {unsaved.length > 0 && (
+        <Text size="sm">Drafts that are not saved stay out of it: {unsaved.join(', ')}.</Text>
+      )}
+    </>
   );
 }
