@@ -112,9 +112,9 @@ def test_draw_save_run_and_change_a_flow(site: Site, open_desk: OpenDesk) -> Non
     check_accessible(page)
     page.get_by_role("button", name="Discard draft").click()
     expect(page.get_by_text("Not saved yet.")).to_have_count(0)
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_text("Not saved yet.")).to_be_visible()
-    page.get_by_role("button", name="Redo").click()
+    page.get_by_role("button", name="Redo", exact=True).click()
     expect(page.get_by_text("Not saved yet.")).to_have_count(0)
     # What is typed as text is drawn.
     page.get_by_role("tab", name="YAML").click()

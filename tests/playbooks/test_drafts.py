@@ -36,7 +36,11 @@ def test_a_draft_comes_back_as_it_was_even_if_it_cannot_be_read(room: Room) -> N
 
 
 def test_nobody_else_reads_it_and_everybody_is_told_whose_it_is(room: Room) -> None:
-    drafts, editor, owner = room.playbooks.drafts, room.editor.access, room.installation.owner.access
+    drafts, editor, owner = (
+        room.playbooks.drafts,
+        room.editor.access,
+        room.installation.owner.access,
+    )
     made = room.playbooks.library.create(editor, ASKING)
     _keep(room, editor, made.id)
     _keep(room, editor, NEW)
