@@ -96,6 +96,7 @@ class _Heard:
         self._backend = backend
         self._heard = heard
         self.model = backend.model
+        self.settings = backend.settings
         self.may_see_rows = backend.may_see_rows
         self.in_stages = backend.in_stages
         self.patience = backend.patience
@@ -154,6 +155,7 @@ class Replayer:
 
 
 class _Played:
+    settings = ""
     may_see_rows = True
     # Nothing gets better by asking a recording again.
     patience = Patience(attempts=1)

@@ -297,6 +297,19 @@ def test_tool_results_are_rows_unless_said_otherwise() -> None:
     assert not ask(scripted_desk(open_model), messages=request.messages).rows_withheld
 
 
+def test_a_pinned_model_sees_rows_only_where_pin_and_settings_both_allow_it() -> None:
+    closed = [{"model": "scripted:scripted", "settings": "", "rows": False}]
+    rows = (ToolResult("1", "query", "Ada"),)
+    model = ScriptedModel(["Seen.", "Seen."])
+    desk = scripted_desk(model)
+    assert ask(desk, messages=rows, asking=Asking(pinned=closed)).rows_withheld
+    pinned = desk.pins(None, Role.operator)
+    assert pinned == [{**closed[0], "rows": True}]
+    assert not ask(desk, messages=rows, asking=Asking(pinned=pinned)).rows_withheld
+    strict = scripted_desk(ScriptedModel(["Seen."], may_see_rows=False))
+    assert ask(strict, messages=rows, asking=Asking(pinned=pinned)).rows_withheld
+
+
 def test_usage_adds_up_and_an_unknown_price_stays_unknown() -> None:
     one = Usage(10, 5, 3, 1, 1, Decimal("0.1"))
     assert one + one == Usage(20, 10, 6, 2, 2, Decimal("0.2"))

@@ -18,6 +18,7 @@ from steward.agents.provenance import STEP
 from steward.agents.roster import Agent, Roster
 from steward.agents.showing import Shown, value_shown
 from steward.agents.wanted import Made
+from steward.broker.grants import Grant
 from steward.broker.labels import NONE, Labels
 from steward.broker.plans import Labelled
 from steward.broker.rehearsal import SOURCE, Rehearsal
@@ -224,6 +225,9 @@ class Hands:
             others = found.handoffs.to if found.handoffs is not None else []
             told = {other: self._description(execution.run.scope, other) for other in others}
             package = self._package(execution.run.scope, name)
+            if package is not None:
+                fixed = Grant.from_json(execution.request.grant).fixed
+                fixed.refuse_other_code(dict(package.pin))
             pinned = {} if package is None else {"package": dict(package.pin)}
             return {"agent": found.model_dump(mode="json"), "others": told, **pinned}
 

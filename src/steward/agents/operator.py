@@ -69,12 +69,14 @@ class Operator:
     # What a piece of work uses
 
     async def equipment(self, execution: Execution, key: str, job: Job) -> Equipment:
-        step, run = job.step, execution.run
+        step, run, agent = job.step, execution.run, job.agent
+        role = Role(agent.role)
+        pinned = self.desk.pinned(execution, role, agent.model)
 
         def look() -> Json:
             return {
                 **tools_and_skill(run.scope, self._broker.tools, self._skills, job),
-                "model": self.desk.configured(run.scope, Role(job.agent.role), job.agent.model),
+                "model": bool(pinned) or self.desk.configured(run.scope, role, agent.model),
                 # Recorded, so that a journal replays where other keys are.
                 "nonce": nonce_for(run.id, self._nonce_key),
             }

@@ -1,14 +1,16 @@
 """Requests to models on a run's account: budget is set aside before, counted after, and the text is shown as it comes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
 from steward.agents.live import Live
 from steward.broker.broker import Broker
+from steward.broker.grants import Grant
 from steward.broker.tool import Cost
 from steward.models import Asking, Message, ModelAnswer, ModelDesk, Role, ToolSpec
-from steward.runs import Execution
+from steward.runs import Execution, Json
 from steward.store import Scope
 
 _CHARACTERS_PER_TOKEN: Final = 3
@@ -26,6 +28,10 @@ class PaidDesk:
     def configured(self, scope: Scope | None, role: Role, model: str | None = None) -> bool:
         return self._desk.configured(scope, role, model)
 
+    def pinned(self, execution: Execution, role: Role, model: str | None = None) -> Json:
+        """The models that the deployment of a run fixed for the role, or for a model that is named; None: none."""
+        return Grant.from_json(execution.request.grant).fixed.models.get(model or role.value)
+
     def plans_in_stages(self, scope: Scope | None) -> bool:
         return self._desk.plans_in_stages(scope)
 
@@ -41,14 +47,15 @@ class PaidDesk:
         shown_as: str | None = None,
     ) -> ModelAnswer:
         """As `ModelDesk.request`; whoever watches the run sees the text under the name `shown_as`."""
+        how = asking or Asking()
+        how = replace(how, pinned=self.pinned(execution, role, how.model))
         size = sum(len(str(each.to_json())) for each in [*messages, *tools])
         read = size // _CHARACTERS_PER_TOKEN
         estimate = Cost(tokens=read + _USUAL_ANSWER)
 
         def price() -> Decimal:
-            how = asking or Asking()
             written = how.max_tokens or _LONG_ANSWER
-            return self._desk.most_cost(execution.run.scope, role, how.model, read, written)
+            return self._desk.most_cost(execution.run.scope, role, how, read, written)
 
         await self._broker.afford(execution, key, "model", estimate, price)
         watch = None
@@ -56,7 +63,7 @@ class PaidDesk:
             watch = self._live.writer(execution.run.id, shown_as)
         try:
             answer = await self._desk.request(
-                execution, key, role, messages, tools, asking, on_delta=watch
+                execution, key, role, messages, tools, how, on_delta=watch
             )
         finally:
             if self._live is not None and watch is not None:

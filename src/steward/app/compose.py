@@ -260,7 +260,7 @@ def open_steward(
     ]
     playbooks.blueprints.bring = _loads_text(workbench, governing)
     governing.launcher.around = Unattended(
-        playbooks.library, playbooks.needs, identity.notifications
+        playbooks.library, playbooks.needs, identity.notifications, playbooks.manifests
     )
     services |= {"playbooks": playbooks, "work_on_data": playbooks.work_on_data}
     threads = Threads(

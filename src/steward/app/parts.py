@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
 from steward import __version__
 from steward.agents.composed import ComposedAgents
+from steward.agents.guardrails import Use
 from steward.agents.skills import Skills
 from steward.broker.rulebook import Rulebook
 from steward.broker.toolbox import Toolbox
@@ -15,7 +17,7 @@ from steward.connections import Desk
 from steward.core.errors import NotFound
 from steward.models import ModelDesk, Role
 from steward.playbooks.pins import Pin, Source
-from steward.plugins import Plugins
+from steward.plugins import Plugin, Plugins
 from steward.runs import digest
 from steward.store import Scope
 
@@ -39,6 +41,7 @@ class PartSources:
             "model": self._models,
             "policy": self._policies,
             "code": self._code,
+            "plugin": self._installed,
         }
 
     def _tools(self, scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
@@ -76,10 +79,18 @@ class PartSources:
                 yield Pin("connection", each.name, digest(each.settings), str(each.revision))
 
     def _models(self, scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
+        """The models of `operator` and of `agent …` with those who go on with its work; fixed, each with its settings."""
+        asked: dict[str, tuple[Role, str | None]] = {}
         for name in names:
-            models = list(self.desk.names(scope, Role(name)))
-            if models:
-                yield Pin("model", name, digest(models), ", ".join(models)[:200])
+            kind, _, agent = name.partition(" ")
+            team = self.agents.team(scope, agent) if agent else []
+            asked |= {each.model or each.role: (Role(each.role), each.model) for each in team}
+            asked |= {} if agent else {kind: (Role(kind), None)}
+        for name, (role, model) in sorted(asked.items()):
+            pins = self.desk.pins(scope, role, model)
+            if pins:
+                told = ", ".join(dict.fromkeys(each["model"] for each in pins))
+                yield Pin("model", name, digest(pins), told[:200], fixed=True, content=pins)
 
     def _policies(self, scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
         levels: list[tuple[str, str | None]] = [("organisation", None), ("project", None)]
@@ -88,13 +99,54 @@ class PartSources:
             found = self.rulebook.current(scope, level, subject)
             if found.text:
                 name = f"{level} {subject}" if subject else level
-                yield Pin("policy", name, digest(found.text), str(found.revision))
+                own = str(found.revision)
+                yield Pin("policy", name, digest(found.text), own, fixed=True, content=found.text)
 
-    def _code(self, _scope: Scope, _names: Sequence[str]) -> Iterator[Pin]:
+    def _code(self, scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
+        """Plug-ins of which a flow uses a part, named as `tool …`, `node …` and so on, are fixed.
+
+        Of Steward's own code and of plug-ins that run with its rights a change is only told: an upgrade strands no run.
+        """
         yield Pin("code", "steward", _code_hash(), __version__)
+        used = self._used(scope, names)
         for each in self.plugins.active():
-            if each.rights:
-                yield Pin("code", f"plug-in {each.name}", each.sha256, each.version)
+            name = f"plug-in {each.name}"
+            if any(_brings(each, kind, part) for kind, part in used):
+                yield Pin("code", name, each.sha256, each.version, fixed=True, content=each.name)
+            elif each.rights:
+                yield Pin("code", name, each.sha256, each.version)
+
+    def _used(self, scope: Scope, names: Sequence[str]) -> set[tuple[str, str]]:
+        """Kinds and names of parts, with those that named agents bring along."""
+        found: set[tuple[str, str]] = set()
+        for named in names:
+            kind, _, name = named.partition(" ")
+            found.add((kind, name.partition("@")[0]))
+            for agent in self.agents.team(scope, name) if kind == "agent" else ():
+                found.add(("agent", agent.name))
+                found |= {("tool", tool) for tool in agent.tools}
+                found |= {("guardrail", _guardrail(use)) for use in agent.guardrails}
+        return found
+
+    def _installed(self, _scope: Scope, names: Sequence[str]) -> Iterator[Pin]:
+        """Plug-ins that are switched on."""
+        for each in self.plugins.active():
+            if each.name in names:
+                yield Pin("plugin", each.name, each.sha256, each.version)
+
+
+def _guardrail(use: Use) -> str:
+    return use if isinstance(use, str) else str(use.get("use", ""))
+
+
+def _brings(plugin: Plugin, kind: str, name: str) -> bool:
+    if kind != "tool":
+        return any((part.kind, part.name) == (kind, name) for part in plugin.parts)
+    # The tools of an agent begin with its name; an agent may name several tools by a pattern.
+    prefix = f"plugin.{plugin.name}."
+    return name.startswith(prefix) or any(
+        fnmatchcase(f"{prefix}{part.name}", name) for part in plugin.parts
+    )
 
 
 @cache

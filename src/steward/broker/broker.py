@@ -350,6 +350,7 @@ class Broker:
         claims = self._tokens.current(execution)
         tool = self.tools.get(execution.run.scope, tool_name)
         claims.refuse_unless_covered(tool_name, tool.risk)
+        _grant(execution).fixed.refuse_other_code(tool.pin)
         if tool.direct_only and not _grant(execution).direct:
             raise Denied(f"{tool.title} is for people to do by hand, not for flows and agents.")
         return tool

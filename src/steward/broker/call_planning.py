@@ -118,7 +118,9 @@ class CallPlanner:
             return Situation(
                 Asker(run.created_by, role, self._groups.of_within(tx, run.created_by)),
                 self._rulebook.settings_within(tx),
-                self._rulebook.in_force_within(tx, grant.playbook, grant.policies),
+                self._rulebook.in_force_within(
+                    tx, grant.playbook, grant.policies, grant.fixed.policies
+                ),
             )
 
     async def plan(

@@ -1,21 +1,87 @@
 """Grants: what a run was started with permission for, and the token it shows at every call."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from steward.broker.tokens import LONGEST, Claims, RunTokens, Wanted, narrow
 from steward.broker.tool import Risk
 from steward.core.clock import Clock
-from steward.core.errors import Denied
+from steward.core.errors import Conflict, Denied
 from steward.identity import Access, Role
 from steward.runs import Execution, Json, Run, RunRequest
 
 _KEPT: Final = 2_000
+PLUGIN_CHANGED: Final = "plugin-changed"
 DIRECT_PROGRAM: Final = "call"
 """What drives the runs of one call that people make by hand."""
+
+
+@dataclass(frozen=True)
+class FixedParts:
+    """What a deployment fixes for its runs, beside the flow itself; nothing where it was made before that was kept."""
+
+    policies: tuple[str, ...] = ()
+    """The policies in force at the deployment: each must permit a call, beside those of today."""
+    models: Mapping[str, Json] = field(default_factory=dict)
+    """Which models are asked, by role or by the name that an agent uses; as `Asking.pinned` has them."""
+    code: Mapping[str, Json] = field(default_factory=dict)
+    """The plug-ins that the flow uses, by name, each with its version and the SHA-256 of its wheel."""
+
+    def to_json(self) -> Json:
+        return {
+            "policies": list(self.policies),
+            "models": dict(self.models),
+            "code": dict(self.code),
+        }
+
+    @classmethod
+    def from_json(cls, data: Json) -> "FixedParts":
+        return cls(
+            tuple(data.get("policies", ())), data.get("models") or {}, data.get("code") or {}
+        )
+
+    def beside(self, caller: "FixedParts") -> "FixedParts":
+        """These parts for a sub-run: what was fixed for its caller holds too, where nothing else is said."""
+        return FixedParts(
+            tuple(dict.fromkeys([*caller.policies, *self.policies])),
+            {**caller.models, **self.models},
+            {**caller.code, **self.code},
+        )
+
+    def code_problem(self, installed: Mapping[str, Any]) -> str | None:
+        """Why code that is installed may not run in place of what was deployed; None where it is the same.
+
+        `installed` has version and SHA-256 by the name of a plug-in.
+        """
+        for name, known in sorted(self.code.items()):
+            found = installed.get(name)
+            if found is not None and found["sha256"] == known["sha256"]:
+                continue
+            now = (
+                "It is removed or disabled now"
+                if found is None
+                else f"Installed now is version {found['version']} with other code"
+            )
+            return (
+                f"This was deployed with version {known['version']} of the plug-in {name} "
+                f"(SHA-256 {known['sha256'][:12]}…). {now}. Install that version again, or deploy the playbook "
+                "again with the plug-in as it is now."
+            )
+        return None
+
+    def refuse_other_code(self, pin: Json) -> None:
+        """Raises where a part of a plug-in is not of the wheel that was deployed; `pin` names the one at hand."""
+        name: str = pin.get("plugin", "") if isinstance(pin, dict) else ""
+        if name in self.code:
+            problem = replace(self, code={name: self.code[name]}).code_problem({name: pin})
+            if problem is not None:
+                raise Conflict(problem, code=PLUGIN_CHANGED)
+
+
+NOTHING_FIXED: Final = FixedParts()
 
 
 @dataclass(frozen=True)
@@ -43,6 +109,7 @@ class Grant:
     """How a test run is kept from having effects, as `Rehearsal` reads it; None for runs that do what they say."""
     direct: bool = False
     """Whether a person, or a token of theirs, makes this one call themselves."""
+    fixed: FixedParts = NOTHING_FIXED
 
     def to_json(self) -> Json:
         return {
@@ -59,6 +126,7 @@ class Grant:
             **({"authors": list(self.authors)} if self.authors else {}),
             **({"test": self.test} if self.test is not None else {}),
             **({"direct": True} if self.direct else {}),
+            **({"fixed": self.fixed.to_json()} if self.fixed != NOTHING_FIXED else {}),
         }
 
     @classmethod
@@ -78,6 +146,7 @@ class Grant:
             authors=tuple(data.get("authors", ())),
             test=data.get("test"),
             direct=data.get("direct") is True,
+            fixed=FixedParts.from_json(data["fixed"]) if "fixed" in data else NOTHING_FIXED,
         )
 
     def started_by(self, access: Access, *, lasting: bool = False) -> "Grant":
@@ -154,6 +223,7 @@ class TokenDesk:
             token=mine.token,
             authors=mine.authors,
             test=mine.test,
+            fixed=mine.fixed,
         )
 
     def _claims(self, run: Run, grant: Json) -> Claims:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from steward.broker.labels import Labels
+from steward.broker.policy import DEPLOYED_LEVEL
 from steward.broker.roles import Role, leaves_of, values_with
 from steward.broker.tool import Arguments, Cost, Preview, Tool
 from steward.core.errors import Invalid
@@ -200,7 +201,13 @@ def refusal(tool: str, decision: Mapping[str, Any]) -> str:
     rules = [rule["id"] for rule in decision["rules"] if rule["id"]]
     reason = decision["reason"] or "No policy allows this."
     named = f" (rule {', '.join(rules)})" if rules else ""
-    return f"{tool} was refused: {reason}{named}"
+    said = f"{tool} was refused: {reason}{named}"
+    if decision["rules"] and all(rule["level"] == DEPLOYED_LEVEL for rule in decision["rules"]):
+        said = (
+            f"{said.removesuffix('.')}. The policy at the time of the deployment says so. "
+            "Deploy the playbook again to use the policy of today."
+        )
+    return said
 
 
 def cost_to_json(cost: Cost) -> Json:

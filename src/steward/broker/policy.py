@@ -25,6 +25,7 @@ from steward.store import Scope
 
 BUILT_IN_LEVEL: Final = "built-in"
 PINNED_LEVEL: Final = "revision"
+DEPLOYED_LEVEL: Final = "deployment"
 LEVELS: Final = ("organisation", "project", "playbook")
 _MOST_LONG: Final = 2**63 - 1
 _MOST_DECIMAL: Final = Decimal("922337203685477.5807")
@@ -47,6 +48,8 @@ class PolicySet:
     playbook: str | None = None
     pinned: tuple[str, ...] = ()
     """Texts that came with what is run; each is a level of its own below the playbook's."""
+    deployed: tuple[str, ...] = ()
+    """Texts that were in force when what is run was deployed; each is a level of its own."""
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Level and text, highest first; a text without rules counts as none."""
@@ -58,6 +61,10 @@ class PolicySet:
         for text in self.pinned:
             if text.strip():
                 yield PINNED_LEVEL, text
+        for text in self.deployed:
+            # What is still in force is asked once.
+            if text.strip() and text not in (self.organisation, self.project, self.playbook):
+                yield DEPLOYED_LEVEL, text
 
     def version(self, *, safe_mode: bool) -> str:
         """Names exactly these rules: an approval for later calls ends when they change."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steward.broker.policy import BUILT_IN_LEVEL, Change, Decision, Ruling
+from steward.broker.policy import BUILT_IN_LEVEL, DEPLOYED_LEVEL, Change, Decision, Ruling
 from steward.broker.policy_text import Verdict
 
 _OPENING: Final = {
@@ -40,6 +40,13 @@ def _is_silent(rule: Ruling) -> bool:
 
 
 def _sentence(rule: Ruling) -> str:
+    if rule.level == DEPLOYED_LEVEL:
+        what = f"rule “{rule.id}”" if rule.id else "lack of a rule that permits it"
+        reason = f" {rule.reason}" if rule.reason else ""
+        return (
+            f"The policy at the time of the deployment decides, by its {what}.{reason} "
+            "Deploy the playbook again to use the policy of today."
+        )
     if rule.effect == "default":
         return rule.reason or (
             f"No rule of the {rule.level} policy permits it; add a permit rule there if it should be."

@@ -74,7 +74,11 @@ class Rulebook:
             return self.in_force_within(tx, playbook, pinned)
 
     def in_force_within(
-        self, tx: Transaction, playbook: str | None = None, pinned: tuple[str, ...] = ()
+        self,
+        tx: Transaction,
+        playbook: str | None = None,
+        pinned: tuple[str, ...] = (),
+        deployed: tuple[str, ...] = (),
     ) -> PolicySet:
         organisation = _current(tx, "organisation")
         project = _current(tx, "project")
@@ -84,6 +88,7 @@ class Rulebook:
             project=project.text,
             playbook=(own.text or None) if own else None,
             pinned=pinned,
+            deployed=deployed,
         )
 
     def current(self, scope: Scope, level: str, subject: str | None = None) -> PolicyRevision:

@@ -226,7 +226,7 @@ def compare_revisions(
     right: Annotated[int, typer.Argument(help="Number of another one.")],
 ) -> None:
     """Show what differs between two revisions, node by node and field by field."""
-    found = here.steward.playbooks.library.comparison(here.access, name, left, right)
+    found = here.steward.playbooks.deploying.comparison(here.access, name, left, right)
     here.show(asdict(found), lambda: _told(found))
 
 
@@ -237,6 +237,12 @@ def _told(found: Comparison) -> str:
         lines += [f"  {each.pointer}: {each.before!r} → {each.after!r}" for each in node.fields]
     lines += [f"{edge.state} {edge.before} → {edge.after}" for edge in found.edges]
     lines += [f"{each.pointer}: {each.before!r} → {each.after!r}" for each in found.settings]
+    for part in found.parts:
+        before, after = (
+            "none" if pin is None else f"{pin.version} {pin.hash[:8]}".strip()
+            for pin in (part.before, part.after)
+        )
+        lines.append(f"{part.kind} {part.name}: {before} → {after}")
     if found.placed:
         lines.append(f"drawn elsewhere: {', '.join(found.placed)}")
     return "\n".join(lines) or "They do the same."

@@ -91,6 +91,7 @@ class Script(Contract):
 class Player:
     """Answers one role from a list; says so when the list was too short or too long."""
 
+    settings = ""
     may_see_rows = True
     in_stages = False
     # Nothing gets better by asking a script again.

@@ -38,6 +38,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def settings(self) -> str:
+        """Names where and how it is asked: two models of one name may be served at different places."""
+        ...
+
+    @property
     def may_see_rows(self) -> bool: ...
 
     @property

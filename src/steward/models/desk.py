@@ -57,7 +57,7 @@ class ModelDesk:
 
     def all_names(self, scope: Scope | None) -> Sequence[str]:
         """Every model that can be asked, as `provider:name`."""
-        return [backend.model for backend in self._models.every(scope)]
+        return list(dict.fromkeys(backend.model for backend in self._models.every(scope)))
 
     def plans_in_stages(self, scope: Scope | None) -> bool:
         """Whether the planner's first model is asked in short stages."""
@@ -68,19 +68,23 @@ class ModelDesk:
         """The models of a role in the order in which they are asked, for people."""
         return self._models.names(scope, role)
 
+    def pins(self, scope: Scope | None, role: Role, model: str | None = None) -> list[Json]:
+        """The models that are asked now, in their order, as `Asking.pinned` has them."""
+        return [
+            {"model": each.model, "settings": each.settings, "rows": each.may_see_rows}
+            for each in self._asked(scope, role, Asking(model=model))
+        ]
+
     def most_cost(
         self,
         scope: Scope | None,
         role: Role,
-        model: str | None,
+        asking: Asking,
         input_tokens: int,
         output_tokens: int,
     ) -> Decimal:
         """US dollars of a request at the dearest of the models that may be asked; unknown prices count as none."""
-        if model is None:
-            backends = self._models.backends(scope, role)
-        else:
-            backends = [each for each in self._models.every(scope) if each.model == model]
+        backends = self._asked(scope, role, asking)
         known = (each.quote(input_tokens, output_tokens) for each in backends)
         return max((each for each in known if each is not None), default=Decimal(0))
 
@@ -131,24 +135,45 @@ class ModelDesk:
         raise _summary(errors) from None
 
     def _backends(self, scope: Scope | None, request: Request) -> Sequence[Backend]:
-        wanted = request.asking.model
-        if wanted is None:
-            found = self._models.backends(scope, Role(request.role))
-            if not found:
-                raise Misconfigured(NO_MODEL, code="no-model")
+        asking = request.asking
+        found = self._asked(scope, Role(request.role), asking)
+        if found:
             return found
-        named = [each for each in self._models.every(scope) if each.model == wanted]
-        if not named:
+        if asking.pinned:
+            names = ", ".join(dict.fromkeys(each["model"] for each in asking.pinned))
             raise Misconfigured(
-                f"The model {wanted!r} is not set up. An admin can add it on the page Models.",
-                code="no-model",
+                f"This run was deployed with the model {names}, which is not set up any more as it was then. "
+                "An admin can set it up again on the page Models, or an editor deploys the playbook again "
+                "with the models of today.",
+                code="pinned-model-gone",
             )
-        return named
+        if asking.model is None:
+            raise Misconfigured(NO_MODEL, code="no-model")
+        raise Misconfigured(
+            f"The model {asking.model!r} is not set up. An admin can add it on the page Models.",
+            code="no-model",
+        )
+
+    def _asked(self, scope: Scope | None, role: Role, asking: Asking) -> Sequence[Backend]:
+        """Who is asked, the first first: those that a deployment fixed and that are still there, or a named one, or the role's."""
+        if asking.pinned:
+            there = {(each.model, each.settings): each for each in self._models.every(scope)}
+            pinned = [(each["model"], each["settings"]) for each in asking.pinned]
+            return [there[each] for each in pinned if each in there]
+        if asking.model is None:
+            return self._models.backends(scope, role)
+        return [each for each in self._models.every(scope) if each.model == asking.model][:1]
 
     async def _patiently(
         self, backend: Backend, request: Request, shown: "_Shown", attempts: list[Attempt]
     ) -> ModelAnswer:
-        withhold = request.shows_rows and not (backend.may_see_rows and request.asking.allow_rows)
+        # The stricter of what was deployed and what is set today.
+        may_see_rows = backend.may_see_rows and all(
+            each["rows"]
+            for each in request.asking.pinned or ()
+            if (each["model"], each["settings"]) == (backend.model, backend.settings)
+        )
+        withhold = request.shows_rows and not (may_see_rows and request.asking.allow_rows)
         sent = request.without_rows() if withhold else request
         failed = 0
         while True:

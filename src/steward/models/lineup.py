@@ -19,7 +19,7 @@ from steward.models.backend import Backend, Failed, OnDelta, Patience
 from steward.models.local.server import LocalServers
 from steward.models.messages import Request
 from steward.models.prices import Prices
-from steward.models.provided import ProvidedModel, name_of, needs_key
+from steward.models.provided import ProvidedModel, name_of, needs_key, settings_of
 from steward.models.setups import LEVELS, SetUpModel, Setups, own_scope
 from steward.store import Scope, SecretStore
 
@@ -52,7 +52,7 @@ class Lineup(Protocol):
         ...
 
     def every(self, scope: Scope | None) -> Sequence[Backend]:
-        """All models that can be asked, each once, whatever they are used for."""
+        """All models that can be asked, each once for each way of asking it, whatever they are used for."""
         ...
 
 
@@ -120,7 +120,9 @@ class ConfiguredModels:
                 setup = self.setups.current(scope, level).setup
                 keys = own_scope(scope, level)
                 chosen += [set_up(each, level, label, keys) for label, each in setup.models.items()]
-        first = {name_of(each.choice): each for each in reversed(chosen)}
+        first = {
+            (name_of(each.choice), settings_of(each.choice)): each for each in reversed(chosen)
+        }
         return [self.backend(each) for each in reversed(first.values())]
 
     def abilities(self, chosen: Chosen) -> Abilities:
@@ -132,7 +134,7 @@ class ConfiguredModels:
             key = self.key(chosen)
         except Misconfigured as problem:
             # Not raised here: a fallback may have its key.
-            return _Unusable(name_of(choice), problem)
+            return _Unusable(name_of(choice), settings_of(choice), problem)
         own = {} if chosen.price is None else {name_of(choice): chosen.price}
         prices = Prices({**self._settings.prices, **own})
         if choice.provider == "local":
@@ -191,10 +193,10 @@ class FixedModels:
 
 
 def unique_models(backends: Iterable[Backend]) -> Sequence[Backend]:
-    """The first of each name."""
-    found: dict[str, Backend] = {}
+    """The first of each name and way of asking it."""
+    found: dict[tuple[str, str], Backend] = {}
     for each in backends:
-        found.setdefault(each.model, each)
+        found.setdefault((each.model, each.settings), each)
     return list(found.values())
 
 
@@ -205,8 +207,9 @@ class _Unusable:
     in_stages = False
     patience = Patience(attempts=1)
 
-    def __init__(self, model: str, problem: Misconfigured) -> None:
+    def __init__(self, model: str, settings: str, problem: Misconfigured) -> None:
         self.model = model
+        self.settings = settings
         self._problem = problem
 
     def quote(self, input_tokens: int, output_tokens: int) -> Decimal | None:  # noqa: ARG002
@@ -231,6 +234,7 @@ class _Local:
         self._memory = memory
         self._servers = servers
         self.model = name_of(choice)
+        self.settings = settings_of(choice)
         self.may_see_rows = choice.allow_rows
         self.in_stages = memory.known(choice).plans_in_stages(choice)
         self.patience = Patience(attempts=2)
@@ -261,6 +265,7 @@ class _Guarded:
         self._reach = reach
         self._address = address
         self.model = model.model
+        self.settings = model.settings
         self.may_see_rows = model.may_see_rows
         self.patience = model.patience
 

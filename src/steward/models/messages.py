@@ -139,6 +139,9 @@ class Asking:
     """Off: no model of the role sees rows in this request, whatever the settings allow it."""
     model: str | None = None
     """A certain model, as `provider:name`, instead of those of the role."""
+    pinned: Json = None
+    """Models that a deployment fixed, in the order in which they are asked, each with `model`, `settings` and `rows`.
+    No other one is asked."""
 
     def to_json(self) -> Json:
         given = {name: getattr(self, name) for name in self.__dataclass_fields__}

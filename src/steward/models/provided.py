@@ -1,11 +1,13 @@
 """A model of the settings, asked through the SDK; nothing of the SDK is loaded before the first request."""
 
 import asyncio
+import json
 import ssl
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache, partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from steward.core.errors import Misconfigured
@@ -58,6 +60,10 @@ class ProvidedModel:
     @property
     def model(self) -> str:
         return name_of(self._known_as)
+
+    @property
+    def settings(self) -> str:
+        return settings_of(self._known_as)
 
     @property
     def may_see_rows(self) -> bool:
@@ -227,6 +233,13 @@ def _unseen(on_delta: OnDelta) -> OnDelta:
 
 def name_of(choice: ModelChoice) -> str:
     return f"{choice.provider}:{choice.name}"
+
+
+def settings_of(choice: ModelChoice) -> str:
+    """A hash over what decides who answers; keys, patience and what may be sent are no part of it."""
+    parts = [choice.provider, choice.name, address_of(choice), choice.api]
+    parts += [choice.region, choice.api_version]
+    return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def needs_key(choice: ModelChoice) -> bool:

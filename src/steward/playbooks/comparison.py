@@ -1,7 +1,7 @@
 """Two versions of a playbook side by side: nodes added, removed, changed or moved, fields by pointer; layout apart."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from steward.flows import dump_flow
@@ -10,6 +10,7 @@ from steward.playbooks.cards import Revision
 from steward.playbooks.compiling import compiled
 from steward.playbooks.documents import as_json
 from steward.playbooks.model import Playbook
+from steward.playbooks.pins import Changed
 from steward.runs import Json
 
 State = Literal["added", "removed", "changed", "moved"]
@@ -57,10 +58,12 @@ class Comparison:
     """What differs outside the graph: inputs, triggers, budget, policy …"""
     placed: list[str]
     """Nodes that are drawn elsewhere and otherwise the same."""
+    parts: list[Changed] = field(default_factory=list)
+    """What differs around them: what each one pinned when it was last deployed, or would pin now."""
 
     @property
     def is_same(self) -> bool:
-        return not (self.nodes or self.edges or self.settings)
+        return not (self.nodes or self.edges or self.settings or self.parts)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from steward.broker.grants import Grant, bound_to
 from steward.core.errors import Conflict, Invalid, NotFound, Problem
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, Revision, State
-from steward.playbooks.deployments import Deployment, Deployments, Finding, Way
+from steward.playbooks.comparison import Comparison
+from steward.playbooks.deployments import Deployment, Deployments, Finding, Way, differing
 from steward.playbooks.documents import as_json
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
@@ -76,7 +77,7 @@ class Deploying:
         pins = self._manifests.pins(access, card, revision)
         before = self._in_force(access, card)
         changed = changes_of(before.pins, pins) if before is not None else []
-        return Preparation(revision.number, checks, pins, changed)
+        return Preparation(revision.number, [*checks, *differing(changed)], pins, changed)
 
     def deploy(
         self,
@@ -152,6 +153,30 @@ class Deploying:
         except Invalid:
             return found, []
         return found, changes_of(found.pins, now)
+
+    def comparison(self, access: Access, named: str, left: int, right: int) -> Comparison:
+        """Two revisions side by side, with the parts around them."""
+        found = self._library.comparison(access, named, left, right)
+        card = self._library.get(access, named)
+        before, after = (self._pins_of(access, card, number) for number in (left, right))
+        # What is in the documents themselves is compared field by field.
+        changed = [each for each in changes_of(before, after) if not each.is_in_document]
+        return replace(found, parts=changed)
+
+    def _pins_of(self, access: Access, card: Card, number: int) -> Sequence[Pin]:
+        """What a revision pinned when it was last deployed; one that never was, what it would pin now."""
+        deployment = (
+            self._in_force(access, card)
+            if number == card.deployed
+            else self._deployments.latest_of(access.scope, card.id, number)
+        )
+        if deployment is not None:
+            return deployment.pins
+        try:
+            revision = self._library.revision_of(access.scope, card, number)
+            return self._manifests.pins(access, card, revision)
+        except Invalid:
+            return ()
 
     def try_out(
         self,
@@ -291,14 +316,21 @@ class Deploying:
         """With a `target`, its pins count again; otherwise those of this moment."""
         revision = self._library.revision_of(access.scope, card, number)
         playbook = revision.playbook
-        checks = [*self._checked(access, revision), *tested]
         pins = target.pins if target else self._manifests.pins(access, card, revision)
+        checks = [*self._checked(access, revision), *tested]
+        if target is not None:
+            # What runs now would do, beside what they would do with the parts that count again.
+            now = self._manifests.pins(access, card, revision)
+            checks += differing(changes_of(now, pins), keeps=True)
+        elif (before := self._in_force(access, card)) is not None:
+            checks += differing(changes_of(before.pins, pins))
         number_of_target = target.number if target else None
 
         viewer = self._people.viewer(access)
         armed: list[Armed] = []
+        # Also where nothing is armed: what could not run is not put in force.
+        request = self._running.request(access.scope, viewer, card, revision, None, pins=pins)
         if any(each.is_subscribed for each in playbook.triggers):
-            request = self._running.request(access.scope, viewer, card, revision, None, pins=pins)
             request = bound_to(access, request, lasting=True)
             armed = [Armed(trigger, request) for trigger in playbook.triggers]
 

@@ -11,11 +11,16 @@ from steward.core.clock import Clock
 from steward.core.errors import NotFound
 from steward.identity import Access
 from steward.playbooks import _tables as tables
-from steward.playbooks.pins import Pin, hash_of
+from steward.playbooks.pins import Changed, Pin, hash_of
 from steward.store import Database, Scope, Transaction
 
 _D: Final = tables.deployments.c
 Way = Literal["deploy", "rollback", "canary", "shadow"]
+_TOLD: Final = {"policy": "The policy of the", "model": "The model for", "code": "The code of"}
+_KEPT: Final = {
+    "policy": "Runs keep to the stricter of both.",
+    "model": "Runs ask the older one as long as it is set up.",
+}
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,27 @@ class Deployments:
         }
         tx.execute(sa.insert(tables.deployments).values(**values))
         return number
+
+
+def differing(changed: Sequence[Changed], *, keeps: bool = False) -> list[Finding]:
+    """Policies, models and code that differ, as findings. `keeps`: the older ones count again, as after a rollback."""
+    found = []
+    for each in changed:
+        is_kept = each.after is not None and each.after.fixed
+        if each.kind not in _TOLD or each.is_in_document or (keeps and not is_kept):
+            continue
+        before, after = _side(each.before), _side(each.after)
+        if before == after and each.before is not None and each.after is not None:
+            before, after = each.before.hash[:8], f"{each.after.hash[:8]} ({after})"
+        said = f"{_TOLD[each.kind]} {each.name} differs: {before} → {after}."
+        found.append(
+            Finding(each.kind, "warning", f"{said} {_KEPT.get(each.kind, '')}" if keeps else said)
+        )
+    return found
+
+
+def _side(pin: Pin | None) -> str:
+    return "none" if pin is None else pin.version or pin.hash[:8]
 
 
 def within(tx: Transaction, playbook_id: str, number: int) -> Deployment:

@@ -1,10 +1,10 @@
 """The manifest of a deployment: looks up every part that a revision uses, and checks what could keep it from running."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
+from steward.broker.grants import FixedParts
 from steward.core.errors import Conflict, Invalid, NotFound
-from steward.flows import Flow
 from steward.identity import Access
 from steward.playbooks.cards import Card, Revision, State
 from steward.playbooks.compiling import compiled, policy_text
@@ -12,7 +12,8 @@ from steward.playbooks.deployments import Finding
 from steward.playbooks.library import Check, Library
 from steward.playbooks.needs import Needs
 from steward.playbooks.people import People
-from steward.playbooks.pins import Named, Pin, Source, named_in, prompts_in
+from steward.playbooks.pins import Named, Pin, Source, code_in, named_in, prompts_in
+from steward.store import Scope
 
 
 class Manifests:
@@ -32,7 +33,8 @@ class Manifests:
         own = policy_text(playbook)
         if own:
             pins.append(Pin("policy", card.slug, _text_hash(own), fixed=True))
-        pins += _prompts(flow)
+        pins += _texts("prompt", prompts_in(flow))
+        pins += _texts("code", {f"step {node}": code for node, code in code_in(flow).items()})
         flows = dict(self._flows(access, named_in(playbook, flow), {}))
         pins += [pin for pin, _ in flows.values()]
         named = [named_in(playbook, flow), *(each for _, each in flows.values())]
@@ -41,15 +43,23 @@ class Manifests:
             "skill": _all(each.skills for each in named),
             "tool": _all(each.tools for each in named),
             "connection": _all(each.connections for each in named),
-            "model": ["operator"] if any(each.has_agents for each in named) else [],
+            "model": _asked_models(named),
             "policy": [card.slug],
-            "code": ["steward"],
+            "code": _all(each.parts for each in named),
         }
         for kind, names in wanted.items():
             source = self.sources.get(kind)
-            if source is not None and names:
+            if source is not None and (names or kind == "code"):
                 pins += source(access.scope, sorted(names))
         return pins
+
+    def code_problem(self, scope: Scope, fixed: FixedParts) -> str | None:
+        """Why plug-ins are not what was deployed; None where they are."""
+        if not fixed.code:
+            return None
+        found = self.sources["plugin"](scope, sorted(fixed.code))
+        installed = {pin.name: {"version": pin.version, "sha256": pin.hash} for pin in found}
+        return fixed.code_problem(installed)
 
     def _flows(
         self, access: Access, named: Named, known: dict[str, tuple[Pin, Named]]
@@ -91,12 +101,12 @@ class Manifests:
         ] or [Finding("data", "passed", "Every dataset and connection that it names is there.")]
         found += self._calls(access, named_in(playbook, flow))
         if named_in(playbook, flow).has_agents and "model" in self.sources:
-            has_model = any(self.sources["model"](access.scope, ["operator"]))
-            found.append(
-                Finding("model", "passed", "A model is set up for its agents.")
-                if has_model
-                else Finding("model", "warning", "It uses agents, and no model is set up.")
-            )
+            wanted = sorted(_asked_models([named_in(playbook, flow)]))
+            models = list(self.sources["model"](access.scope, wanted))
+            found += [
+                Finding("model", "passed", f"Its agents ask {each.version} ({each.name}).")
+                for each in models
+            ] or [Finding("model", "warning", "It uses agents, and no model is set up.")]
         return found
 
     def _calls(self, access: Access, named: Named) -> Iterator[Finding]:
@@ -126,10 +136,15 @@ def called_revision(card: Card, number: str, pinned: int | None = None) -> int:
     return card.deployed
 
 
-def _prompts(flow: Flow) -> list[Pin]:
-    return [
-        Pin("prompt", node, _text_hash(text), fixed=True) for node, text in prompts_in(flow).items()
-    ]
+def _texts(kind: str, texts: Mapping[str, str]) -> list[Pin]:
+    """They are in the graph, which is fixed as a whole; listed, so that people see which of them changed."""
+    return [Pin(kind, name, _text_hash(text), fixed=True) for name, text in texts.items()]
+
+
+def _asked_models(named: Sequence[Named]) -> set[str]:
+    """Agents whose models are asked; those that a flow describes by itself have no name and use the operator's."""
+    drawn = {"operator"} if any(each.has_agents for each in named) else set()
+    return drawn | {f"agent {name}" for each in named for name in each.agents}
 
 
 def _text_hash(text: str) -> str:

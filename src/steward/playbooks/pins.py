@@ -4,17 +4,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
+from steward.broker.grants import FixedParts
 from steward.flows import Flow
 from steward.flows.launch import tools_in
 from steward.flows.node import Graph, Node
 from steward.flows.nodes.agent import AgentNode
+from steward.flows.nodes.code import CodeNode
 from steward.flows.nodes.subflow import SubflowNode
 from steward.playbooks.model import Playbook
 from steward.playbooks.needs import connections_in
-from steward.runs import digest
+from steward.runs import Json, digest
 from steward.store import Scope
 
 CALL: Final = "call_playbook"
+_IN_DOCUMENT: Final = frozenset({"graph", "prompt", "policy", "code"})
 Kind = Literal[
     "graph", "flow", "prompt", "policy", "agent", "skill", "tool", "connection", "model", "code"
 ]
@@ -29,7 +32,14 @@ class Pin:
     hash: str
     version: str = ""
     fixed: bool = False
-    """Whether runs of the deployment use exactly this; otherwise Steward tells when it has changed since."""
+    """Whether runs of the deployment keep to exactly this; otherwise Steward tells when it has changed since."""
+    content: Json = None
+    """What runs keep to, where name and version do not lead back to it: the text of a policy, the models of a role."""
+
+    @property
+    def is_in_document(self) -> bool:
+        """Whether it is a text that the revision has inside, such as a prompt or the code of a step."""
+        return self.fixed and self.content is None and self.kind in _IN_DOCUMENT
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -44,6 +54,11 @@ class Changed:
     before: Pin | None
     after: Pin | None
 
+    @property
+    def is_in_document(self) -> bool:
+        pin = self.after or self.before
+        return pin is not None and pin.is_in_document
+
 
 Source = Callable[[Scope, Sequence[str]], Iterable[Pin]]
 """The parts of these names as they are now; a name that leads nowhere is left out."""
@@ -53,13 +68,29 @@ Source = Callable[[Scope, Sequence[str]], Iterable[Pin]]
 class Named:
     """What a flow uses, by name."""
 
+    nodes: list[str]
+    """Types of nodes."""
+
     tools: list[str]
     agents: list[str]
     skills: list[str]
     connections: list[str]
     flows: list[str]
     """Playbooks that it calls, by reference or by the tool that calls one."""
+    triggers: list[str]
+    """Types of triggers."""
     has_agents: bool
+
+    @property
+    def parts(self) -> list[str]:
+        """What packages of others may bring, each as its kind and its name."""
+        named = {
+            "tool": self.tools,
+            "node": self.nodes,
+            "agent": self.agents,
+            "trigger": self.triggers,
+        }
+        return [f"{kind} {name}" for kind, names in named.items() for name in names]
 
 
 def named_in(playbook: Playbook, flow: Flow) -> Named:
@@ -77,6 +108,8 @@ def named_in(playbook: Playbook, flow: Flow) -> Named:
         if isinstance(name, str) and name and "${" not in name:
             flows.append(name)
     return Named(
+        nodes=_unique(node.type for node in every_node(flow)),
+        triggers=_unique(trigger.type for trigger in playbook.triggers),
         tools=_unique([*tools_in(flow), *(playbook.tools or ())]),
         agents=_unique(agents),
         skills=_unique(skills),
@@ -99,6 +132,26 @@ def every_node(graph: Graph) -> Iterator[Node]:
 def prompts_in(flow: Flow) -> dict[str, str]:
     """What agents are told, by node."""
     return {node.id: node.instructions for node in every_node(flow) if isinstance(node, AgentNode)}
+
+
+def code_in(flow: Flow) -> dict[str, str]:
+    """What nodes have of code, by node."""
+    return {node.id: node.code for node in every_node(flow) if isinstance(node, CodeNode)}
+
+
+def fixed_parts(pins: Iterable[Pin]) -> FixedParts:
+    """What runs keep to, beside the flow itself; deployments of earlier versions fix nothing of it."""
+    fixed = [pin for pin in pins if pin.fixed and pin.content is not None]
+    policies = [pin.content for pin in fixed if pin.kind == "policy"]
+    return FixedParts(
+        policies=tuple(dict.fromkeys(policies)),
+        models={pin.name: pin.content for pin in fixed if pin.kind == "model"},
+        code={
+            pin.content: {"version": pin.version, "sha256": pin.hash}
+            for pin in fixed
+            if pin.kind == "code"
+        },
+    )
 
 
 def with_versions(document: Any, pins: Iterable[Pin]) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from steward.broker.broker import Broker
-from steward.broker.grants import Grant, bound_to
+from steward.broker.grants import PLUGIN_CHANGED, Grant, bound_to
 from steward.broker.rulebook import Rulebook
 from steward.broker.tool import Artifact, Outcome, Preview, Risk, ToolContext
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
@@ -26,11 +26,11 @@ from steward.playbooks.cards import (
 from steward.playbooks.compiling import compiled, policy_text
 from steward.playbooks.deployments import Deployment, Deployments, takes_canary, within
 from steward.playbooks.library import Library
-from steward.playbooks.manifest import called_revision
+from steward.playbooks.manifest import Manifests, called_revision
 from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Need, Needs
 from steward.playbooks.people import SUBJECT, People, Viewer, playbook_of, subject_of
-from steward.playbooks.pins import Pin, pinned_version, with_versions
+from steward.playbooks.pins import Pin, fixed_parts, pinned_version, with_versions
 from steward.runs import Json, Parked, Run, RunRequest, Runs, Status
 from steward.runs.projection import calls_of
 from steward.store import Database, Scope, Transaction
@@ -60,6 +60,7 @@ class Running:
         broker: Broker,
         rulebook: Rulebook,
         needs: Needs,
+        manifests: Manifests,
     ) -> None:
         self._database = database
         self._library = library
@@ -70,6 +71,7 @@ class Running:
         self._broker = broker
         self._rulebook = rulebook
         self._needs = needs
+        self._manifests = manifests
 
     def start(
         self,
@@ -201,6 +203,10 @@ class Running:
         which versions of other parts count; `pins` are those of one that is about to be written down.
         """
         pinned_parts = deployment.pins if deployment is not None else pins
+        fixed = fixed_parts(pinned_parts)
+        problem = self._manifests.code_problem(scope, fixed)
+        if problem is not None:
+            raise Conflict(problem, code=PLUGIN_CHANGED)
         playbook = revision.playbook
         parts = [] if into is None else into
         parts.append((playbook, compiled(playbook)))
@@ -241,7 +247,7 @@ class Running:
             tools = (tools - brought) | frozenset(playbook.tools)
         risks = [self._broker.tools.get(scope, name).risk for name in tools]
         highest = max(risks, key=lambda risk: risk.rank, default=Risk.read)
-        grant = replace(grant, tools=tools, highest_risk=highest)
+        grant = replace(grant, tools=tools, highest_risk=highest, fixed=fixed)
         return replace(request, grant=grant.to_json())
 
     # The service of the tool `call_playbook`
@@ -327,6 +333,7 @@ class Running:
             test=mine.test,
             # What held for the caller holds for what it calls.
             policies=(*mine.policies, *([own] if own else []), *wanted.policies),
+            fixed=wanted.fixed.beside(mine.fixed),
         )
         return card, replace(request, grant=grant.to_json())
 

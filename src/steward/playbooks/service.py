@@ -91,6 +91,7 @@ class Playbooks:
             broker,
             rulebook,
             self.needs,
+            self.manifests,
         )
         self.rehearsals = Rehearsals(
             database,

@@ -1,11 +1,14 @@
-"""Runs that a trigger started: nobody is there, so what they need is looked at first, and who owns them hears of a failure."""
+"""Looks at runs of flows before they begin: whether the deployed code is installed, and what unattended ones need.
+
+Nobody is there when a trigger starts a run, so who owns it hears of a failure.
+"""
 
 import asyncio
 from typing import Final
 
 import sqlalchemy as sa
 
-from steward.broker.grants import Grant
+from steward.broker.grants import PLUGIN_CHANGED, Grant
 from steward.broker.rehearsal import Rehearsal
 from steward.core.errors import NotFound, StewardError
 from steward.identity import Level
@@ -13,6 +16,7 @@ from steward.identity.notifications import Notifications
 from steward.playbooks import _tables as tables
 from steward.playbooks.compiling import compiled
 from steward.playbooks.library import Library
+from steward.playbooks.manifest import Manifests
 from steward.playbooks.needs import Needs, said_of
 from steward.playbooks.people import SUBJECT
 from steward.playbooks.trigger import EVENT, EVENTS, MOMENT
@@ -20,20 +24,30 @@ from steward.runs import EntryType, Execution, Json, Program, Run, StepFailed
 from steward.store import Scope, Transaction
 
 NEEDS: Final = "run:needs"
+CODE: Final = "run:code"
 
 
 class Unattended:
     """Goes around the program of flows."""
 
-    def __init__(self, library: Library, needs: Needs, notifications: Notifications) -> None:
+    def __init__(
+        self,
+        library: Library,
+        needs: Needs,
+        notifications: Notifications,
+        manifests: Manifests,
+    ) -> None:
         self._library = library
         self._needs = needs
         self._notifications = notifications
+        self._manifests = manifests
 
     async def __call__(self, program: Program, execution: Execution) -> Json:
         if not _is_unattended(execution):
+            await self._require_code(execution)
             return await program(execution)
         try:
+            await self._require_code(execution)
             await self._look(execution)
             return await program(execution)
         except (StepFailed, StewardError) as problem:
@@ -42,6 +56,19 @@ class Unattended:
                 # Told in the transaction in which the run fails: once, and never of one that did not.
                 execution.take_along(lambda tx: self._tell(tx, run, said))
             raise
+
+    async def _require_code(self, execution: Execution) -> None:
+        """Whether plug-ins are what was deployed; a run may have waited in a queue since it was asked for."""
+        scope, fixed = execution.run.scope, Grant.from_json(execution.request.grant).fixed
+        if not fixed.code:
+            return
+
+        async def look() -> Json:
+            return await asyncio.to_thread(self._manifests.code_problem, scope, fixed)
+
+        asked: Json = {"code": dict(fixed.code)}
+        if said := await execution.step(CODE, asked, look, type=EntryType.run_checked, of="run"):
+            raise StepFailed(CODE, PLUGIN_CHANGED, said)
 
     async def _look(self, execution: Execution) -> None:
         """Whether what the playbook reads is there; whoever starts one by hand is told so when they do."""

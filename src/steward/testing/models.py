@@ -109,6 +109,8 @@ class ScriptedModel:
     clock: MovableClock | None = None
     """Moved by `waits`, and by the pauses of `scripted_desk` between two tries."""
     stall: float = 120.0
+    settings: str = ""
+    """Names where and how it is asked; models of one name with other settings are others."""
     may_see_rows: bool = True
     in_stages: bool = False
     """Whether plans are asked for in short stages, as small models need it."""

@@ -7656,6 +7656,11 @@ export interface components {
             /** Nodes */
             nodes: components["schemas"]["NodeChangeOut"][];
             /**
+             * Parts
+             * @description What differs around them: what each one pinned when last deployed, or would pin now.
+             */
+            parts: components["schemas"]["ChangedPinOut"][];
+            /**
              * Placed
              * @description Nodes that are only drawn elsewhere.
              */
@@ -11013,7 +11018,7 @@ export interface components {
         PinOut: {
             /**
              * Fixed
-             * @description Whether runs use exactly this; otherwise a change of it is told.
+             * @description Whether runs keep to exactly this; otherwise a change of it is told.
              */
             fixed: boolean;
             /** Hash */

@@ -32,7 +32,7 @@ class PinOut(Output):
     hash: str
     version: str
     fixed: bool = Field(
-        description="Whether runs use exactly this; otherwise a change of it is told."
+        description="Whether runs keep to exactly this; otherwise a change of it is told."
     )
 
 

@@ -10,6 +10,7 @@ from steward.api.documents import Cursor, Limit, Output, Page, page
 from steward.api.guards import AsViewer
 from steward.api.playbook_documents import PlaybookId, playbooks_of
 from steward.api.routes.events import number
+from steward.api.routes.playbook_deployments import ChangedPinOut
 from steward.playbooks import Revision
 
 router = APIRouter(prefix="/projects/{project_id}/playbooks", tags=["playbooks"])
@@ -62,6 +63,9 @@ class ComparisonOut(Output):
     edges: list[EdgeChangeOut]
     settings: list[FieldChangeOut] = Field(description="What differs outside the graph.")
     placed: list[str] = Field(description="Nodes that are only drawn elsewhere.")
+    parts: list[ChangedPinOut] = Field(
+        description="What differs around them: what each one pinned when last deployed, or would pin now."
+    )
 
 
 class LinesOut(Output):
@@ -120,5 +124,5 @@ def compare_playbook_revisions(
     right: NumberQuery,
 ) -> ComparisonOut:
     """Two revisions side by side: nodes added, removed, changed or moved, each with its fields."""
-    found = playbooks_of(request).library.comparison(access, playbook_id, left, right)
+    found = playbooks_of(request).deploying.comparison(access, playbook_id, left, right)
     return ComparisonOut.model_validate(found)

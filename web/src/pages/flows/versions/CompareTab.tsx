@@ -15,6 +15,7 @@ import { ErrorState } from '@/components/ErrorState';
 import { useSearchParam } from '@/components/use-search-param';
 import type { Language } from '@/flows/graph';
 import { type Difference, differencesOf } from './differences';
+import { PinChanges } from './Pins';
 import { VersionCanvas } from './VersionCanvas';
 import classes from './versions.module.css';
 
@@ -119,6 +120,15 @@ function Compared({ playbook, before, after, language, names }: ComparedProps) {
       </div>
       <Changes differences={differences.all} chosen={chosen} onChoose={setChosen} />
       <Settings fields={comparison.data.settings} />
+      <section aria-label="Pinned parts that differ">
+        <Text size="sm" fw={600} mt="md">
+          Pinned parts
+        </Text>
+        <PinChanges
+          changes={comparison.data.parts}
+          none="Policies, models, code and all other pinned parts are the same."
+        />
+      </section>
     </>
   );
 }

@@ -21,6 +21,21 @@ const kindOf = (kind: string) => KINDS[kind] ?? kind;
 const versionOf = (pin: Pin | null) =>
   pin === null ? 'none' : pin.version === '' ? pin.hash.slice(0, 8) : pin.version;
 
+/** Both sides in words; the hash says what differs where the versions are called the same. */
+function sidesOf({ before, after }: ChangedPin): string {
+  const [old, now] = [versionOf(before), versionOf(after)];
+  if (old !== now || before === null || after === null) return `${old} → ${now}`;
+  return `${old} (${before.hash.slice(0, 8)}) → ${now} (${after.hash.slice(0, 8)})`;
+}
+
+/** What a pin means for runs of the deployment. */
+function effectOf({ kind, fixed }: Pin): string {
+  if (!fixed) return 'As it is then; changes are shown';
+  if (kind === 'policy') return 'The stricter of this and the current one';
+  if (kind === 'model') return 'Exactly this, as long as it is set up';
+  return 'Exactly this';
+}
+
 export function PinChanges({ changes, none }: { changes: readonly ChangedPin[]; none: string }) {
   if (changes.length === 0) {
     return (
@@ -31,9 +46,9 @@ export function PinChanges({ changes, none }: { changes: readonly ChangedPin[]; 
   }
   return (
     <ul className={classes.list}>
-      {changes.map(({ kind, name, before, after }) => (
-        <li key={`${kind} ${name}`}>
-          {kindOf(kind)} <b>{name}</b>: {versionOf(before)} → {versionOf(after)}
+      {changes.map((change) => (
+        <li key={`${change.kind} ${change.name}`}>
+          {kindOf(change.kind)} <b>{change.name}</b>: {sidesOf(change)}
         </li>
       ))}
     </ul>
@@ -64,7 +79,7 @@ export function PinTable({ pins }: { pins: readonly Pin[] }) {
               <td>
                 <Hash value={pin.hash} label={`${kindOf(pin.kind)} ${pin.name}`} />
               </td>
-              <td>{pin.fixed ? 'Exactly this' : 'As it is then; changes are shown'}</td>
+              <td>{effectOf(pin)}</td>
             </tr>
           ))}
         </tbody>
