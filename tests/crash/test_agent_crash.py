@@ -1,4 +1,7 @@
-"""kill -9 of workers that run an agent of a plug-in, wherever it hurts: each refund is paid once, and replays without a model."""
+"""kill -9 of workers that run an agent of a plug-in, wherever it hurts: each refund is paid once, and replays without a model.
+
+Once for each library that agents of packages may be written with.
+"""
 
 import asyncio
 import re
@@ -17,6 +20,7 @@ from steward.plugins import pack_folder, read_wheel
 from steward.testing import Installation
 from steward.testing.models import Item, calls
 from tests.crash.nursery import ROOT, Children, Kill, Nursery, points_met
+from tests.plugins.wheels import scaffold
 
 pytestmark = pytest.mark.every_database
 
@@ -24,6 +28,46 @@ PHASES = 3
 """Until somebody is asked, until the approval cannot be taken back, and to the end."""
 UNKNOWN = {"runs.effect.intended", "broker.executed", "runs.effect.done"}
 """Where nobody can tell whether the money has gone: the tool of the package cannot look."""
+
+
+CLAIMS = '''
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+from pydantic_ai import Agent
+
+from steward.agents.packages import Packaged
+
+clerk = Agent(name="Clerk", instructions="Look the order up and pay back what the person asked for.")
+
+
+@clerk.tool_plain
+def find_order(order: str) -> dict[str, Any]:
+    """What was ordered, and what was paid for it."""
+    return {"order": order, "paid": 39.9}
+
+
+@clerk.tool_plain
+def pay_back(
+    order: Annotated[str, Field(json_schema_extra={"x-role": "target"})],
+    amount: Annotated[float, Field(json_schema_extra={"x-role": "amount"})],
+) -> str:
+    """Pays money back to whoever ordered."""
+    with Path("refunds.csv").open("a", encoding="utf-8") as file:
+        file.write(f"{order},{amount}\\n")
+    return f"{amount} paid back for {order}."
+
+
+KEEPER = Packaged(clerk, reads=("find_order",))
+'''
+
+
+def packed(library: str, folder: Path) -> tuple[str, bytes]:
+    """The name of an agent that pays refunds, and the wheel that brings it."""
+    if library == "openai-agents":
+        return "front-desk", pack_folder(ROOT / "examples/plugins/support-desk")[1]
+    return "stock-keeper", scaffold(folder / "package", "agent", stock_keeper=CLAIMS)
 
 
 def answer(request: Request) -> Item:
@@ -42,20 +86,22 @@ def answer(request: Request) -> Item:
 
 
 class Desk:
-    """An installation with the example of a support desk; its workers write refunds down in a folder."""
+    """An installation with an agent that pays refunds; its workers write them down in a folder."""
 
-    def __init__(self, installation: Installation, children: Children, folder: Path) -> None:
+    def __init__(
+        self, installation: Installation, children: Children, folder: Path, library: str
+    ) -> None:
         self.steward, self.access = installation.steward, installation.owner.access
         self.children, self.folder = children, folder
         self.clock = installation.clock
         self.amounts: dict[str, int] = {}
-        content = pack_folder(ROOT / "examples/plugins/support-desk")[1]
+        self.agent, content = packed(library, folder)
         sha256 = read_wheel(content).sha256
         self.steward.plugins.install(self.access, content, sha256, rights=True)
 
     def start(self) -> str:
         amount = len(self.amounts) + 1
-        node = {"id": "desk", "type": "agent", "agent": "front-desk"}
+        node = {"id": "desk", "type": "agent", "agent": self.agent}
         node["instructions"] = f"Please refund {amount} for order A-17."
         flow = {"format": 1, "id": "refund", "nodes": [node]}
         run = self.steward.governing.launcher.start(self.access, Start(flow))
@@ -110,9 +156,13 @@ class Desk:
         assert report.is_same, report.divergences
 
 
-@pytest.fixture
+@pytest.fixture(params=["openai-agents", "pydantic-ai"])
 def desk(
-    installation: Installation, nursery: Nursery, database_url: str | None, tmp_path: Path
+    request: pytest.FixtureRequest,
+    installation: Installation,
+    nursery: Nursery,
+    database_url: str | None,
+    tmp_path: Path,
 ) -> Desk:
     place = {
         "home": str(installation.steward.settings.home),
@@ -122,7 +172,7 @@ def desk(
         # They take seconds to load.
         "modules": [__name__, "agents", "steward.models.translate"],
     }
-    return Desk(installation, Children(nursery, place), tmp_path)
+    return Desk(installation, Children(nursery, place), tmp_path, request.param)
 
 
 @pytest.mark.timeout(900)

@@ -6,7 +6,7 @@ every pass, so that a journal can answer what was asked and done before. Importi
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,6 +46,32 @@ class AgentStopped(Exception):
         super().__init__(reason)
         self.code = code
         self.reason = reason
+
+
+def out_of_turns(most_turns: int) -> AgentStopped:
+    said = f"It used up its {most_turns} turns. Give it less to do."
+    return AgentStopped("too-many-steps", said)
+
+
+def without_answer(error: Exception) -> AgentStopped:
+    return AgentStopped("no-answer", str(error)[:500])
+
+
+def refused(name: str, why: str) -> Invalid:
+    """An agent that Steward cannot govern."""
+    return Invalid(f"{name} {why}.", code="plugin")
+
+
+def no_model_in_tools() -> Invalid:
+    return Invalid("A tool of a package asks a model. Give that work to an agent instead.")
+
+
+def joined_texts(parts: Iterable[Any], between: str) -> str:
+    """Texts as one; anything else that a library puts there is refused."""
+    texts = list(parts)
+    if not all(isinstance(each, str) for each in texts):
+        raise Invalid("An agent of a package sends pictures or files; only text is passed on here.")
+    return between.join(texts)
 
 
 class AuthoredAgent(ABC):

@@ -38,7 +38,17 @@ from openai.types.responses.response_prompt_param import ResponsePromptParam
 
 from steward.core.errors import Invalid
 from steward.models.answer import ModelAnswer
-from steward.models.authored import AgentStopped, AuthoredAgent, AuthoredTool, Governor
+from steward.models.authored import (
+    AgentStopped,
+    AuthoredAgent,
+    AuthoredTool,
+    Governor,
+    joined_texts,
+    no_model_in_tools,
+    out_of_turns,
+    refused,
+    without_answer,
+)
 from steward.models.messages import (
     Asking,
     Call,
@@ -84,7 +94,10 @@ class OpenAiAgent(AuthoredAgent):
         most_turns: int,
     ) -> Any:
         work = _Work(governor)
-        tools = [*self._start.tools, *(_given_tool(spec) for spec in given)]
+        tools = [
+            *self._start.tools,
+            *(_governed_tool(each.name, each.description, each.parameters) for each in given),
+        ]
         items: list[Any] = [{"role": "user", "content": text} for text in said]
         token = _CURRENT.set(work)
         try:
@@ -94,11 +107,9 @@ class OpenAiAgent(AuthoredAgent):
             name = error.guardrail_result.guardrail.get_name()
             raise AgentStopped("guardrail", f"The guardrail {name!r} stopped the work.") from error
         except MaxTurnsExceeded as error:
-            raise AgentStopped(
-                "too-many-steps", f"It used up its {most_turns} turns. Give it less to do."
-            ) from error
+            raise out_of_turns(most_turns) from error
         except AgentsException as error:
-            raise AgentStopped("no-answer", str(error)[:500]) from error
+            raise without_answer(error) from error
         finally:
             _CURRENT.reset(token)
             for tool in tools[len(self._start.tools) :]:
@@ -183,37 +194,31 @@ class _Copies:
         return _in_front_of(tool)
 
     def _refused(self, why: str) -> Invalid:
-        return Invalid(f"{self._name} {why}.", code="plugin")
+        return refused(self._name, why)
 
 
 def _in_front_of(original: FunctionTool) -> FunctionTool:
-    async def invoke(context: ToolContext[Any], written: str) -> str:
-        return await _governor(original.name).call(original.name, context.tool_call_id, written)
-
-    made = FunctionTool(
-        name=original.name,
-        description=original.description,
-        params_json_schema=original.params_json_schema,
-        on_invoke_tool=invoke,
-        strict_json_schema=False,
+    return _governed_tool(
+        original.name,
+        original.description,
+        original.params_json_schema,
         is_enabled=original.is_enabled,
         tool_input_guardrails=original.tool_input_guardrails,
         tool_output_guardrails=original.tool_output_guardrails,
     )
-    _GOVERNED[id(made)] = made
-    return made
 
 
-def _given_tool(spec: ToolSpec) -> FunctionTool:
+def _governed_tool(name: str, description: str, schema: Any, **more: Any) -> FunctionTool:
     async def invoke(context: ToolContext[Any], written: str) -> str:
-        return await _governor(spec.name).call(spec.name, context.tool_call_id, written)
+        return await _governor(name).call(name, context.tool_call_id, written)
 
     made = FunctionTool(
-        name=spec.name,
-        description=spec.description,
-        params_json_schema=spec.parameters,
+        name=name,
+        description=description,
+        params_json_schema=schema,
         on_invoke_tool=invoke,
         strict_json_schema=False,
+        **more,
     )
     _GOVERNED[id(made)] = made
     return made
@@ -247,7 +252,7 @@ class _GovernedRunner(AgentRunner):
     async def run(self, starting_agent: Any, input: Any, **kwargs: Any) -> Any:  # noqa: A002
         work = _CURRENT.get()
         if _IN_TOOL.get():
-            raise Invalid("A tool of a package asks a model. Give that work to an agent instead.")
+            raise no_model_in_tools()
         if work is not None:
             for agent in _reachable(starting_agent):
                 if agent.mcp_servers or any(id(tool) not in _GOVERNED for tool in agent.tools):
@@ -462,12 +467,5 @@ def _text(content: Any) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     parts = content if isinstance(content, list) else [content]
-    texts = []
-    for part in parts:
-        text = part.get("text") if isinstance(part, Mapping) else None
-        if not isinstance(text, str):
-            raise Invalid(
-                "An agent of a package sends pictures or files; only text is passed on here."
-            )
-        texts.append(text)
-    return "\n".join(texts)
+    texts = (part.get("text") if isinstance(part, Mapping) else None for part in parts)
+    return joined_texts(texts, "\n")

@@ -25,7 +25,16 @@ from pydantic_core import SchemaValidator, core_schema
 from steward.core.errors import Invalid
 from steward.core.mistakes import in_words, mistakes
 from steward.models.answer import ModelAnswer
-from steward.models.authored import AgentStopped, AuthoredAgent, AuthoredTool, Governor
+from steward.models.authored import (
+    AuthoredAgent,
+    AuthoredTool,
+    Governor,
+    joined_texts,
+    no_model_in_tools,
+    out_of_turns,
+    refused,
+    without_answer,
+)
 from steward.models.messages import (
     Asking,
     Message,
@@ -49,10 +58,10 @@ class PydanticAgent(AuthoredAgent):
     def __init__(self, name: str, agent: "Agent[Any, Any]") -> None:
         needs = getattr(agent, "deps_type", NoneType)
         if needs not in (NoneType, object, Any):
-            raise Invalid(
-                f"{name} needs dependencies of the type {getattr(needs, '__name__', needs)}. Steward has none to give: "
-                "read what its tools need inside them.",
-                code="plugin",
+            raise refused(
+                name,
+                f"needs dependencies of the type {getattr(needs, '__name__', needs)}. Steward has none to give: "
+                "read what its tools need inside them",
             )
         self._agent = agent
         self._toolsets = list(_function_toolsets(name, agent))
@@ -60,7 +69,7 @@ class PydanticAgent(AuthoredAgent):
         for toolset in self._toolsets:
             for tool in toolset.tools.values():
                 if originals.setdefault(tool.name, tool) is not tool:
-                    raise Invalid(f"{name} has two tools called {tool.name!r}.", code="plugin")
+                    raise refused(name, f"has two tools called {tool.name!r}; rename one")
         self.title = agent.name or name
         self.description = str(agent.description or "")
         self.instructions = ""
@@ -89,21 +98,19 @@ class PydanticAgent(AuthoredAgent):
                     infer_name=False,
                 )
             except UsageLimitExceeded as error:
-                raise AgentStopped(
-                    "too-many-steps", f"It used up its {most_turns} turns. Give it less to do."
-                ) from error
+                raise out_of_turns(most_turns) from error
             except (AgentRunError, UserError) as error:
-                raise AgentStopped("no-answer", str(error)[:500]) from error
+                raise without_answer(error) from error
         return result.output
 
 
 def _function_toolsets(name: str, agent: "Agent[Any, Any]") -> Iterator[FunctionToolset[Any]]:
     for toolset in agent.toolsets:
         if not isinstance(toolset, FunctionToolset):
-            raise Invalid(
-                f"{name} has tools in a {type(toolset).__name__}. Steward governs plain functions only; connect servers "
-                "under Connections.",
-                code="plugin",
+            raise refused(
+                name,
+                f"has tools in a {type(toolset).__name__}. Steward governs plain functions only; connect servers "
+                "under Connections",
             )
         yield toolset
 
@@ -200,7 +207,7 @@ def _authored(tool: "Tool[Any]") -> AuthoredTool:
 
 
 async def _no_model(_messages: list[sdk.ModelMessage], _info: AgentInfo) -> sdk.ModelResponse:
-    raise Invalid("A tool of a package asks a model. Give that work to an agent instead.")
+    raise no_model_in_tools()
 
 
 def _model(governor: Governor) -> FunctionModel:
@@ -255,10 +262,7 @@ def _message(part: Any) -> Message:
 
 
 def _text(content: Any) -> str:
-    parts = [content] if isinstance(content, str) else list(content)
-    if not all(isinstance(each, str) for each in parts):
-        raise Invalid("An agent of a package sends pictures or files; only text is passed on here.")
-    return "\n\n".join(parts)
+    return joined_texts([content] if isinstance(content, str) else content, "\n\n")
 
 
 def _response(answer: ModelAnswer) -> sdk.ModelResponse:
