@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 
 from steward.broker import _tables as broker_tables
 from steward.broker.approval_claims import approval_claim
-from steward.core.errors import Invalid, Misconfigured
+from steward.core.errors import Conflict, Invalid, Misconfigured
 from steward.runs import Run, RunRequest, Signing, Verification
 from steward.runs import _tables as tables
 from steward.runs.canonical import GENESIS, canonical, chained, sha256
@@ -24,6 +25,14 @@ from steward.store.blobs import checked_chunks
 from tests.broker.conftest import Desk
 
 pytestmark = pytest.mark.every_database
+
+SAYS_NOTHING_OF_THE_PAST = {
+    *("queue", "priority", "control", "epoch", "holder", "lease_until", "wake_at", "lost"),
+    *("lost_seq", "progress", "waits"),
+}
+"""What a run's row says of how it goes on; the guide about runs says that `steward verify` leaves it out."""
+IN_ENTRIES = {"id", "org_id", "project_id", "head_seq", "head_hash"}
+"""What names the run and its journal: with another one, there is nothing left that could be signed."""
 
 HEADS, JOURNAL, RUNS = tables.heads, tables.journal, tables.runs
 APPROVALS = broker_tables.approvals
@@ -95,10 +104,18 @@ def test_what_a_run_says_of_itself_cannot_be_changed(desk: Desk, sent: Run) -> N
         "status": {"status": "failed"},
         "subject": {"subject": "playbook:other"},
         "origin": {"forked_from": "run_other"},
-        "time of start": {"created_at": sent.created_at + timedelta(days=1)},
+        "parent run": {"parent_id": "run_other"},
+        "step of the parent run": {"parent_key": "steps/other"},
+        "first run of its family": {"root_id": "run_other"},
+        "program": {"program": "other"},
+        "time of request": {"created_at": sent.created_at + timedelta(days=1)},
+        "time of start": {"started_at": sent.created_at + timedelta(days=1)},
         "time of end": {"ended_at": sent.created_at + timedelta(days=1)},
         "reason": {"reason": "The weather"},
+        "person who paused, resumed or cancelled it": {"control_by": "usr_somebody_else"},
     }
+    covered = {column for values in attacks.values() for column in values}
+    assert {column.name for column in RUNS.c} == covered | SAYS_NOTHING_OF_THE_PAST | IN_ENTRIES
     for part, values in attacks.items():
         with Undone(desk):
             change(desk, here.values(**values))
@@ -108,6 +125,39 @@ def test_what_a_run_says_of_itself_cannot_be_changed(desk: Desk, sent: Run) -> N
         assert verified(desk, sent).sentence.startswith(
             'Not verified: the title was changed: it was "a_flow", now it says "Something harmless".'
         )
+
+
+def test_who_stopped_a_run_is_signed_with_its_end_and_may_change_before(desk: Desk) -> None:
+    scope, records = desk.access.scope, desk.steward.runs.records
+    run = desk.call("test_send")
+    desk.drive()
+    for action, by in (("pause", "usr_one"), ("resume", "usr_two"), ("pause", "usr_three")):
+        records.control(scope, run.id, action, by)
+        assert verified(desk, run).is_intact
+        desk.drive()
+        assert verified(desk, run).is_intact
+    records.control(scope, run.id, "cancel", "usr_four")
+    desk.drive()
+    assert desk.status(run) == "cancelled"
+    assert verified(desk, run).is_intact
+    with Undone(desk):
+        change(desk, sa.update(RUNS).where(RUNS.c.id == run.id).values(control_by="usr_five"))
+        assert parts(desk, run) == {"person who paused, resumed or cancelled it"}
+
+
+def test_who_asked_too_late_is_signed_as_well(desk: Desk) -> None:
+    scope, records = desk.access.scope, desk.steward.runs.records
+
+    async def quick(execution: Any) -> None:
+        # The drive ends before it hears of this; a replay asks a run that is over.
+        with suppress(Conflict):
+            records.control(scope, execution.run.id, "pause", "usr_late")
+
+    desk.steward.runs.programs["quick"] = quick
+    run = desk.steward.runs.start(scope, "usr_test", RunRequest("Quick", "quick", {}))
+    desk.drive()
+    assert (desk.status(run), verified(desk, run).faults) == ("done", ())
+    assert desk.steward.runs.get(scope, run.id).control_by == "usr_late"
 
 
 def test_approvals_cannot_be_changed_added_or_removed(desk: Desk, sent: Run) -> None:

@@ -10,8 +10,8 @@ import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import sqlalchemy as sa
 
@@ -32,8 +32,8 @@ _INSERT_ARRAYS = (
     " SELECT * FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[],"
     " ?::text[], ?::text[])"
 )
-_EPOCHS = "SELECT id, epoch FROM runs WHERE id IN (SELECT value FROM json_each(?))"
-_EPOCHS_LOCKED = "SELECT id, epoch FROM runs WHERE id = ANY(?) ORDER BY id FOR SHARE"
+_EPOCHS = "SELECT id, epoch, control_by FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+_EPOCHS_LOCKED = "SELECT id, epoch, control_by FROM runs WHERE id = ANY(?) ORDER BY id FOR SHARE"
 _MOST = 500
 _COLUMNS = tables.runs.c
 _BEGIN = sa.insert(tables.runs)
@@ -259,7 +259,8 @@ class GroupCommit:
                 for unit in units
                 if unit.begin is not None
                 or (
-                    held.get(unit.run_id) == unit.epoch
+                    unit.run_id in held
+                    and held[unit.run_id].epoch == unit.epoch
                     and (unit.run_id, unit.epoch) not in self._broken
                 )
             ]
@@ -275,7 +276,7 @@ class GroupCommit:
             self._events.append_many(tx, [unit.news for unit in good if unit.news is not None])
             self._bus.ring_all(tx, self._rings(good))
             # Last: the lines of a project's log are numbered under a lock that others wait for.
-            self._heads.append(tx, [unit.head for unit in good if unit.head is not None])
+            self._heads.append(tx, list(_heads(good, held)))
             fault("runs.append.written")
         fault("runs.append.durable")
         kept = {id(unit) for unit in good}
@@ -322,7 +323,26 @@ def _told(problem: Exception) -> BaseException:
     return failure
 
 
-def _epochs(tx: Transaction, run_ids: list[str]) -> dict[str, int]:
+class _Held(NamedTuple):
+    """What a transaction finds of a run that it locked."""
+
+    epoch: int
+    control_by: str | None
+
+
+def _heads(units: list[Unit], held: Mapping[str, _Held]) -> Iterator[Head]:
+    """The heads to sign; who asked a run to stop may be news to its driver, and is as it stands now."""
+    for unit in units:
+        head, now = unit.head, held.get(unit.run_id)
+        if head is None:
+            continue
+        if now is None or now.control_by == head.run.control_by:
+            yield head
+        else:
+            yield replace(head, run=replace(head.run, control_by=now.control_by))
+
+
+def _epochs(tx: Transaction, run_ids: list[str]) -> dict[str, _Held]:
     """The epoch of each run, locked until the transaction ends, so that no lease changes meanwhile."""
     if not run_ids:
         return {}
@@ -331,7 +351,7 @@ def _epochs(tx: Transaction, run_ids: list[str]) -> dict[str, int]:
         found = tx.execute_raw(_EPOCHS_LOCKED, (run_ids,))
     else:
         found = tx.execute_raw(_EPOCHS, (json.dumps(run_ids),))
-    return {row.id: row.epoch for row in found.all()}
+    return {row.id: _Held(row.epoch, row.control_by) for row in found.all()}
 
 
 def _insert(tx: Transaction, units: list[Unit]) -> None:

@@ -139,6 +139,7 @@ class Leases(Rows):
                 Scope(row.org_id, row.project_id),
                 epoch=row.epoch + 1,
                 holder=holder,
+                started_at=row.started_at or now,
                 lost=losses[row.id].count,
             )
             for row in rows

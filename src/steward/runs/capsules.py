@@ -63,14 +63,14 @@ class Capsule:
             queue="cpu",
             priority=0,
             control=None,
-            control_by=None,
+            control_by=described.get("control_by"),
             created_by=described["created_by"],
             created_at=datetime.fromisoformat(described["created_at"]),
-            started_at=None,
+            started_at=_moment(described.get("started_at")),
             ended_at=None,
             parent_id=described.get("parent"),
-            parent_key=None,
-            root_id=self.run_id,
+            parent_key=described.get("parent_key"),
+            root_id=described.get("root", self.run_id),
             forked_from=described.get("forked_from"),
             epoch=0,
             holder=None,
@@ -100,7 +100,11 @@ def pack(
         "status": run.status.value,
         "created_by": run.created_by,
         "created_at": run.created_at.isoformat(),
+        "started_at": run.started_at.isoformat() if run.started_at else None,
         "parent": run.parent_id,
+        "parent_key": run.parent_key,
+        "root": run.root_id,
+        "control_by": run.control_by,
         "forked_from": run.forked_from,
         "entries": len(listed),
         "head": listed[-1].hash,
@@ -189,6 +193,10 @@ def _check_payloads(payload: Callable[[str], bytes], digests: Iterable[str]) -> 
     for digest in digests:
         if hashlib.sha256(payload(digest)).hexdigest() != digest:
             raise Invalid(f"The capsule is damaged: payload {digest[:12]}… was altered.")
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _row(run_id: str, line: str) -> Stored:

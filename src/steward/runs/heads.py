@@ -83,7 +83,11 @@ def claims(run: Run, status: Status, approvals: Sequence[Json]) -> dict[str, Any
         "program": run.program,
         "subject": run.subject,
         "created_at": run.created_at.isoformat(),
+        "started_at": run.started_at.isoformat() if run.started_at else None,
         "parent": run.parent_id,
+        "parent_key": run.parent_key,
+        "root": run.root_id,
+        "control_by": run.control_by,
         "forked_from": run.forked_from,
         "approvals": list(approvals),
     }

@@ -36,15 +36,21 @@ _ENDS: Final = {
 }
 _UNDER_WAY: Final = {Status.queued, Status.running}
 _WORDS: Final = {
-    "created_at": "time of start",
+    "created_at": "time of request",
+    "started_at": "time of start",
     "forked_from": "origin",
     "parent": "parent run",
+    "parent_key": "step of the parent run",
+    "root": "first run of its family",
     "subject": "subject",
     "program": "program",
     "title": "title",
     "author": "author",
     "status": "status",
+    "control_by": "person who paused, resumed or cancelled it",
 }
+_ADDED: Final = {"started_at", "parent_key", "root", "control_by"}
+"""Heads that older versions signed say nothing of these."""
 _TO_WRITE: Final = timedelta(minutes=1)
 """What may lie between an entry and the moment at which its run is said to have ended."""
 _DECIDED: Final = {
@@ -314,7 +320,12 @@ def _claim_faults(record: Record, signed: Mapping[str, Any], *, under_way: bool)
     run = record.run
     now = claims(run, run.status, record.approvals or ())
     for name, word in _WORDS.items():
-        if name == "status" and under_way:
+        if name in {"status", "started_at"} and under_way:
+            continue
+        # Until a run ends, somebody may pause or resume it after it was signed.
+        if name == "control_by" and not run.status.is_final:
+            continue
+        if name in _ADDED and name not in signed:
             continue
         if signed.get(name) != now[name]:
             yield _changed(word, signed.get(name), now[name])
