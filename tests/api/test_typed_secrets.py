@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import tarfile
 import threading
 import zipfile
@@ -221,6 +222,82 @@ def test_a_text_that_is_kept_as_it_is_cannot_hold_a_secret(
     assert (answer.status_code, answer.json()["code"]) == (422, "holds-secret"), answer.text
     assert _places(installation, tmp_path) == []
     _sent(client, method, project + path, body("nothing"), headers=headers)
+
+
+OPENAPI = {
+    "openapi": "3.1.0",
+    "info": {"title": "Things", "version": "1"},
+    "servers": [{"url": "https://api.example.com"}],
+    "paths": {"/a": {"get": {"operationId": "look", "summary": "SECRET", "responses": {}}}},
+}
+RULE = {"name": "SECRET", "figure": "runs", "condition": {"kind": "above", "threshold": 5}}
+MAIL = {"host": "mail.example.com", "port": 25, "sender": "a@example.com", "username": "SECRET"}
+AGENT = {
+    "name": "leaky",
+    "title": "Leaky",
+    "description": "Helps SECRET.",
+    "instructions": "Help.",
+    "tools": ["list_datasets"],
+}
+ENTRY = {"entry": "/tables/people", "value": {"row": "SECRET", "state": "confirmed"}}
+MODEL = {"provider": "compatible", "name": "SECRET", "base_url": "http://127.0.0.1:9/v1"}
+SIGN_ON = {"name": "SECRET", "issuer": "https://issuer.example.com", "client_id": "steward"}
+NAMES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "project": ("PATCH", "", {"name": "SECRET"}),
+    "budget": ("POST", "/budgets", {"kind": "agent", "name": "SECRET", "period": "day", "usd": 5}),
+    "token": ("POST", "/tokens", {"name": "SECRET", "role": "viewer"}),
+    "group": ("PUT", "/approver-groups/SECRET", {"members": []}),
+    "alert": ("POST", "/alert-rules", RULE),
+    "agent": ("PUT", "/agents/leaky", {"document": AGENT}),
+    "model": ("PUT", "/models/project/named/leaky", MODEL),
+    "definition": ("POST", "/definitions/changes", {"changes": [ENTRY]}),
+    "invitation": ("POST", "/invitations", {"role": "viewer", "email": "SECRET@example.com"}),
+    "service": ("POST", "/catalogue/installed", {"name": "things", "text": json.dumps(OPENAPI)}),
+    "connection": (
+        "POST",
+        "/connections",
+        {
+            "kind": "smtp",
+            "name": "post",
+            "scope_hint": "SECRET",
+            "settings": {**MAIL, "username": "a"},
+        },
+    ),
+    "settings": ("POST", "/connections", {"kind": "smtp", "name": "post", "settings": MAIL}),
+    "tools": ("PATCH", "/policy/settings", {"tools": {"http_request": {"allow": ["SECRET.org"]}}}),
+    "sign-on": ("POST", "/sign-on/providers", SIGN_ON),
+}
+SLUG = "zq8-hunter-77k"
+REVISIONS = {"project": 1}
+REPLACED = {"agent", "definition"}
+"""What becomes a call of the broker: there the name of the secret takes its place."""
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_no_name_or_description_holds_a_secret(
+    client: TestClient, project: str, installation: Installation, tmp_path: Path, kind: str
+) -> None:
+    """Through whatever door it comes: what is written passes one place, and that refuses it."""
+    method, path, body = NAMES[kind]
+    installation.steward.secrets.set(installation.scope, "slug", SLUG, author="usr_test")
+    headers = {"If-Match": f'"{REVISIONS.get(kind, 0)}"'}
+
+    def send(word: str) -> Any:
+        sent = json.loads(json.dumps(body).replace("SECRET", word))
+        at = project + path.replace("SECRET", word)
+        return client.request(method, at, json=sent, headers=headers)
+
+    answer = send(SLUG)
+    if kind in REPLACED:
+        assert answer.is_success, answer.text
+    else:
+        assert (answer.status_code, answer.json()["code"]) == (422, "holds-secret"), answer.text
+    assert SLUG not in answer.text
+    assert [where for where, kept in _kept(installation, tmp_path) if SLUG.encode() in kept] == []
+    if kind in REPLACED:
+        return
+    accepted = send("nothing")
+    assert accepted.is_success, accepted.text
 
 
 @pytest.mark.usefixtures("project")

@@ -245,7 +245,7 @@ _HOSTILE = list(_hostile())
 @pytest.mark.parametrize("prepared", [False, True], ids=["written anew", "prepared"])
 def test_what_could_cross_is_refused(statement: Any, parameters: Any, prepared: bool) -> None:
     """Refused before the database is asked, so no database is needed."""
-    tx = Transaction(None, OURS)  # type: ignore[arg-type]
+    tx = Transaction(None, OURS, lambda _, value: value)  # type: ignore[arg-type]
     with pytest.raises(Bug):
         tx.execute(Prepared(statement) if prepared else statement, parameters)
 

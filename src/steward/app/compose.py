@@ -148,7 +148,7 @@ def open_steward(
     bus = Bus() if database.is_sqlite else PostgresBus(database)
     events = EventLog(database, bus, clock, ids)
     secrets = SecretStore(database, keyring, clock, events)
-    scrubbing = Scrubbing(secrets, clock)
+    scrubbing = Scrubbing(database, secrets, clock)
     workbench = Workbench(
         database,
         blobs,
@@ -195,7 +195,7 @@ def open_steward(
     services["connections"] = connections
     load_tools()
     toolbox = Toolbox(TOOLS)
-    skills = Skills(database, blobs, events, clock, toolbox.names, scrubbing)
+    skills = Skills(database, blobs, events, clock, toolbox.names)
     plugins = Plugins(
         database, blobs, events, bus, clock, connections.keepers, settings.home.resolve()
     )

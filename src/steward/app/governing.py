@@ -1,6 +1,5 @@
 """Wires the broker: tools, policy, approvals, budgets and tokens around the runs of an installation."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +33,8 @@ from steward.store import Database, EventLog, Keyring, Scope, SecretStore
 
 TOKEN_PURPOSE = "run tokens"  # noqa: S105
 _FRESH_SECONDS = 2.0
+_WORD = 12
+"""Fewer letters than this, and nothing else, are an ordinary word: "postgres", "password"."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def govern(
     services: dict[str, Any],
     tools: Toolbox,
 ) -> Governing:
-    rulebook = Rulebook(database, events, clock, identity.members, runs.scrub)
+    rulebook = Rulebook(database, events, clock, identity.members)
     groups = Groups(database, identity.members, events)
     approvals = Approvals(database, runs, events, clock, ids, groups)
     budgets = Budgets(database, clock)
@@ -103,22 +104,48 @@ def govern(
 
 
 class Scrubbing:
-    """Takes the values of a project's secrets out of what is about to be written.
+    """Takes the values of a project's secrets out of what is about to be written, by anything that writes there.
 
     Secrets are read again after a moment; one that this process sets counts at once.
     """
 
-    def __init__(self, secrets: SecretStore, clock: Clock) -> None:
+    def __init__(self, database: Database, secrets: SecretStore, clock: Clock) -> None:
         self._secrets = secrets
         self._clock = clock
-        self._known: dict[Scope, tuple[float, int, Scrubber | None]] = {}
+        self._known: dict[Scope, _Known] = {}
+        database.conceal = self.conceal
 
     def __call__(self, scope: Scope, value: Json) -> Json:
-        read_at, changes, scrubber = self._known.get(scope, (-math.inf, -1, None))
-        now = self._clock.monotonic()
-        if now - read_at > _FRESH_SECONDS or changes != self._secrets.changes:
+        """For records of runs: every secret."""
+        return self._of(scope).every.scrub(value)
+
+    def conceal(self, scope: Scope, value: Json) -> Json:
+        """For names and descriptions: a mask in the place of an ordinary word would give the secret away."""
+        return self._of(scope).unusual.scrub(value)
+
+    def _of(self, scope: Scope) -> "_Known":
+        known, now = self._known.get(scope), self._clock.monotonic()
+        if (
+            known is None
+            or now - known.read_at > _FRESH_SECONDS
+            or known.changes != self._secrets.changes
+        ):
             changes = self._secrets.changes
-            values = self._secrets.values(scope)
-            scrubber = Scrubber(values) if values else None
-            self._known[scope] = (now, changes, scrubber)
-        return value if scrubber is None else scrubber.scrub(value)
+            known = _Known(now, changes, self._secrets.values(scope))
+            self._known[scope] = known
+        return known
+
+
+class _Known:
+    """The secrets of a project as they were read."""
+
+    def __init__(self, read_at: float, changes: int, values: dict[str, str]) -> None:
+        self.read_at = read_at
+        self.changes = changes
+        self.every = Scrubber(values)
+        words = {name for name, value in values.items() if len(value) < _WORD and value.isalpha()}
+        self.unusual = (
+            Scrubber({name: value for name, value in values.items() if name not in words})
+            if words
+            else self.every
+        )

@@ -12,6 +12,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from steward.store.guarded import TypedText
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
 UNITS = ("usd", "tokens", "rows", "bytes")
@@ -72,7 +73,7 @@ period_budgets = Table(
     # `project`, `flow`, `agent` or `person`.
     Column("kind", String(10), nullable=False),
     # Which of them; empty for the project.
-    Column("name", String(200), nullable=False),
+    Column("name", TypedText(200), nullable=False),
     # `day`, `week` or `month`, in UTC.
     Column("period", String(10), nullable=False),
     *(Column(f"limit_{unit}", BigInteger) for unit in PERIOD_UNITS),

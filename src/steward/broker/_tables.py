@@ -9,10 +9,10 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     String,
     Table,
-    Text,
     UniqueConstraint,
 )
 
+from steward.store.guarded import TypedJson, TypedText
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
 approvals = Table(
@@ -64,9 +64,9 @@ policies = Table(
     # The playbook it is for; empty for the project's own.
     Column("subject", String(200), nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("text", TypedText(), nullable=False),
     Column("preset", String(40)),
-    Column("message", String(400), nullable=False),
+    Column("message", TypedText(400), nullable=False),
     Column("author", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "subject", "revision"),
@@ -77,8 +77,8 @@ organisation_policies = Table(
     metadata,
     Column("org_id", String(40), nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("message", String(400), nullable=False),
+    Column("text", TypedText(), nullable=False),
+    Column("message", TypedText(400), nullable=False),
     Column("author", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("org_id", "revision"),
@@ -88,7 +88,7 @@ groups = Table(
     "approver_groups",
     metadata,
     *scope_columns(),
-    Column("name", String(100), nullable=False),
+    Column("name", TypedText(100), nullable=False),
     Column("members", Json, nullable=False),
     PrimaryKeyConstraint("project_id", "name"),
 )
@@ -99,7 +99,7 @@ settings = Table(
     *scope_columns(),
     Column("safe_mode", Integer, nullable=False),
     # What each tool is allowed here, such as the hosts it may call.
-    Column("tools", Json, nullable=False),
+    Column("tools", TypedJson(), nullable=False),
     Column("revision", Integer, nullable=False),
     PrimaryKeyConstraint("project_id"),
 )

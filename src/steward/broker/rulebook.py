@@ -15,7 +15,6 @@ from steward.core.clock import Clock
 from steward.core.errors import Denied, Invalid, NotFound, Stale
 from steward.identity import Access, Role
 from steward.identity.members import Members
-from steward.runs import Scrub, require_no_secrets
 from steward.store import Database, EventLog, Prepared, Scope, Transaction
 
 _SETTINGS = Prepared(sa.select(tables.settings))
@@ -58,9 +57,7 @@ class Rulebook:
         events: EventLog,
         clock: Clock,
         members: Members,
-        scrub: Scrub,
     ) -> None:
-        self._scrub = scrub
         self._members = members
         self._database = database
         self._events = events
@@ -121,7 +118,6 @@ class Rulebook:
                 "The policy of the organisation is for its owners, not those of a project."
             )
         refuse_faults(text)
-        require_no_secrets(self._scrub, access.scope, [text, message])
         current = self.current(access.scope, level, subject)
         if current.revision != revision:
             raise Stale("The policy has changed since you read it. Read it again.")

@@ -2,6 +2,7 @@
 
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, String, Table, text
 
+from steward.store.guarded import ReportedJson, ReportedText, TypedJson, TypedText
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
 connections = Table(
@@ -9,11 +10,11 @@ connections = Table(
     metadata,
     id_column(primary_key=True),
     *scope_columns(),
-    Column("name", String(50), nullable=False),
+    Column("name", TypedText(50), nullable=False),
     Column("kind", String(40), nullable=False),
-    Column("settings", Json, nullable=False),
+    Column("settings", TypedJson(), nullable=False),
     Column("secrets", Json, nullable=False),
-    Column("scope_hint", String(400), nullable=False),
+    Column("scope_hint", TypedText(400), nullable=False),
     Column("accepted_program", String(64)),
     Column("state", String(10), nullable=False),
     Column("checked_at", Moment),
@@ -40,7 +41,7 @@ checks = Table(
     Column("connection_id", String(40), nullable=False, index=True),
     Column("at", Moment, nullable=False),
     Column("worked", Integer, nullable=False),
-    Column("words", String(600), nullable=False),
+    Column("words", ReportedText(600), nullable=False),
     Column("code", String(60), nullable=False),
     Column("milliseconds", Integer, nullable=False),
     Column("checked_by", String(40), nullable=False),
@@ -52,8 +53,8 @@ tools = Table(
     *scope_columns(),
     Column("connection_id", String(40), nullable=False),
     Column("name", String(64), nullable=False),
-    Column("seen", Json),
-    Column("accepted", Json),
+    Column("seen", ReportedJson()),
+    Column("accepted", ReportedJson()),
     Column("risk", String(20)),
     Column("roles", Json),
     Column("accepted_by", String(40)),

@@ -2,7 +2,8 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
-from steward.store.tables import Json, Moment, metadata, scope_columns
+from steward.store.guarded import TypedJson, TypedText
+from steward.store.tables import Moment, metadata, scope_columns
 
 revisions = Table(
     "definition_revisions",
@@ -10,8 +11,8 @@ revisions = Table(
     *scope_columns(),
     Column("revision", Integer, nullable=False),
     # The whole document: a project's definitions are small, and each revision stays readable by itself.
-    Column("document", Json, nullable=False),
-    Column("message", String(400), nullable=False),
+    Column("document", TypedJson(), nullable=False),
+    Column("message", TypedText(400), nullable=False),
     Column("author", String(40), nullable=False),
     # The call that made it, so that a call whose outcome was lost finds what it did.
     Column("call", String(100), nullable=False),

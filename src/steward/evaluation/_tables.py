@@ -2,20 +2,21 @@
 
 from sqlalchemy import Column, Index, Integer, String, Table
 
-from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
+from steward.store.guarded import TypedJson, TypedText
+from steward.store.tables import Moment, id_column, metadata, scope_columns
 
 reports = Table(
     "evaluation_reports",
     metadata,
     id_column(primary_key=True),
     *scope_columns(),
-    Column("title", String(200), nullable=False),
+    Column("title", TypedText(200), nullable=False),
     Column("mode", String(10), nullable=False),
     Column("cases", Integer, nullable=False),
     Column("passed", Integer, nullable=False),
     Column("failed", Integer, nullable=False),
     # The report as it was handed in.
-    Column("document", Json, nullable=False),
+    Column("document", TypedJson(), nullable=False),
     Column("created_by", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("deleted_at", Moment),

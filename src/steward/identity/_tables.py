@@ -9,10 +9,10 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     String,
     Table,
-    Text,
 )
 
-from steward.store.tables import Json, Moment, Sequence64, id_column, metadata, scope_columns
+from steward.store.guarded import ReportedText, TypedJson, TypedText
+from steward.store.tables import Moment, Sequence64, id_column, metadata, scope_columns
 
 organisations = Table(
     "organisations",
@@ -27,7 +27,7 @@ projects = Table(
     metadata,
     id_column(primary_key=True),
     Column("org_id", String(40), ForeignKey("organisations.id"), nullable=False, index=True),
-    Column("name", String(100), nullable=False),
+    Column("name", TypedText(100), nullable=False),
     Column("is_demo", Boolean(create_constraint=False), nullable=False),
     Column("revision", Integer, nullable=False),
     Column("created_at", Moment, nullable=False),
@@ -111,7 +111,7 @@ api_tokens = Table(
     id_column(primary_key=True),
     *scope_columns(),
     Column("user_id", String(40), ForeignKey("users.id"), nullable=False, index=True),
-    Column("name", String(100), nullable=False),
+    Column("name", TypedText(100), nullable=False),
     Column("role", String(20), nullable=False),
     Column("token_hash", String(64), nullable=False, unique=True),
     Column("prefix", String(20), nullable=False),
@@ -127,7 +127,7 @@ invitations = Table(
     id_column(primary_key=True),
     *scope_columns(),
     Column("role", String(20), nullable=False),
-    Column("email", String(254)),
+    Column("email", TypedText(254)),
     Column("token_hash", String(64), nullable=False, unique=True),
     Column("created_by", String(40), ForeignKey("users.id"), nullable=False),
     Column("created_at", Moment, nullable=False),
@@ -143,8 +143,8 @@ notifications = Table(
     *scope_columns(),
     Column("user_id", String(40), ForeignKey("users.id"), nullable=False),
     Column("level", String(10), nullable=False),
-    Column("title", String(200), nullable=False),
-    Column("body", Text, nullable=False),
+    Column("title", ReportedText(200), nullable=False),
+    Column("body", ReportedText(), nullable=False),
     Column("link", String(500)),
     Column("created_at", Moment, nullable=False),
     Column("read_at", Moment),
@@ -157,7 +157,7 @@ sign_on_providers = Table(
     id_column(primary_key=True),
     Column("org_id", String(40), ForeignKey("organisations.id"), nullable=False, index=True),
     Column("home_id", String(40), nullable=False),
-    Column("document", Json, nullable=False),
+    Column("document", TypedJson(), nullable=False),
     Column("has_secret", Boolean(create_constraint=False), nullable=False),
     Column("revision", Integer, nullable=False),
     Column("created_at", Moment, nullable=False),

@@ -2,6 +2,7 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
+from steward.store.guarded import TypedJson, TypedText
 from steward.store.tables import Json, Moment, metadata, scope_columns
 
 # An organisation's own documents are kept under its id in the place of a project's.
@@ -10,8 +11,8 @@ setups = Table(
     metadata,
     *scope_columns(),
     Column("revision", Integer, nullable=False),
-    Column("document", Json, nullable=False),
-    Column("message", String(400), nullable=False),
+    Column("document", TypedJson(), nullable=False),
+    Column("message", TypedText(400), nullable=False),
     Column("author", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "revision"),

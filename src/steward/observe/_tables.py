@@ -13,6 +13,7 @@ from sqlalchemy import (
     Text,
 )
 
+from steward.store.guarded import ReportedJson, TypedJson
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
 facts = Table(
@@ -117,7 +118,7 @@ alert_rules = Table(
     id_column(primary_key=True),
     *scope_columns(),
     Column("revision", Integer, nullable=False),
-    Column("document", Json, nullable=False),
+    Column("document", TypedJson(), nullable=False),
     # Who saved it last: messages are sent in their name, and figures are those that they may see.
     Column("author", String(40), nullable=False),
     # The role of the API token by which they saved it; none for a person.
@@ -151,10 +152,10 @@ alerts = Table(
     # Set while it is open: one cause has one open alert.
     Column("cause", String(300), unique=True),
     Column("state", String(12), nullable=False),
-    Column("rule", Json, nullable=False),
+    Column("rule", ReportedJson(), nullable=False),
     Column("author", String(40), nullable=False),
     # The value when it opened, the largest or smallest since, the limit, and the value at the end.
-    Column("figures", Json, nullable=False),
+    Column("figures", ReportedJson(), nullable=False),
     Column("opened_at", Moment, nullable=False),
     Column("acknowledged_at", Moment),
     Column("acknowledged_by", String(40)),
@@ -163,7 +164,7 @@ alerts = Table(
     # Which state people were notified of last; empty for none yet.
     Column("notified", String(12), nullable=False),
     # The runs that sent messages, and why some were not sent.
-    Column("sends", Json, nullable=False),
+    Column("sends", ReportedJson(), nullable=False),
     Index("ix_alerts_project_id_state", "project_id", "state"),
     Index("ix_alerts_rule_id", "rule_id"),
 )

@@ -10,10 +10,10 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     String,
     Table,
-    Text,
     UniqueConstraint,
 )
 
+from steward.store.guarded import ReportedJson, ReportedText, TypedJson, TypedText
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
 playbooks = Table(
@@ -23,9 +23,9 @@ playbooks = Table(
     *scope_columns(),
     # The id people chose; of a deleted playbook it is followed by # and its own id, so that it is free again.
     Column("slug", String(120), nullable=False),
-    Column("name", String(100), nullable=False),
-    Column("folder", String(200), nullable=False),
-    Column("goal", Text, nullable=False),
+    Column("name", TypedText(100), nullable=False),
+    Column("folder", TypedText(200), nullable=False),
+    Column("goal", TypedText(), nullable=False),
     Column("state", String(10), nullable=False),
     Column("head", Integer, nullable=False),
     Column("deployed", Integer),
@@ -53,12 +53,12 @@ revisions = Table(
     # SHA-256 of the text: the same content is the same revision.
     Column("hash", String(64), nullable=False),
     # YAML, because it keeps the order of what people wrote.
-    Column("text", Text, nullable=False),
+    Column("text", TypedText(), nullable=False),
     # The same as people wrote it, comments included; unset: as the text is.
-    Column("source", Text),
+    Column("source", TypedText()),
     # Where an editor draws the nodes: beside the text, because it changes nothing about what runs.
-    Column("layout", Json),
-    Column("message", String(400), nullable=False),
+    Column("layout", TypedJson()),
+    Column("message", TypedText(400), nullable=False),
     Column("author", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("playbook_id", "number"),
@@ -79,7 +79,7 @@ deployments = Table(
     Column("hash", String(64), nullable=False),
     Column("pins", Json, nullable=False),
     Column("checks", Json, nullable=False),
-    Column("message", String(400), nullable=False),
+    Column("message", TypedText(400), nullable=False),
     Column("author", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     # Runs that were started while this one was tried out on a share of them.
@@ -155,11 +155,11 @@ tests = Table(
     id_column(primary_key=True),
     *scope_columns(),
     Column("playbook_id", String(40), ForeignKey("playbooks.id"), nullable=False),
-    Column("name", String(200), nullable=False),
-    Column("inputs", Json, nullable=False),
+    Column("name", TypedText(200), nullable=False),
+    Column("inputs", TypedJson(), nullable=False),
     # What stands in for effects, models and people.
-    Column("rehearsal", Json, nullable=False),
-    Column("expected", Json, nullable=False),
+    Column("rehearsal", TypedJson(), nullable=False),
+    Column("expected", TypedJson(), nullable=False),
     Column("created_by", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     Index("ix_playbook_tests_playbook_id", "playbook_id"),
@@ -175,7 +175,7 @@ subscriptions = Table(
     Column("name", String(40), nullable=False),
     Column("type", String(40), nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("settings", Json, nullable=False),
+    Column("settings", TypedJson(), nullable=False),
     # What it starts, pinned when the revision was deployed; its inputs are added for each event.
     Column("request", Json, nullable=False),
     Column("author", String(40), nullable=False),
@@ -191,7 +191,7 @@ subscriptions = Table(
     Column("lease_until", Moment),
     Column("failures", Integer, nullable=False),
     Column("failing_since", Moment),
-    Column("failing_why", String(400)),
+    Column("failing_why", ReportedText(400)),
     Column("last_at", Moment),
     Column("silent_since", Moment),
     Column("duplicates", BigInteger, nullable=False),
@@ -207,12 +207,12 @@ trigger_events = Table(
     *scope_columns(),
     Column("trigger_id", String(40), ForeignKey("trigger_subscriptions.id"), nullable=False),
     Column("state", String(10), nullable=False),
-    Column("reason", String(400)),
+    Column("reason", ReportedText(400)),
     # SHA-256 of what makes it the same event as another one.
     Column("same", String(64)),
     Column("order_key", String(200)),
     # The event as runs see it, and inputs that Steward itself sets.
-    Column("document", Json, nullable=False),
+    Column("document", ReportedJson(), nullable=False),
     Column("inputs", Json),
     # Set where it was sent to the address of one revision.
     Column("revision", Integer),

@@ -77,7 +77,7 @@ class Playbooks:
         self.names: dict[str, Names] = {}
         """What playbooks may name besides tools, by field: `connections`, `skills`, `agents`."""
         self.people = People(database, members, groups)
-        self.library = Library(database, events, clock, ids, self.people, self.problems, runs.scrub)
+        self.library = Library(database, events, clock, ids, self.people, self.problems)
         self.needs = Needs(connections=lambda scope: list(self.names["connections"](scope)))
         self.deployments = Deployments(database, clock)
         self.manifests = Manifests(self.library, self.people, self.needs, self.problems)

@@ -1,6 +1,6 @@
 """Runs: the journal, the driver over it, replay, forks, schedules, and the workers that drive."""
 
-from steward.runs._rows import Scrub, require_no_secrets
+from steward.runs._rows import Scrub
 from steward.runs.canonical import Json, canonical, digest
 from steward.runs.driver import Program
 from steward.runs.entries import Entry
@@ -63,5 +63,4 @@ __all__ = [
     "digest",
     "flow_name",
     "is_of_tests",
-    "require_no_secrets",
 ]

@@ -7,7 +7,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from steward.core.clock import Clock
-from steward.core.errors import Invalid, NotFound
+from steward.core.errors import NotFound
 from steward.core.ids import Ids
 from steward.runs import _tables as tables
 from steward.runs.canonical import Json
@@ -22,15 +22,6 @@ LIVE = [status.value for status in Status if not status.is_final]
 
 Scrub = Callable[[Scope, Json], Json]
 """Takes the values of a project's secrets out of what is about to be written."""
-
-
-def require_no_secrets(scrub: Scrub, scope: Scope, value: Json) -> None:
-    """For texts that are kept as they are: one that holds a stored secret is refused, not changed."""
-    if scrub(scope, value) != value:
-        raise Invalid(
-            "This text contains the value of a stored secret. Write the secret's name instead of its value.",
-            code="holds-secret",
-        )
 
 
 class Rows:

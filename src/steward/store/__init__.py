@@ -5,6 +5,7 @@ from steward.store.bus import Bus, PostgresBus
 from steward.store.confine import Prepared, Scope
 from steward.store.database import EVERYWHERE, AnyScope, Database, Transaction, sqlite_version
 from steward.store.eventlog import EventLog, News
+from steward.store.guarded import require_no_secrets
 from steward.store.migrate import latest_revision, migrate, schema_revision
 from steward.store.secrets import (
     OWN_SECRETS,
@@ -40,6 +41,7 @@ __all__ = [
     "metadata",
     "migrate",
     "open_keyring",
+    "require_no_secrets",
     "schema_revision",
     "sqlite_version",
 ]

@@ -14,12 +14,19 @@ from typing import Any, Final, Literal
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, CursorResult, Engine, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DBAPIError,
+    OperationalError,
+    StatementError,
+)
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.sql.base import Executable
 
-from steward.core.errors import Bug, Misconfigured, Unavailable
-from steward.store.confine import Prepared, Scope, confine
+from steward.core.errors import Bug, Misconfigured, StewardError, Unavailable
+from steward.store.confine import Parameters, Prepared, Scope, confine
+from steward.store.guarded import concealing
 
 BUSY_TIMEOUT_MS: Final = 30_000
 _WRITER_WAIT_S: Final = 60
@@ -38,9 +45,12 @@ AnyScope = Scope | Literal[_Everywhere.EVERYWHERE]
 class Transaction:
     """One database transaction; commits when its block ends, rolls back when it raises."""
 
-    def __init__(self, connection: Connection, scope: AnyScope) -> None:
+    def __init__(
+        self, connection: Connection, scope: AnyScope, conceal: Callable[[Scope, Any], Any]
+    ) -> None:
         self._connection = connection
         self.scope = scope
+        self._conceal = conceal
         self._after_commit: list[Callable[[], None]] = []
 
     @property
@@ -65,7 +75,21 @@ class Transaction:
             statement, parameters = statement.within(self.scope, parameters)
         elif isinstance(self.scope, Scope):
             statement, parameters = confine(statement, parameters, self.scope)
+        if isinstance(self.scope, Scope) and isinstance(statement, sa.Insert | sa.Update):
+            return self._written(statement, parameters, self.scope)
         return self._connection.execute(statement, parameters)
+
+    def _written(
+        self, statement: Executable, parameters: Parameters, scope: Scope
+    ) -> CursorResult[Any]:
+        """What people typed and others reported is searched for the project's secrets on its way."""
+        try:
+            with concealing(lambda value: self._conceal(scope, value)):
+                return self._connection.execute(statement, parameters)
+        except StatementError as error:
+            if isinstance(error.orig, StewardError):
+                raise error.orig from None
+            raise
 
     def execute_as_written(
         self, statement: Executable, parameters: Mapping[str, Any] | None = None
@@ -94,7 +118,7 @@ class Transaction:
 
     def narrowed(self, scope: Scope) -> "Transaction":
         """The same transaction seen from one project; for work that starts before the project is known."""
-        inside = Transaction(self._connection, scope)
+        inside = Transaction(self._connection, scope, self._conceal)
         inside._after_commit = self._after_commit
         return inside
 
@@ -112,6 +136,8 @@ class Database:
         self.url: URL = _address(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._closed = False
+        self.conceal: Callable[[Scope, Any], Any] = lambda _scope, value: value
+        """Takes a project's secrets out of a value; whoever opens the secrets of a database sets it."""
         try:
             self._writer, self._reader = self._engines(pool_size)
         except ModuleNotFoundError as error:
@@ -136,13 +162,16 @@ class Database:
         return self._transaction(self._steady, scope)
 
     def write(self, scope: AnyScope) -> AbstractContextManager[Transaction]:
+        if isinstance(scope, Scope):
+            # Reads the secrets where they are not known yet: inside, that would take a second connection.
+            self.conceal(scope, None)
         return self._transaction(self._writer, scope)
 
     @contextmanager
     def _transaction(self, engine: Engine, scope: AnyScope) -> Iterator[Transaction]:
         with _clear_failures():
             with engine.begin() as connection:
-                transaction = Transaction(connection, scope)
+                transaction = Transaction(connection, scope, self.conceal)
                 yield transaction
             transaction._committed()
 

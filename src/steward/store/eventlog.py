@@ -13,7 +13,8 @@ from steward.core.ids import Ids
 from steward.store.bus import Bus
 from steward.store.confine import Scope
 from steward.store.database import Database, Transaction
-from steward.store.tables import Json, Moment, Sequence64, id_column, metadata, scope_columns
+from steward.store.guarded import ReportedJson, ReportedText
+from steward.store.tables import Moment, Sequence64, id_column, metadata, scope_columns
 
 events = Table(
     "events",
@@ -23,9 +24,9 @@ events = Table(
     *scope_columns(),
     Column("type", String(120), nullable=False),
     Column("source", String(200), nullable=False),
-    Column("subject", String(200), nullable=False),
+    Column("subject", ReportedText(200), nullable=False),
     Column("time", Moment, nullable=False),
-    Column("data", Json, nullable=False),
+    Column("data", ReportedJson(), nullable=False),
     Index("ix_events_project_id_cursor", "project_id", "cursor"),
     sqlite_autoincrement=True,
 )

@@ -23,13 +23,14 @@ from steward.store.blobs import sync_folder
 from steward.store.confine import Scope
 from steward.store.database import EVERYWHERE, Database
 from steward.store.eventlog import EventLog
+from steward.store.guarded import TypedText
 from steward.store.tables import Moment, id_column, metadata, scope_columns
 
 secrets = Table(
     "secrets",
     metadata,
     *scope_columns(),
-    Column("name", String(100), nullable=False),
+    Column("name", TypedText(100), nullable=False),
     Column("key_id", String(40), nullable=False),
     Column("ciphertext", LargeBinary, nullable=False),
     Column("created_at", Moment, nullable=False),

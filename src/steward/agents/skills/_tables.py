@@ -2,7 +2,8 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
-from steward.store.tables import Json, Moment, metadata, scope_columns
+from steward.store.guarded import TypedJson, TypedText
+from steward.store.tables import Moment, metadata, scope_columns
 
 skills = Table(
     "skills",
@@ -29,9 +30,9 @@ skill_versions = Table(
     Column("digest", String(64), nullable=False),
     # The blob that holds all its files.
     Column("bundle", String(64), nullable=False),
-    Column("description", String(1024), nullable=False),
-    Column("files", Json, nullable=False),
-    Column("message", String(400), nullable=False),
+    Column("description", TypedText(1024), nullable=False),
+    Column("files", TypedJson(), nullable=False),
+    Column("message", TypedText(400), nullable=False),
     Column("author", String(40), nullable=False),
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("project_id", "name", "version"),

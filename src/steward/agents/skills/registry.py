@@ -19,8 +19,14 @@ from steward.agents.skills.prompts import MOST_PROMPT_BYTES, reference_of, skill
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.identity import Access, Role
-from steward.runs import Scrub, require_no_secrets
-from steward.store import BlobStore, Database, EventLog, Scope, Transaction
+from steward.store import (
+    BlobStore,
+    Database,
+    EventLog,
+    Scope,
+    Transaction,
+    require_no_secrets,
+)
 
 MOST_SKILLS: Final = 500
 _SKILLS = tables.skills.c
@@ -35,14 +41,12 @@ class Skills:
         events: EventLog,
         clock: Clock,
         known_tools: Callable[[Scope], Iterable[str]] = lambda _: (),
-        scrub: Scrub = lambda _scope, value: value,
     ) -> None:
         self._database = database
         self._bundles = Bundles(blobs)
         self._events = events
         self._clock = clock
         self._known_tools = known_tools
-        self._scrub = scrub
 
     # Stage by stage: names, instructions, files
 
@@ -164,7 +168,7 @@ class Skills:
         if found.document is None:
             raise refused(found.faults)
         texts = {path: content.decode(errors="replace") for path, content in inside.items()}
-        require_no_secrets(self._scrub, access.scope, [name, texts, message])
+        require_no_secrets(self._database.conceal, access.scope, [name, texts, message])
         bundle, digest = self._bundles.put(inside)
         values = {
             "digest": digest,

@@ -2,19 +2,20 @@
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, String, Table
 
+from steward.store.guarded import TypedText
 from steward.store.tables import Json, Moment, metadata, scope_columns
 
 services = Table(
     "catalogue_services",
     metadata,
     *scope_columns(),
-    Column("name", String(80), nullable=False),
-    Column("title", String(100), nullable=False),
-    Column("vendor", String(100), nullable=False),
+    Column("name", TypedText(80), nullable=False),
+    Column("title", TypedText(100), nullable=False),
+    Column("vendor", TypedText(100), nullable=False),
     Column("adapter", String(20), nullable=False),
     Column("version", String(40), nullable=False),
-    Column("licence", String(100), nullable=False),
-    Column("source", String(600), nullable=False),
+    Column("licence", TypedText(100), nullable=False),
+    Column("source", TypedText(600), nullable=False),
     Column("sha256", String(64), nullable=False),
     Column("record_digest", String(64), nullable=False),
     Column("operations", Integer, nullable=False),
@@ -36,7 +37,7 @@ operations = Table(
     Column("offered", Integer, nullable=False),
     Column("roles", Json),
     Column("risk", String(20)),
-    Column("risk_reason", String(400)),
+    Column("risk_reason", TypedText(400)),
     Column("answer", Json),
     Column("changed_by", String(40), nullable=False),
     Column("changed_at", Moment, nullable=False),

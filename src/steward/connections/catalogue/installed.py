@@ -19,7 +19,14 @@ from steward.connections.mcp.definitions import disarmed
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound
 from steward.identity import Access, Role
-from steward.store import BlobStore, Database, EventLog, Scope, Transaction
+from steward.store import (
+    BlobStore,
+    Database,
+    EventLog,
+    Scope,
+    Transaction,
+    require_no_secrets,
+)
 
 PACKAGE: Final = "package"
 RISKS: Final = ("read", "compute", "write", "external_send", "destructive", "admin", "secret")
@@ -166,7 +173,9 @@ class InstalledServices:
         self, access: Access, name: str, content: bytes, source: str, address: str = ""
     ) -> InstalledService:
         access.require(Role.admin)
-        return self._install(access, name, convert_text(content, name, address), source)
+        record = convert_text(content, name, address)
+        self._require_no_secrets(access, record)
+        return self._install(access, name, record, source)
 
     def listed(self, scope: Scope) -> list[InstalledService]:
         with self._database.read(scope) as tx:
@@ -212,6 +221,8 @@ class InstalledServices:
             raise Conflict(
                 "The description is not the one that was shown. Look at the changes again."
             )
+        if source != PACKAGE:
+            self._require_no_secrets(access, content)
         blob = self._blobs.put([content])
         with self._database.write(access.scope) as tx:
             found = _existing(tx, name)
@@ -353,6 +364,11 @@ class InstalledServices:
             # What was said of another description does not carry over.
             changed = {**dict.fromkeys(("roles", "risk", "risk_reason", "answer")), **changed}
         tx.execute(sa.update(tables.operations).where(*_is(service, name)).values(**changed))
+
+    def _require_no_secrets(self, access: Access, content: bytes) -> None:
+        """A description that somebody brings holds nothing that only the project knows."""
+        text = gzip.decompress(content).decode()
+        require_no_secrets(self._database.conceal, access.scope, text)
 
     def _install(self, access: Access, name: str, content: bytes, source: str) -> InstalledService:
         record = Record(content)

@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.store import Prepared, Transaction
+from steward.store.guarded import TypedText
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
 NAME_LENGTH = 500
@@ -38,7 +39,7 @@ workspaces = Table(
     metadata,
     id_column(primary_key=True),
     *scope_columns(),
-    Column("name", String(100), nullable=False),
+    Column("name", TypedText(100), nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("created_by", String(40), nullable=False),
     UniqueConstraint("project_id", "name"),
@@ -62,7 +63,7 @@ branches = Table(
     id_column(primary_key=True),
     *scope_columns(),
     id_column("workspace_id", nullable=False),
-    Column("name", String(200), nullable=False),
+    Column("name", TypedText(200), nullable=False),
     id_column("line_id", nullable=False),
     id_column("head_id", nullable=False),
     Column("protected", Boolean, nullable=False),
@@ -161,9 +162,9 @@ tags = Table(
     metadata,
     *scope_columns(),
     id_column("workspace_id", nullable=False),
-    Column("name", String(200), nullable=False),
+    Column("name", TypedText(200), nullable=False),
     id_column("commit_id", nullable=False),
-    Column("message", Text, nullable=False),
+    Column("message", TypedText(), nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("created_by", String(40), nullable=False),
     PrimaryKeyConstraint("workspace_id", "name"),
