@@ -207,7 +207,9 @@ def _until_open(client: httpx.Client, events: str) -> None:
     raise AssertionError("the places of streams that ended are not given back")
 
 
-@pytest.mark.parametrize("name", [".", "..", "a\x07b", "a/b", "a\u2028b"])
+@pytest.mark.parametrize(
+    "name", [".", "..", "a\x07b", "a/b", "a\u2028b", "\u202egnp.a", "a\u200bb"]
+)
 def test_a_dataset_is_called_something_plain(installation: Installation, name: str) -> None:
     upload = "uploads/upload_01kdgq3v0z8r5m2x7c4b9n6t1w"
     address = f"/api/v1/projects/{installation.scope.project_id}/{upload}/ingest"

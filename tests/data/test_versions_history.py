@@ -50,6 +50,22 @@ def test_a_commit_moves_several_datasets_and_files_at_once(kit: Kit) -> None:
     assert kit.workspace.branch().head == made.id
 
 
+@pytest.mark.parametrize(
+    "other",
+    ["ORDÉRS", "orde\u0301rs", "ｏrdérs", "ord\u200cérs"],
+    ids=["case", "accent", "width", "joiner"],
+)
+def test_two_datasets_cannot_look_the_same(kit: Kit, other: str) -> None:
+    kit.put("ordérs", NUMBERS.format(2))
+    with pytest.raises(Conflict, match="differs from it only in case"):
+        kit.put(other, NUMBERS.format(1))
+    kit.put("ordérs", NUMBERS.format(3))
+    kit.put("orders", NUMBERS.format(1))
+    version = kit.workspace.dataset("ordérs").version
+    kit.workspace.commit(Draft("Rename", datasets={"ordérs": None, other: version}))
+    assert sorted(each.name for each in kit.workspace.datasets()) == sorted(["orders", other])
+
+
 def test_the_log_of_a_branch_goes_on_in_the_branch_it_left(kit: Kit) -> None:
     kit.put("a", NUMBERS.format(1))
     kit.workspace.create_branch("try")

@@ -309,6 +309,23 @@ def _until_one_gives_way(provider: Embedded) -> None:
         psutil.wait_procs(left, timeout=0.05)
 
 
+def test_datasets_that_differ_in_case_spoil_no_other_query(
+    provider: Embedded, orders: Dataset
+) -> None:
+    pair = [orders.model_copy(update={"name": name}) for name in ("twins", "Twins")]
+
+    async def rows(table: str) -> Response:
+        sandbox = Sandbox(_Lent(provider), concurrency=1)
+        try:
+            code = f"SELECT count(*) FROM {table}"
+            return await sandbox.execute(Request(kind="sql", code=code, datasets=[orders, *pair]))
+        finally:
+            await sandbox.close()
+
+    assert asyncio.run(rows("orders")).rows == [[1000]]
+    assert asyncio.run(rows("twins")).rows == []
+
+
 def test_many_at_once(
     provider: Embedded, orders: Dataset, effort: Callable[[int, int], int]
 ) -> None:

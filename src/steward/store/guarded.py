@@ -67,7 +67,7 @@ class TypedText(_Refused):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return super().load_dialect_impl(dialect) if self.impl_instance.length else Text()
+        return super().load_dialect_impl(dialect) if _length(self) else Text()
 
 
 class ReportedText(_Replaced):
@@ -77,11 +77,11 @@ class ReportedText(_Replaced):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return super().load_dialect_impl(dialect) if self.impl_instance.length else Text()
+        return super().load_dialect_impl(dialect) if _length(self) else Text()
 
     def _guarded(self, conceal: Conceal, value: Any) -> Any:
         # The mask may be longer than what it stands for.
-        return conceal(value)[: self.impl_instance.length]
+        return conceal(value)[: _length(self)]
 
 
 class TypedJson(_Refused):
@@ -114,6 +114,11 @@ def _refuse(conceal: Conceal, value: Any) -> None:
             "Write the secret's name instead of its value.",
             code="holds-secret",
         )
+
+
+def _length(column: _Guarded) -> int | None:
+    kind = column.impl_instance
+    return kind.length if isinstance(kind, String) else None
 
 
 def _places(conceal: Conceal, value: Any, pointer: str) -> Iterator[str]:

@@ -11,17 +11,25 @@ LONGEST: Final = 200
 """Characters of the name of a dataset, a branch or a snapshot."""
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Control characters, unpaired surrogates and line ends, by their Unicode categories."""
+_JOINERS: Final = "\u200c\u200d"
+"""Some languages and emoji need these to be written; the other marks that cannot be seen only mislead."""
 
 
 def checked_dataset_name(name: str) -> str:
     # A name is a part of addresses, in which `.` and `..` mean another place.
-    if not _is_plain(name) or not _is_file_name(name):
+    if not _is_plain(name) or not _is_file_name(name) or _has_hidden(name):
         raise Invalid(
-            f"A dataset's name has 1 to {LONGEST} characters, no slash, no control characters "
-            f"and no space around it, and is not '.' or '..'; {name[:50]!r} does not fit. Choose "
+            f"A dataset's name has 1 to {LONGEST} characters, no slash, no control characters, no "
+            f"invisible marks and no space around it, and is not '.' or '..'; {name[:50]!r} does not fit. Choose "
             "another name."
         )
     return name
+
+
+def appearance(name: str) -> str:
+    """Equal for names that queries or people take for the same: case, spelling of accents, width, hidden marks."""
+    shown = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(each for each in shown if unicodedata.category(each) != "Cf")
 
 
 def checked_path(path: str) -> str:
@@ -49,6 +57,11 @@ def _is_plain(name: str) -> bool:
 
 def _has_unseen(text: str) -> bool:
     return any(unicodedata.category(character) in _UNSEEN for character in text)
+
+
+def _has_hidden(name: str) -> bool:
+    """Marks that turn the direction of text, or that nobody sees: `a` and `a` would be two datasets."""
+    return any(unicodedata.category(each) == "Cf" and each not in _JOINERS for each in name)
 
 
 def _is_file_name(part: str) -> bool:

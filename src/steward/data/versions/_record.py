@@ -15,7 +15,7 @@ from steward.core.faults import fault
 from steward.core.ids import Ids
 from steward.data.versions import _tables as tables
 from steward.data.versions._history import History, Row
-from steward.data.versions._names import checked_dataset_name, checked_path
+from steward.data.versions._names import appearance, checked_dataset_name, checked_path
 from steward.data.versions._parts import Parts
 from steward.data.versions._tree import Key
 from steward.data.versions.results import EntryConflict, Kind, VersionConflict
@@ -127,6 +127,7 @@ class Recorder:
             if (before := history.tree.get(head.tree_id, key)) != after
         }
         tree_id = history.tree.update(head.tree_id, {k: after for k, (_, after) in changed.items()})
+        _refuse_lookalikes(history, tree_id, changed)
         fault("data.commit.started")
         self._keep(history.tx, changed, now)
         self._add_nodes(history, now)
@@ -302,3 +303,24 @@ def refuse_moved(branch: str, conflicts: Sequence[EntryConflict]) -> None:
 
 def as_kind(kind: str) -> Kind:
     return "dataset" if kind == "dataset" else "file"
+
+
+def _refuse_lookalikes(
+    history: History, tree_id: str, changed: Mapping[Key, tuple[str | None, str | None]]
+) -> None:
+    """Case does not count in a query: with two such names, no query of the project could be answered."""
+    new = {
+        appearance(name): name
+        for (kind, name), (before, after) in changed.items()
+        if kind == "dataset" and before is None and after is not None
+    }
+    if not new:
+        return
+    for (_, name), _ in history.tree.entries(tree_id, "dataset"):
+        other = new.get(appearance(name), name)
+        if other != name:
+            raise Conflict(
+                f"There is a dataset called {name!r} already; {other!r} differs from it only in case or in "
+                "how its characters are written. Choose another name.",
+                code="name-taken",
+            )

@@ -1,5 +1,6 @@
 """The DuckDB connections that a child inherits: one thread, no extensions, locked before code runs."""
 
+from collections import Counter
 from functools import cache
 from typing import Final
 
@@ -77,9 +78,12 @@ def prepare(request: Request) -> duckdb.DuckDBPyConnection:
     if files:
         steps.append(f"SET allowed_paths = [{', '.join(literal(f) for f in files)}];")
     steps.append(_CLOSED)
+    # Names that differ only in case are one name to a query: rather none of them than the wrong one.
+    shared = Counter(dataset.name.lower() for dataset in request.datasets)
     steps += [
         f"CREATE VIEW {quote(dataset.name)} AS SELECT * FROM {dataset.source};"
         for dataset in request.datasets
+        if shared[dataset.name.lower()] == 1
     ]
     steps.append(_LOCKED)
     opened.execute("".join(steps))
