@@ -40,24 +40,18 @@ def require_no_secrets(conceal: Callable[[Scope, Any], Any], scope: Scope, value
     _refuse(lambda part: conceal(scope, part), value)
 
 
-class _Guarded(types.TypeDecorator[Any]):
+class _Refused(types.TypeDecorator[Any]):
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
         conceal = _conceal.get()
-        return value if conceal is None or value is None else self._guarded(conceal, value)
-
-    def _guarded(self, conceal: Conceal, value: Any) -> Any:
-        raise NotImplementedError
-
-
-class _Refused(_Guarded):
-    def _guarded(self, conceal: Conceal, value: Any) -> Any:
-        _refuse(conceal, value)
+        if conceal is not None:
+            _refuse(conceal, value)
         return value
 
 
-class _Replaced(_Guarded):
-    def _guarded(self, conceal: Conceal, value: Any) -> Any:
-        return conceal(value)
+class _Replaced(types.TypeDecorator[Any]):
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        conceal = _conceal.get()
+        return value if conceal is None else conceal(value)
 
 
 class TypedText(_Refused):
@@ -79,9 +73,10 @@ class ReportedText(_Replaced):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         return super().load_dialect_impl(dialect) if _length(self) else Text()
 
-    def _guarded(self, conceal: Conceal, value: Any) -> Any:
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        found = super().process_bind_param(value, dialect)
         # The mask may be longer than what it stands for.
-        return conceal(value)[: _length(self)]
+        return found if found is None else found[: _length(self)]
 
 
 class TypedJson(_Refused):
@@ -116,7 +111,7 @@ def _refuse(conceal: Conceal, value: Any) -> None:
         )
 
 
-def _length(column: _Guarded) -> int | None:
+def _length(column: types.TypeDecorator[Any]) -> int | None:
     kind = column.impl_instance
     return kind.length if isinstance(kind, String) else None
 
