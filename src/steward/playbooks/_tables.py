@@ -139,10 +139,10 @@ drafts = Table(
     # The playbook, or `new` for a flow that was never saved.
     Column("about", String(40), nullable=False),
     Column("user_id", String(40), nullable=False),
-    Column("text", Text, nullable=False),
-    Column("layout", Json, nullable=False),
+    Column("text", TypedText(), nullable=False),
+    Column("layout", TypedJson(), nullable=False),
     # Text, layout and version of the playbook from which it was changed.
-    Column("base", Json, nullable=False),
+    Column("base", TypedJson(), nullable=False),
     # Counts what was kept, so that one window does not replace what another one keeps.
     Column("version", Integer, nullable=False),
     Column("updated_at", Moment, nullable=False),

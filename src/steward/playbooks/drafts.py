@@ -13,7 +13,7 @@ from steward.core.errors import Stale
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.library import Library
-from steward.runs import Json, Scrub, require_no_secrets
+from steward.runs import Json
 from steward.store import Database, Transaction
 
 NEW: Final = "new"
@@ -50,11 +50,10 @@ class Unsaved:
 
 
 class Drafts:
-    def __init__(self, database: Database, clock: Clock, library: Library, scrub: Scrub) -> None:
+    def __init__(self, database: Database, clock: Clock, library: Library) -> None:
         self._database = database
         self._clock = clock
         self._library = library
-        self._scrub = scrub
 
     def mine(self, access: Access, named: str) -> Draft | None:
         """The caller's draft of a playbook, or of the flow that they never saved."""
@@ -89,7 +88,6 @@ class Drafts:
             "layout": dict(drawing.layout),
             "base": {"text": base.text, "layout": dict(base.layout), "version": base_version},
         }
-        require_no_secrets(self._scrub, access.scope, kept)
         now = self._clock.now()
         try:
             with self._database.write(access.scope) as tx:

@@ -155,7 +155,7 @@ class Playbooks:
         self.blueprints = Blueprints(home, self.library)
         self.building = Building(self.library, self.people)
         self.presence = Presence(database, clock, self.library)
-        self.drafts = Drafts(database, clock, self.library, runs.scrub)
+        self.drafts = Drafts(database, clock, self.library)
 
     def problems(self, access: Access, playbook: Playbook) -> Iterator[Problem]:
         """Everything wrong with a playbook whose form is right, in this project, now."""
