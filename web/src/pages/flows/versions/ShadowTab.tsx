@@ -20,6 +20,7 @@ import { ErrorState } from '@/components/ErrorState';
 import { LoadingLines } from '@/components/LoadingLines';
 import { RelativeTime } from '@/components/Moment';
 import { showDone, showFailure } from '@/components/undo';
+import classes from './versions.module.css';
 
 const KINDS: Record<ShadowComparison['differences'][number]['kind'], string> = {
   end: 'How it ended',
@@ -170,6 +171,7 @@ function Comparisons({ playbook, isLive }: { playbook: PlaybookDetail; isLive: b
     {
       id: 'differences',
       header: 'What differs',
+      ownLine: true,
       cell: (item) => <Differences item={item} />,
     },
   ];
@@ -203,14 +205,22 @@ function Differences({ item }: { item: ShadowComparison }) {
   return (
     <Stack gap={4}>
       {item.differences.map((each, index) => (
-        <Text key={index} size="sm" style={{ overflowWrap: 'anywhere' }}>
-          <strong>
-            {KINDS[each.kind]}
-            {each.at !== 'run' && ` ${each.at}`}:
-          </strong>{' '}
-          {each.live || 'nothing'} → {each.shadow || 'nothing'}
-        </Text>
+        <section key={index} aria-label={placeOf(each)}>
+          <Text size="sm" fw={600}>
+            {placeOf(each)}
+          </Text>
+          <Text size="sm" className={classes.value}>
+            Live: {each.live || 'nothing'}
+          </Text>
+          <Text size="sm" className={classes.value}>
+            Shadow: {each.shadow || 'nothing'}
+          </Text>
+        </section>
       ))}
     </Stack>
   );
+}
+
+function placeOf({ kind, at }: ShadowComparison['differences'][number]): string {
+  return at === 'run' ? KINDS[kind] : `${KINDS[kind]} ${at}`;
 }
