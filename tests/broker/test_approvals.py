@@ -617,6 +617,27 @@ def test_a_revoked_token_stops_what_it_started(desk: Desk, world: World) -> None
     assert "token" in desk.outcome(run)["error"]["message"]
 
 
+def test_a_revoked_token_takes_its_approvals_along(
+    desk: Desk, world: World, author: Access
+) -> None:
+    set_policy(desk, ASK)
+    person = desk.installation.person(Role.operator, "token")
+    tokens = desk.steward.identity.tokens
+    token, _ = tokens.create(person.access, "leaked", Role.operator, 30)
+    limits = TokenLimits(token.id, person.access.scope.project_id, Role.operator)
+    principal = replace(person.access.principal, via=Via.token, limits=limits)
+    by_token = replace(person.access, principal=principal)
+    stopped, goes_on = (desk.call("test_send", to=to, access=author) for to in ("ann", "bob"))
+    desk.drive()
+    desk.decide(desk.approval(stopped), access=by_token)
+    desk.decide(desk.approval(goes_on), access=person.access)
+    desk.drive()
+    tokens.revoke(person.access, token.id)
+    desk.passed_window()
+    assert sent_to(world) == ["bob"]
+    assert "token that they used was revoked" in desk.outcome(stopped)["error"]["message"]
+
+
 def test_four_eyes_switched_on_after_the_approval_asks_somebody_else(
     desk: Desk, world: World, author: Access, operator: Access
 ) -> None:

@@ -50,6 +50,8 @@ approvals = Table(
     # Whose groups count while somebody else decides.
     Column("delegated_by", String(40)),
     Column("decided_by", String(40)),
+    # The API token with which, if any: revoked, it lets nothing pass that was not sent yet.
+    Column("decided_token", String(40)),
     Column("decided_at", Moment),
     Column("decision_reason", String(1000)),
     Column("used_by", String(64)),

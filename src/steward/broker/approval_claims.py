@@ -18,7 +18,7 @@ _COVERED: Final = (
     *("decision_reason", "used_by"),
 )
 """Columns under the signature, left out where they are NULL."""
-_ADDED: Final = ("four_eyes", "askers", "edited_by", "policy", "delegated_by")
+_ADDED: Final = ("four_eyes", "askers", "edited_by", "policy", "delegated_by", "decided_token")
 """Columns that came later, left out where they are empty: what was signed before stays true."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)

@@ -125,6 +125,7 @@ class Approval:
     delegated_to: str | None
     delegated_by: str | None
     decided_by: str | None
+    decided_token: str | None
     decided_at: datetime | None
     decision_reason: str | None
     used_by: str | None
@@ -158,7 +159,8 @@ class Approval:
         """
         if approver.role is None or not approver.role.acts:
             raise Denied(
-                "The person who approved this has left the project or may no longer approve. "
+                "The person who approved this has left the project or may no longer approve, or the API "
+                "token that they used was revoked. "
                 "Start it again to ask somebody else.",
                 code=APPROVER_LOST,
             )

@@ -168,7 +168,10 @@ class Approvals:
         with self._database.write(access.scope) as tx:
             found = self._existing(tx, approval_id, lock=True)
             self._check(tx, access, found, verdict)
-            approver = self._approver(tx, replace(found, decided_by=access.user_id))
+            limits = access.principal.limits
+            token = None if limits is None else limits.token_id
+            decided = replace(found, decided_by=access.user_id, decided_token=token)
+            approver = self._approver(tx, decided)
             status = _status(verdict, approver)
             values: dict[str, Any] = {}
             if edit is not None:
@@ -182,6 +185,7 @@ class Approvals:
                     status=status.value,
                     extent=_extent(found, verdict).value,
                     decided_by=access.user_id,
+                    decided_token=token,
                     decided_at=self._clock.now(),
                     decision_reason=verdict.reason[:1000] or None,
                     **values,
@@ -335,7 +339,8 @@ class Approvals:
             above = self._groups.role_within(tx, found.delegated_by)
             if above is not None and above.acts:
                 groups |= self._groups.of_within(tx, found.delegated_by)
-        return Approver(user_id, self._groups.role_within(tx, user_id), groups)
+        role = self._groups.role_within(tx, user_id, found.decided_token)
+        return Approver(user_id, role, groups)
 
     def expire(self, scope: Scope, approval_id: str) -> None:
         """Marks a request whose time is up; the run goes on with a refusal."""
