@@ -314,6 +314,7 @@ def test_a_secret_typed_as_a_branch_or_as_the_name_of_a_file_is_written_nowhere(
 ) -> None:
     started = _sent(client, "POST", f"{project}/uploads", {"name": f"{SECRET}.csv"})
     assert SECRET[:HALF] not in str(started)
+    assert _sent(client, "POST", f"{project}/branches", {"name": SECRET})["name"] == "[secret:bank]"
     change = {"operation": "trim", "datasets": ["people"], "branch": SECRET}
     for path, body in (
         ("/undo", {"branch": SECRET}),

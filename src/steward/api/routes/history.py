@@ -223,11 +223,12 @@ def list_branches(request: Request, access: AsViewer) -> Page[BranchOut]:
 async def create_branch(request: Request, access: AsEditor, body: BranchIn) -> BranchOut:
     steward = steward_of(request)
     arguments = {"kind": "branch", "name": body.name, "source": body.source}
-    await steward.governing.direct_calls.run(access, DirectCall("snapshot", arguments))
+    made = await steward.governing.direct_calls.run(access, DirectCall("snapshot", arguments))
 
     def look() -> BranchOut:
         place = steward.workbench.datasets.workspace(access.scope, access.user_id)
-        return _branch_out(place.branch(body.name))
+        # Not the name that was sent: a secret in it was replaced.
+        return _branch_out(place.branch(made.value["name"]))
 
     return await run_in_threadpool(look)
 
