@@ -8,7 +8,7 @@ import httpx2 as httpx
 import pytest
 
 from steward.identity import Role
-from steward.testing import Installation
+from steward.testing import Installation, Person
 from tests.api.live import LiveServer
 
 pytestmark = pytest.mark.every_database
@@ -57,20 +57,56 @@ def test_a_client_that_reconnects_misses_nothing(installation: Installation, liv
         assert next(events)["data"]["name"] == "Four"
 
 
-def test_a_stream_ends_with_the_membership(
-    installation: Installation, live: str, monkeypatch: pytest.MonkeyPatch
+def _removed(installation: Installation, person: Person) -> None:
+    installation.steward.identity.members.remove(installation.owner.access, person.user.id)
+
+
+def _disabled(installation: Installation, person: Person) -> None:
+    installation.steward.identity.users.disable(person.user.id)
+
+
+def _revoked(installation: Installation, person: Person) -> None:
+    tokens = installation.steward.identity.tokens
+    for token in tokens.page(person.access):
+        tokens.revoke(person.access, token.id)
+
+
+def _signed_out(installation: Installation, person: Person) -> None:
+    installation.steward.identity.sessions.end_all(person.user.id)
+
+
+ENDS = {
+    "membership": (_removed, True),
+    "account": (_disabled, True),
+    "token": (_revoked, True),
+    "session": (_signed_out, False),
+}
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["quiet", "busy"])
+@pytest.mark.parametrize("what", ENDS)
+def test_a_stream_ends_with_what_it_was_opened_with(
+    installation: Installation, live: str, monkeypatch: pytest.MonkeyPatch, what: str, busy: bool
 ) -> None:
     monkeypatch.setattr("steward.api.routes.events.HEARTBEAT_SECONDS", 0.05)
+    end, by_token = ENDS[what]
     viewer = installation.person(Role.viewer)
-    token = installation.by_token(viewer, Role.viewer).headers["Authorization"]
+    cookies = "; ".join(f"{name}={value}" for name, value in viewer.client.cookies.items())
+    headers = {"Cookie": cookies}
+    if by_token:
+        client = installation.by_token(viewer, Role.viewer)
+        headers = {"Authorization": client.headers["Authorization"]}
     address = f"{live}/projects/{installation.scope.project_id}/events/stream"
-    with httpx.stream("GET", address, headers={"Authorization": token}, timeout=30) as stream:
+    with httpx.stream("GET", address, headers=headers, timeout=30) as stream:
         lines = stream.iter_lines()
         assert next(lines) == ": connected"
-        installation.steward.identity.members.remove(installation.owner.access, viewer.user.id)
-        # Reading ends because the server closes the stream; otherwise the test would time out.
-        for _ in lines:
-            continue
+        end(installation, viewer)
+        # Reading ends because the server closes the stream.
+        _change(installation, "First")
+        for number, line in enumerate(lines):
+            assert number < 1_000, "the stream goes on"
+            if busy and line.startswith("data: "):
+                _change(installation, f"Name {number}")
 
 
 def test_the_log_is_read_newest_first(installation: Installation) -> None:

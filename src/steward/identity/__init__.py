@@ -68,3 +68,9 @@ class Identity:
             self.members,
             self.notifications,
         )
+
+    def is_signed_in(self, principal: Principal) -> bool:
+        """Whether a session or token still counts, for what lasts longer than the request that named it."""
+        if principal.limits is not None:
+            return self.tokens.is_valid(principal.limits.token_id)
+        return principal.session_id is not None and self.sessions.is_open(principal.session_id)

@@ -194,6 +194,19 @@ class Sessions:
             row.user_id, row.email, row.name, Via.session, row.csrf_token, row.id, expires
         )
 
+    def is_open(self, session_id: str) -> bool:
+        statement = (
+            sa.select(sessions.c.id)
+            .join(users, users.c.id == sessions.c.user_id)
+            .where(
+                sessions.c.id == session_id,
+                sessions.c.expires_at > self._clock.now(),
+                users.c.disabled_at.is_(None),
+            )
+        )
+        with self._database.read(EVERYWHERE) as tx:
+            return tx.first(statement) is not None
+
     def close(self, session_id: str) -> None:
         with self._database.write(EVERYWHERE) as tx:
             tx.execute(sa.delete(sessions).where(sessions.c.id == session_id))

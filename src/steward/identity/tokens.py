@@ -134,6 +134,20 @@ class Tokens:
         limits = TokenLimits(row.id, row.project_id, Role[row.role])
         return Principal(row.user_id, row.email, row.user_name, Via.token, limits=limits)
 
+    def is_valid(self, token_id: str) -> bool:
+        statement = (
+            sa.select(api_tokens.c.id)
+            .join(users, users.c.id == api_tokens.c.user_id)
+            .where(
+                api_tokens.c.id == token_id,
+                api_tokens.c.expires_at > self._clock.now(),
+                api_tokens.c.revoked_at.is_(None),
+                users.c.disabled_at.is_(None),
+            )
+        )
+        with self._database.read(EVERYWHERE) as tx:
+            return tx.first(statement) is not None
+
     def _own(self, tx: Transaction, access: Access, token_id: str) -> Token:
         row = tx.first(
             sa.select(api_tokens).where(

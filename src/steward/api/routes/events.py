@@ -90,7 +90,13 @@ async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIter
         steward.bus.listening(topic(access.scope), ring),
     ):
         yield ": connected\n\n"
+        looked = loop.time()
         while not context.stopping.is_set():
+            if loop.time() - looked >= HEARTBEAT_SECONDS:
+                # Also while there is always something to tell.
+                if not await to_thread.run_sync(still_allowed, context, access):
+                    return
+                looked = loop.time()
             rung.clear()
             events = await to_thread.run_sync(steward.events.after, access.scope, cursor)
             told = await to_thread.run_sync(_told, steward, access, events)
@@ -102,8 +108,6 @@ async def _stream(context: ApiContext, access: Access, cursor: int) -> AsyncIter
             try:
                 await asyncio.wait_for(rung.wait(), HEARTBEAT_SECONDS)
             except TimeoutError:
-                if not await to_thread.run_sync(still_allowed, context, access):
-                    return
                 yield ": still here\n\n"
 
 
@@ -114,9 +118,12 @@ def _told(steward: Steward, access: Access, events: list[Event]) -> list[Event]:
 
 
 def still_allowed(context: ApiContext, access: Access) -> bool:
-    """A stream must not outlive the membership it was opened with."""
+    """A stream must not outlive the session or token, nor the membership, that it was opened with."""
+    identity = context.steward.identity
+    if not identity.is_signed_in(access.principal):
+        return False
     try:
-        now = context.steward.identity.projects.enter(access.principal, access.scope.project_id)
+        now = identity.projects.enter(access.principal, access.scope.project_id)
     except StewardError:
         return False
     # Another role sees something else: whoever follows asks anew.

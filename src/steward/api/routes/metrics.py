@@ -183,7 +183,8 @@ class _Reader:
 
     async def _push_from(self, feed: Feed) -> tuple[int, str] | None:
         """Until rights must be looked at again."""
-        rights = feed.rights
+        rights, loop = feed.rights, asyncio.get_running_loop()
+        began = loop.time()
         if not feed.has_looked:
             await feed.look()
         while not self._context.stopping.is_set():
@@ -197,7 +198,8 @@ class _Reader:
                 self._number = number
                 # What happens meanwhile goes out as one.
                 await asyncio.sleep(TICK_SECONDS)
-            if not await feed.wait(self._number, HEARTBEAT_SECONDS) or feed.rights != rights:
+            news = await feed.wait(self._number, HEARTBEAT_SECONDS)
+            if not news or feed.rights != rights or loop.time() - began >= HEARTBEAT_SECONDS:
                 return None
         return _STOPPING, "Steward is stopping."
 

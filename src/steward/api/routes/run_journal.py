@@ -193,7 +193,12 @@ async def _stream(context: ApiContext, access: Access, run_id: str, seq: int) ->
     with context.steward.metrics.streams.track_inprogress(), runs.listening(run_id, ring):
         yield ": connected\n\n"
         told: str | None = None
+        looked = loop.time()
         while not context.stopping.is_set():
+            if loop.time() - looked >= HEARTBEAT_SECONDS:
+                if not await to_thread.run_sync(still_allowed, context, access):
+                    return
+                looked = loop.time()
             rung.clear()
             entries = await to_thread.run_sync(runs.journal.page, access.scope, run_id, seq, 200)
             for entry in entries:
@@ -212,8 +217,6 @@ async def _stream(context: ApiContext, access: Access, run_id: str, seq: int) ->
             try:
                 await asyncio.wait_for(rung.wait(), min(HEARTBEAT_SECONDS, _LOOK_SECONDS))
             except TimeoutError:
-                if not await to_thread.run_sync(still_allowed, context, access):
-                    return
                 yield ": still here\n\n"
 
 
