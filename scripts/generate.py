@@ -13,12 +13,16 @@ from steward.api import create_routes
 from steward.cli.main import app
 from steward.core.settings import settings_reference
 from steward.flows import load_yaml
-from steward.flows.drawing import drawing, node_types
+from steward.flows.drawing import drawing, expression_rules, node_types
 from steward.playbooks import TELLING, as_yaml, read
 from steward.playbooks.blueprint import read_blueprint
 from steward.playbooks.compiling import compiled
 
 ROOT = Path(__file__).resolve().parent.parent
+# The tests import this as a module, people run it as a file.
+sys.path.insert(0, str(ROOT))
+
+from scripts.expression_cases import cases_document  # noqa: E402
 
 
 def commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -73,15 +77,18 @@ def flow_vectors() -> str:
         {name: getattr(each, name) for name in ("type", "exits", "graphs", "flows", "expressions")}
         for each in node_types()
     ]
-    vectors = {"types": types, "telling": TELLING, "flows": found}
+    rules = asdict(expression_rules())
+    vectors = {"types": types, "telling": TELLING, "expressions": rules, "flows": found}
     return json.dumps(vectors, indent=1, ensure_ascii=False) + "\n"
 
 
 def generated() -> dict[Path, str]:
+    names = json.loads((ROOT / "web/tests/flows/expressions.json").read_text())["names"]
     document = json.dumps(create_routes().openapi(), indent=2, sort_keys=True, ensure_ascii=False)
     return {
         ROOT / "web/openapi.json": document + "\n",
         ROOT / "web/tests/flows/vectors.json": flow_vectors(),
+        ROOT / "web/tests/flows/random-expressions.json": cases_document(names),
         ROOT / "docs/reference/settings.md": settings_reference(),
         ROOT / "docs/reference/commands.md": command_reference(),
     }

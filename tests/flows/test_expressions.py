@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steward.flows._evaluate import STEPS
+from steward.flows._fitting import reading
 from steward.flows._functions import BUDGET
 from steward.flows.expressions import (
     ExpressionError,
@@ -21,21 +23,19 @@ from steward.flows.expressions import (
     template,
 )
 
-DATA: dict[str, Any] = {
-    "inputs": {
-        "n": 3,
-        "f": 2.5,
-        "text": "Hello",
-        "none": None,
-        "yes": True,
-        "list": [1, 2, 3],
-        "rows": [{"name": "a", "n": 1}, {"name": "b", "n": 5}],
-        "odd key": "found",
-        "big": 2**70,
-    },
-    "nodes": {"load": {"output": {"rows": 7}, "state": "done"}},
-    "item": {"x": 5},
-}
+ROOT = FilePath(__file__).resolve().parents[2]
+VECTORS: dict[str, Any] = json.loads((ROOT / "web/tests/flows/expressions.json").read_text())
+"""Read by the tests of the web app, too: both sides accept and refuse the same."""
+DATA: dict[str, Any] = VECTORS["data"]
+READING = reading({tuple(name.split(".")): schema for name, schema in VECTORS["names"].items()})
+
+
+def text_of(case: dict[str, Any]) -> str:
+    return case.get("text") or "".join(part * times for part, times in case.get("parts", ()))
+
+
+def cases(kind: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", VECTORS[kind], ids=lambda case: text_of(case)[:60])
 
 
 def lookup(path: Path) -> Any:
@@ -47,121 +47,37 @@ def lookup(path: Path) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("inputs.n + 1", 4),
-        ("inputs.n * 1.5", 4.5),
-        ("7 / 2", 3),
-        ("-7 / 2", -3),
-        ("-7 % 3", -1),
-        ("7.0 / 2", 3.5),
-        ("-inputs.n", -3),
-        ("inputs.n == 3.0", True),
-        ("inputs.n == '3'", False),
-        ("inputs.none == null", True),
-        ("inputs.list == [1, 2.0, 3]", True),
-        ("inputs.rows[0] == {'name': 'a', 'n': 1}", True),
-        ("inputs.text + ' ' + string(inputs.n)", "Hello 3"),
-        ("string(true) + string(null) + string(2.5) + string([1, 'a'])", 'truenull2.5[1,"a"]'),
-        ("inputs.rows.filter(r, r.n > 2).map(r, r.name)", ["b"]),
-        ("inputs.rows.map(item, item.n)", [1, 5]),
-        ("inputs.list.exists(x, x == 2) && inputs.list.all(x, x > 0)", True),
-        ("[1, 2, 2].exists_one(x, x == 2)", False),
-        ("size(inputs.list) + size(inputs.text) + inputs.rows.size()", 10),
-        ("has(inputs.n) && !has(inputs.nope)", True),
-        ("inputs.nope == 1 || true", True),
-        ("inputs['odd key']", "found"),
-        ("'name' in inputs.rows[1]", True),
-        ("2 in inputs.list", True),
-        ("inputs.yes ? 'a' : 1", "a"),
-        ("nodes.load.output.rows > 5 && nodes.load.state == 'done'", True),
-        ("item.x", 5),
-        ("sum(inputs.list) + max(inputs.list) - min([4, 2])", 7),
-        ("join(['a', 'b', null, 1], '-')", "a-b--1"),
-        ("' a,b '.trim().upper().split(',')", ["A", "B"]),
-        ("inputs.text.lower().startsWith('he') && inputs.text.matches('l+o$')", True),
-        ("round(2.5) + round(-2.5) + int('4') + int(1.9)", 5),
-        ("double('1.5')", 1.5),
-        ("bool('true')", True),
-        ("{'a': [inputs.n], 'b': {}}", {"a": [3], "b": {}}),
-        ("'a\\'b\"c' + \"é\\n\"", "a'b\"cé\n"),
-        ("inputs.big", 2**70),
-        ("inputs.big > 1.0", True),
-        ("${ inputs.n }", 3),
-    ],
-)
-def test_what_expressions_give(text: str, expected: Any) -> None:
-    found = expression(text).value(lookup)
-    assert found == expected
-    assert type(found) is type(expected)
+@cases("given")
+def test_what_expressions_give(case: dict[str, Any]) -> None:
+    parsed = expression(case["text"])
+    found = parsed.value(lookup)
+    assert found == case["value"]
+    assert type(found) is type(case["value"])
+    assert str(parsed.type(READING)) == case["type"]
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "reason"),
-    [
-        ("inputs.n +", 10, "not expected"),
-        ("inputs.n b", 10, "'b' is not expected"),
-        ("", None, "empty"),
-        ("inputs.n + 'x", 12, "has no end"),
-        ("'''a'''", 1, "single quotes"),
-        ("1 // 2", 3, "comments"),
-        ("now()", 1, "no function 'now'"),
-        ("inputs.list.reduce(a, b, a + b, 0)", 13, "write reduce"),
-        ("inputs.text.append(1)", 13, "no function 'append'"),
-        ("other.thing", 1, "there is no 'other'"),
-        ("1 + nodes.load", 5, "nodes.<id>.output"),
-        ("nodes", 1, "nodes.<id>.output"),
-        (".inputs.n", 1, "dot"),
-        ("inputs{a: 1}", 1, "objects are written"),
-        ("b'bytes'", 1, "only text"),
-        ("1u", 1, "only text"),
-        ("inputs.list.map(x)", 13, "with a name"),
-        ("inputs.list.map(1, x)", 13, "with a name"),
-        ("has()", 1, "write has"),
-        ("has(1)", 1, "write has"),
-        ("inputs.has(1)", 8, "no function 'has'"),
-        ("(" * 60 + "1" + ")" * 60, None, "levels deep"),
-        ("1" + "+1" * 60, None, "levels deep"),
-        ("'" + "x" * 5000 + "'", None, "longer than"),
-    ],
-)
-def test_what_cannot_be_read_says_where(text: str, column: int | None, reason: str) -> None:
+@cases("unreadable")
+def test_what_cannot_be_read_says_where(case: dict[str, Any]) -> None:
     with pytest.raises(ExpressionError) as raised:
-        expression(text)
-    assert reason in raised.value.message
-    if column is not None:
-        assert raised.value.column == column
+        expression(text_of(case))
+    assert (raised.value.reason, raised.value.column) == (case["reason"], case["column"])
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("inputs.n + inputs.text", "number and text do not go together"),
-        ("1 / 0", "divides by zero"),
-        ("1.0 / 0.0", "divides by zero"),
-        ("9223372036854775807 + 1", "too large"),
-        ("1e300 * 1e300", "too large"),
-        ("inputs.list[3]", "no item"),
-        ("inputs.list[-1]", "no item"),
-        ("inputs.rows[0].nope", "no field 'nope'"),
-        ("inputs.rows[0]['nope']", "no such key"),
-        ("inputs.nope.deeper + 1", "there is no inputs.nope.deeper"),
-        ("inputs.n ? 1 : 2", "true or false"),
-        ("!inputs.n", "number does not fit"),
-        ("true && null", "do not go together"),
-        ("inputs.n > 'a'", "number and text"),
-        ("int('x')", "cannot be converted"),
-        ("inputs.text.matches('(')", "cannot be converted"),
-        ("min([])", "does not take"),
-        ("{1: 2}", "no JSON value"),
-        ("[1][0].a", "only objects have fields"),
-    ],
-)
-def test_what_cannot_be_computed_says_why(text: str, reason: str) -> None:
+@cases("mistyped")
+def test_types_that_do_not_fit_are_found_before_the_run(case: dict[str, Any]) -> None:
     with pytest.raises(ExpressionError) as raised:
-        expression(text).value(lookup)
-    assert reason in raised.value.message
+        expression(case["text"]).type(READING)
+    assert (raised.value.reason, raised.value.column) == (case["reason"], case["column"])
+    # What is refused before the run does not work in the run either.
+    with pytest.raises(ExpressionError):
+        expression(case["text"]).value(lookup)
+
+
+@cases("failing")
+def test_what_cannot_be_computed_says_why(case: dict[str, Any]) -> None:
+    with pytest.raises(ExpressionError) as raised:
+        expression(case["text"]).value(lookup)
+    assert case["reason"] in raised.value.message
 
 
 def test_errors_hold_no_data() -> None:
@@ -244,23 +160,16 @@ def test_a_whole_value_is_passed_on_untouched_however_large() -> None:
     assert expression("inputs.rows").value(lambda _: rows) is rows
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("plain", "plain"),
-        ("${inputs.n}", 3),
-        ("${inputs.list}", [1, 2, 3]),
-        ("n=${inputs.n}!", "n=3!"),
-        ("${inputs.n}${inputs.f}", "32.5"),
-        ("${inputs.none}|${inputs.yes}|${inputs.list}", "|true|[1,2,3]"),
-        ("${ {'a': '}'}.a }${'{'}", "}{"),
-        ("$${inputs.n}", "${inputs.n}"),
-        ("a $${b} ${inputs.n}", "a ${b} 3"),
-        ("$5 and {x}", "$5 and {x}"),
-    ],
-)
-def test_texts_are_filled(text: str, expected: Any) -> None:
-    assert template(text).value(lookup) == expected
+@cases("texts")
+def test_texts_are_filled(case: dict[str, Any]) -> None:
+    assert template(case["text"]).value(lookup) == case["value"]
+
+
+@cases("broken_texts")
+def test_texts_with_broken_expressions_say_where(case: dict[str, Any]) -> None:
+    with pytest.raises(ExpressionError) as raised:
+        template(case["text"])
+    assert (raised.value.reason, raised.value.column) == (case["reason"], case["column"])
 
 
 def test_values_are_filled_at_every_depth() -> None:
@@ -269,9 +178,7 @@ def test_values_are_filled_at_every_depth() -> None:
     assert [pointer for pointer, _ in expressions_in(value)] == ["/a/0", "/a/1/b"]
 
 
-def test_an_expression_without_an_end_in_a_text() -> None:
-    with pytest.raises(ExpressionError, match="missing at its end"):
-        template("a ${inputs.n")
+def test_an_expression_that_cannot_be_read_takes_its_place() -> None:
     assert [type(found) for _, found in expressions_in(["${1 +}"])] == [ExpressionError]
 
 

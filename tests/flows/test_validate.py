@@ -188,7 +188,7 @@ def test_names_exist_where_they_are_used() -> None:
 def test_expressions_say_where_they_are_wrong() -> None:
     assert one(tool("a", value={"x": ["${1 +}"]})) == (
         "/nodes/0/arguments/value/x/0",
-        "the expression does not work: '+' is not expected here at character 3",
+        "the expression does not work: it ends too early at character 4",
     )
     branch = {"id": "b", "type": "branch", "cases": [{"port": "p", "when": "nope(1)"}]}
     assert one(branch)[0] == "/nodes/0/cases/0/when"
@@ -231,7 +231,12 @@ def test_expressions_fit_by_declared_types() -> None:
     }
     assert found(query(limit="${inputs.n}"), inputs=inputs) == []
     assert found(query(limit="${inputs.any}"), inputs=inputs) == []
-    assert found(query(limit="${inputs.s + 'x'}"), inputs=inputs) == [], "computed: not known"
+    assert found(query(limit="${inputs.n + 1}"), inputs=inputs) == []
+    assert "gives string" in one(query(limit="${inputs.s + 'x'}"), inputs=inputs)[1]
+    assert one(query(limit="${1 + (inputs.n + inputs.s)}"), inputs=inputs) == (
+        "/nodes/0/arguments/limit",
+        "the expression does not work: number and text do not go together here at character 6",
+    )
     assert one(query(limit="${inputs.s}"), inputs=inputs) == (
         "/nodes/0/arguments/limit",
         "must be integer or null; the expression gives string",

@@ -1,18 +1,19 @@
 """Whether what a node passes on fits what is expected: literals by JSON Schema, expressions by declared types."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from steward.broker.schemas import Schema, field_of, kinds_of, problems_of, resolved
+from steward.broker.schemas import KINDS, Schema, field_of, kinds_of, problems_of, resolved
 from steward.core.errors import Problem
 from steward.flows.expressions import Expression, ExpressionError, Path, escaped, expressions_in
 from steward.flows.expressions import template as parsed_text
 from steward.runs import Json
 
+if TYPE_CHECKING:
+    from steward.flows._typing import Reading, Type
+
 Known = Mapping[tuple[str, ...], Schema]
 """Declared schemas of what expressions read, by the start of the path: ("inputs",), ("nodes", id, "output")."""
-
-_NUMBERS: Final = frozenset({"number", "integer"})
 
 
 def fitting(
@@ -73,11 +74,23 @@ def _text(text: str, schema: Any, root: Schema, at: str, known: Known) -> Iterat
 
 def kinds_given(parsed: Expression, known: Known) -> frozenset[str]:
     """The types an expression can give, where they are declared; every type where not."""
-    path = parsed.only_path
-    found = declared(path, known) if path is not None else True
-    if found is None or found is True or path is None:
-        return kinds_of(True, {})
-    return kinds_of(found[0], found[1])
+    try:
+        kinds = parsed.type(reading(known)).kinds
+    except ExpressionError:
+        # Reported where all expressions are.
+        return KINDS
+    return kinds | {"integer"} if "number" in kinds else kinds
+
+
+def reading(known: Known) -> "Reading":
+    """The types of references, as far as they are declared."""
+    from steward.flows._typing import ANY, of_schema
+
+    def read(path: Path) -> "Type":
+        found = declared(path, known)
+        return ANY if found is None or found is True else of_schema(*found)
+
+    return read
 
 
 def declared(path: Path, known: Known) -> tuple[Any, Schema] | Literal[True] | None:

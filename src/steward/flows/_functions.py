@@ -387,5 +387,48 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "round": _passing_errors(_round),
 }
 
+_TEXTS: Final = (("string", "string", "boolean"),)
+_NUMBERS: Final = (("number", "number", "number"),)
+_ORDERED: Final = (("number", "number", "boolean"), ("string", "string", "boolean"))
+
+SIGNATURES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "!_": (("boolean", "boolean"),),
+    "_&&_": (("boolean", "boolean", "boolean"),),
+    "_||_": (("boolean", "boolean", "boolean"),),
+    "-_": (("number", "number"),),
+    "_+_": (*_NUMBERS, ("string", "string", "string"), ("array", "array", "array")),
+    "_-_": _NUMBERS,
+    "_*_": _NUMBERS,
+    "_/_": _NUMBERS,
+    "_%_": _NUMBERS,
+    "_==_": (("any", "any", "boolean"),),
+    "_!=_": (("any", "any", "boolean"),),
+    "_<_": _ORDERED,
+    "_<=_": _ORDERED,
+    "_>_": _ORDERED,
+    "_>=_": _ORDERED,
+    "_in_": (("any", "array", "boolean"), ("any", "object", "boolean")),
+    "_[_]": (("array", "number", "any"), ("object", "string", "any")),
+    "size": (("string", "number"), ("array", "number"), ("object", "number")),
+    "string": (("any", "string"),),
+    "int": (("string", "number"), ("number", "number")),
+    "double": (("string", "number"), ("number", "number")),
+    "bool": (("boolean", "boolean"), ("string", "boolean")),
+    "contains": (*_TEXTS, ("array", "any", "boolean"), ("object", "any", "boolean")),
+    "startsWith": _TEXTS,
+    "endsWith": _TEXTS,
+    "matches": _TEXTS,
+    "lower": (("string", "string"),),
+    "upper": (("string", "string"),),
+    "trim": (("string", "string"),),
+    "split": (("string", "string", "array"),),
+    "join": (("array", "string", "string"),),
+    "sum": (("array", "number"),),
+    "min": (("array", "any"),),
+    "max": (("array", "any"),),
+    "round": (("number", "number"),),
+}
+"""The types of JSON value that each takes, and last the one it gives; the browser checks by the same table."""
+
 NAMES: Final = frozenset(name for name in FUNCTIONS if name.isalpha())
 """What may be called by name; the rest are operators."""

@@ -4,15 +4,16 @@ References such as `nodes.load.output.rows` become variables of their own, so th
 converted, and what it reads is known without evaluating it.
 """
 
-import sys
+import math
+import re
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import files
 from typing import Any, Final
 
-from celpy import Environment
-from celpy.celparser import CELParseError
 from celpy.evaluation import Activation, CELEvalError, Evaluator, celstr
-from lark import Token, Tree
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput
 
 from steward.flows._functions import NAMES
 from steward.flows._texts import ExpressionError, Path, outside_quotes
@@ -23,7 +24,10 @@ DEEPEST: Final = 64
 
 ROOTS: Final = ("inputs", "nodes", "item", "index", "last", "run", "event", "events")
 
-_MACROS: Final = frozenset({"map", "filter", "all", "exists", "exists_one"})
+MACROS: Final = ("map", "filter", "all", "exists", "exists_one")
+NO_METHODS: Final = ("reduce", "min", "max", "sum", "round")
+"""Called with the value in brackets only."""
+
 _CHAIN: Final = frozenset(
     {
         "expr",
@@ -39,8 +43,8 @@ _CHAIN: Final = frozenset(
 _REFUSED: Final = {
     "dot_ident": "a name does not start with a dot",
     "dot_ident_arg": "a name does not start with a dot",
-    "member_object": "objects are written as {'name': value}",
 }
+_TOO_DEEP: Final = f"it is nested more than {DEEPEST} levels deep"
 
 
 @dataclass
@@ -61,11 +65,14 @@ def parsed(text: str) -> Parsed:
     if not text.strip():
         raise ExpressionError("it is empty", text)
     # The parser's pattern for texts takes exponential time on one that does not end.
-    for _ in outside_quotes(text, 0):
-        pass
+    depth = 0
+    for position in outside_quotes(text, 0):
+        depth += (text[position] in "([{") - (text[position] in ")]}")
+        if depth > DEEPEST:
+            raise ExpressionError(_TOO_DEEP, text, position + 1)
     try:
-        tree = _environment().compile(text)
-    except CELParseError as problem:
+        tree = _parser().parse(text)
+    except UnexpectedInput as problem:
         raise _syntax(text, problem) from None
     found = Parsed(text)
     found.tree = _Shaping(found).shape(tree, frozenset(), 0)
@@ -81,7 +88,7 @@ class _Shaping:
     def shape(self, tree: Any, bound: frozenset[str], depth: int) -> Any:
         """The tree without its single-child levels, references replaced by variables."""
         if depth > DEEPEST:
-            raise self._wrong(tree, f"it is nested more than {DEEPEST} levels deep")
+            raise ExpressionError(_TOO_DEEP, self._into.text)
         tree = _peeled(tree)
         names = self._path(tree, bound)
         if names is not None:
@@ -103,8 +110,8 @@ class _Shaping:
     def _method(self, tree: Any, bound: frozenset[str], depth: int) -> Any:
         member, name = tree.children[:2]
         shaped = [self.shape(member, bound, depth + 1), name]
-        if str(name) not in _MACROS:
-            if str(name) in {"reduce", "min", "max", "sum", "round"}:
+        if str(name) not in MACROS:
+            if str(name) in NO_METHODS:
                 raise self._wrong(name, f"write {name}(…) instead of ….{name}()")
             self._known(name)
             shaped += [self.shape(each, bound, depth + 1) for each in tree.children[2:]]
@@ -124,7 +131,7 @@ class _Shaping:
             tree = _peeled(tree)
             if tree.data == "member_dot":
                 names.append(str(tree.children[1]))
-            elif tree.data == "member_index" and (key := _literal_text(tree.children[1])):
+            elif tree.data == "member_index" and (key := self._literal_text(tree.children[1])):
                 names.append(key)
             else:
                 break
@@ -141,19 +148,40 @@ class _Shaping:
         if names[0] == "nodes" and (len(names) < 3 or names[2] not in {"output", "state"}):
             raise self._wrong(tree, "write nodes.<id>.output")
         variable = "$" + ".".join(names)
-        self._into.paths.setdefault(variable, Path(names, tree.meta.column))
+        self._into.paths.setdefault(variable, Path(names, self._column(tree)))
         ident = Tree("ident", [Token("IDENT", variable)], tree.meta)
         return Tree("primary", [ident], tree.meta)
 
     def _constant(self, tree: Any) -> Any:
         if tree.children[0].type in {"BYTES_LIT", "UINT_LIT"}:
             raise self._wrong(tree, "only text, numbers, true, false and null are values")
-        value = Evaluator(tree, Activation()).literal(tree)
-        if isinstance(value, CELEvalError):
-            raise self._wrong(tree, "this number is too large")
+        value = self._literal(tree)
         variable = f"#{len(self._into.constants)}"
         self._into.constants[variable] = value
         return Tree("primary", [Tree("ident", [Token("IDENT", variable)], tree.meta)], tree.meta)
+
+    def _literal(self, tree: Any) -> Any:
+        token = tree.children[0]
+        if token.type == "STRING_LIT":
+            try:
+                value = celstr(token)
+                value.encode()
+            except (ValueError, OverflowError):
+                raise self._wrong(tree, "this text has an escape for no character") from None
+            return value
+        value = Evaluator(tree, Activation()).literal(tree)
+        is_infinite = isinstance(value, float) and not math.isfinite(value)
+        if isinstance(value, CELEvalError) or is_infinite:
+            raise self._wrong(tree, "this number is too large")
+        return value
+
+    def _literal_text(self, tree: Any) -> str | None:
+        tree = _peeled(tree)
+        if tree.data == "primary" and tree.children[0].data == "literal":
+            literal = tree.children[0]
+            if literal.children[0].type == "STRING_LIT":
+                return str(self._literal(literal))
+        return None
 
     def _function(self, tree: Any) -> None:
         if str(tree.children[0]) != "has":
@@ -165,18 +193,33 @@ class _Shaping:
 
     def _known(self, name: Any) -> None:
         if str(name) not in NAMES:
-            known = ", ".join(sorted(NAMES | _MACROS | {"has"}))
+            known = ", ".join(sorted({*NAMES, *MACROS, "has"}))
             raise self._wrong(name, f"there is no function {str(name)!r}; there are {known}")
 
     def _wrong(self, at: Any, message: str) -> ExpressionError:
-        column = at.column if isinstance(at, Token) else getattr(at.meta, "column", None)
-        return ExpressionError(message, self._into.text, column)
+        return ExpressionError(message, self._into.text, self._column(at))
+
+    def _column(self, at: Any) -> int:
+        return column_of(at, self._into.text)
+
+
+def column_of(at: Any, text: str) -> int:
+    """Where something starts, without the brackets around it; counts from 1."""
+    place: Any = at if isinstance(at, Token) else at.meta
+    position: int = place.start_pos
+    while text[position] in "( \t\n\f\r":
+        position += 1
+    return position + 1
 
 
 def _peeled(tree: Any) -> Any:
-    while tree.data in _CHAIN and len(tree.children) == 1:
-        tree = tree.children[0]
-    return tree
+    while True:
+        if tree.data in _CHAIN and len(tree.children) == 1:
+            tree = tree.children[0]
+        elif tree.data == "primary" and tree.children[0].data == "paren_expr":
+            tree = tree.children[0].children[0]
+        else:
+            return tree
 
 
 def _variable(tree: Any) -> str:
@@ -186,31 +229,34 @@ def _variable(tree: Any) -> str:
     return ""
 
 
-def _literal_text(tree: Any) -> str | None:
-    tree = _peeled(tree)
-    if tree.data == "primary" and tree.children[0].data == "literal":
-        token = tree.children[0].children[0]
-        if token.type == "STRING_LIT":
-            return str(celstr(token))
-    return None
+def _syntax(text: str, problem: Any) -> ExpressionError:
+    token = getattr(problem, "token", None)
+    if token is not None and token.type == "$END":
+        return ExpressionError("it ends too early", text, len(text) + 1)
+    position: int = problem.pos_in_stream
+    if text[position] == "{":
+        return ExpressionError("objects are written as {'name': value}", text, position + 1)
+    found = text[position : position + 10].split("\n", maxsplit=1)[0]
+    return ExpressionError(f"“{found}” is not expected here", text, position + 1)
 
 
-def _syntax(text: str, problem: CELParseError) -> ExpressionError:
-    column = problem.column
-    if problem.line is None or column is None or column < 1:
-        return ExpressionError("it ends too early", text)
-    lines = text.split("\n")
-    before = sum(len(line) + 1 for line in lines[: problem.line - 1])
-    found = lines[problem.line - 1][column - 1 : column + 9] if problem.line <= len(lines) else ""
-    said = f"{found!r} is not expected here" if found else "it ends too early"
-    return ExpressionError(said, text, before + column)
+def _with_constants(name: Token) -> Token:
+    if name.value in {"true", "false"}:
+        return Token.new_borrow_pos("BOOL_LIT", name.value, name)
+    return name
 
 
 @cache
-def _environment() -> Environment:
-    """Made when first needed: building the parser takes a while."""
-    before = sys.getrecursionlimit()
-    made = Environment()
-    # The library raises the limit of the whole process; what is read here never comes near it.
-    sys.setrecursionlimit(before)
-    return made
+def _parser() -> Lark:
+    """The library's grammar without its typed objects. Made when first needed: building the parser takes a while."""
+    grammar = (files("celpy") / "cel.lark").read_text()
+    return Lark(
+        grammar.replace("| member_object ", ""),
+        parser="lalr",
+        start="expr",
+        g_regex_flags=re.MULTILINE,
+        lexer_callbacks={"IDENT": _with_constants},
+        propagate_positions=True,
+        maybe_placeholders=False,
+        priority="invert",
+    )

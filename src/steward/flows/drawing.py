@@ -29,6 +29,23 @@ class NodeType:
     flows: tuple[str, ...]
     expressions: tuple[str, ...]
     """Pointers to the fields whose whole text is an expression."""
+    templates: tuple[str, ...]
+    """Pointers to the fields whose texts hold expressions in `${ … }`, at every depth."""
+
+
+@dataclass(frozen=True)
+class ExpressionRules:
+    """What an editor needs to check expressions while somebody types, by the rules of the server."""
+
+    roots: tuple[str, ...]
+    signatures: Mapping[str, tuple[tuple[str, ...], ...]]
+    """Operators and functions: the types of JSON value that each takes, and last the one it gives."""
+    macros: tuple[str, ...]
+    no_methods: tuple[str, ...]
+    words: Mapping[str, str]
+    """The types of JSON values, as people call them."""
+    longest: int
+    deepest: int
 
 
 @dataclass(frozen=True)
@@ -43,6 +60,15 @@ def node_types() -> list[NodeType]:
     return [_node_type(name, node) for name, node in NODES]
 
 
+def expression_rules() -> ExpressionRules:
+    # The library takes a noticeable moment to load, which most commands need not spend.
+    from steward.flows._functions import SIGNATURES
+    from steward.flows._grammar import DEEPEST, LONGEST, MACROS, NO_METHODS, ROOTS
+    from steward.flows._typing import WORDS
+
+    return ExpressionRules(ROOTS, SIGNATURES, MACROS, NO_METHODS, WORDS, LONGEST, DEEPEST)
+
+
 def _node_type(name: str, node: type[Node]) -> NodeType:
     told = sys.modules[node.__module__].__doc__ or ""
     return NodeType(
@@ -54,18 +80,19 @@ def _node_type(name: str, node: type[Node]) -> NodeType:
         exits=node.exits,
         graphs=node.graphs,
         flows=node.flows,
-        expressions=tuple(_expressions(node, "")),
+        expressions=tuple(_expressions(node, "", bare=True)),
+        templates=tuple(_expressions(node, "", bare=False)),
     )
 
 
-def _expressions(document: type[BaseModel], at: str) -> Iterator[str]:
+def _expressions(document: type[BaseModel], at: str, *, bare: bool) -> Iterator[str]:
     for name, info in document.model_fields.items():
         items = get_args(info.annotation) if get_origin(info.annotation) is list else ()
-        if any(isinstance(mark, Reads) and mark.bare for mark in info.metadata):
+        if any(isinstance(mark, Reads) and mark.bare is bare for mark in info.metadata):
             yield f"{at}/{name}"
         for inner in items:
             if isinstance(inner, type) and issubclass(inner, Document):
-                yield from _expressions(inner, f"{at}/{name}/*")
+                yield from _expressions(inner, f"{at}/{name}/*", bare=bare)
 
 
 def _settings(node: type[Node]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from steward.runs import Json
 
 if TYPE_CHECKING:
     from steward.flows._grammar import Parsed
+    from steward.flows._typing import Reading, Type
 
 __all__ = [
     "Expression",
@@ -43,6 +44,12 @@ class Expression:
     @property
     def only_path(self) -> Path | None:
         return self._parts.whole
+
+    def type(self, reading: "Reading") -> "Type":
+        """What it can give; raises ExpressionError where types do not go together."""
+        from steward.flows._typing import type_of
+
+        return type_of(self._parts, reading)
 
     def value(self, lookup: Lookup) -> Json:
         if self._parts.whole is not None:

@@ -180,10 +180,18 @@ def _expressions(value: object, reads: Reads, around: _Around, at: str) -> Itera
 def _references(
     parsed: Expression, names: frozenset[str], around: _Around, at: str
 ) -> Iterator[Problem]:
+    wrong = False
     for path in parsed.paths:
         said = _unknown(path, names, around)
         if said is not None:
+            wrong = True
             yield Problem(at, f"{said} (“{path}”, at character {path.column})")
+    if wrong:
+        return
+    try:
+        parsed.type(types.reading(around.known))
+    except ExpressionError as problem:
+        yield Problem(at, _said(problem))
 
 
 def _unknown(path: Path, names: frozenset[str], around: _Around) -> str | None:

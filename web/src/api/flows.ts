@@ -22,6 +22,6 @@ export function flowPaletteQuery(projectId: string) {
   });
 }
 
-export function languageOf({ nodes, telling }: FlowPalette): Language {
-  return { types: new Map(nodes.map((node) => [node.type, node])), telling };
+export function languageOf({ nodes, telling, expressions }: FlowPalette): Language {
+  return { types: new Map(nodes.map((node) => [node.type, node])), telling, expressions };
 }

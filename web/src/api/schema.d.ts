@@ -8738,6 +8738,42 @@ export interface components {
              */
             text: string;
         };
+        /** ExpressionRulesOut */
+        ExpressionRulesOut: {
+            /** Deepest */
+            deepest: number;
+            /** Longest */
+            longest: number;
+            /**
+             * Macros
+             * @description Functions of a list that bind a name: `list.map(x, …)`.
+             */
+            macros: string[];
+            /**
+             * No Methods
+             * @description Functions that are not called with a dot.
+             */
+            no_methods: string[];
+            /**
+             * Roots
+             * @description The names that expressions can start with.
+             */
+            roots: string[];
+            /**
+             * Signatures
+             * @description Operators and functions: the types of JSON value that each takes, and last the one it gives.
+             */
+            signatures: {
+                [key: string]: string[][];
+            };
+            /**
+             * Words
+             * @description The types of JSON values, as people call them.
+             */
+            words: {
+                [key: string]: string;
+            };
+        };
         /**
          * Extent
          * @description What an approval covers: one payload, a declared list of them, or further calls of the same kind in this run.
@@ -8961,6 +8997,8 @@ export interface components {
              * @description What an agent node can name.
              */
             agents: components["schemas"]["ReadyAgentOut"][];
+            /** @description The rules of expressions. */
+            expressions: components["schemas"]["ExpressionRulesOut"];
             /** Nodes */
             nodes: components["schemas"]["NodeTypeOut"][];
             /**
@@ -10183,6 +10221,11 @@ export interface components {
             };
             /** Starters */
             starters: components["schemas"]["StarterOut"][];
+            /**
+             * Templates
+             * @description Pointers to the fields whose texts hold expressions in `${…}`, at every depth.
+             */
+            templates: string[];
             /** Type */
             type: string;
         };

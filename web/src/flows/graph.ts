@@ -1,5 +1,6 @@
 /** The graph of a flow as the server compiles it, read from the document: nodes, edges, graphs within nodes. */
 import { type Path, type Value, valueAt } from './document';
+import type { ExpressionRules } from './expressions/tree';
 
 /** What the server says of a type of node; pointers such as `/cases/*` + `/port` lead into its fields. */
 export interface NodeShape {
@@ -17,6 +18,8 @@ export interface Language {
   types: ReadonlyMap<string, NodeShape>;
   /** A step without a type is told by one of its fields. */
   telling: Readonly<Record<string, string>>;
+  /** What expressions may say. */
+  expressions: ExpressionRules;
 }
 
 export interface FlowNode {

@@ -39,6 +39,7 @@ import vectors from './vectors.json';
 const language: Language = {
   types: new Map(vectors.types.map((type) => [type.type, type])),
   telling: vectors.telling,
+  expressions: vectors.expressions,
 };
 
 const drawn = (text: string) => {

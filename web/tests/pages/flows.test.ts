@@ -23,6 +23,7 @@ import vectors from '../flows/vectors.json';
 const language = {
   types: new Map(vectors.types.map((type) => [type.type, type])),
   telling: vectors.telling,
+  expressions: vectors.expressions,
 };
 const TEXT = `inputs: {type: object, properties: {month: {type: string}}}
 triggers: [{type: cron, name: weekly}]
@@ -266,12 +267,12 @@ describe('the palette', () => {
     nodes: [
       {
         ...{ type: 'code', description: 'SQL or Python', group: 'Code', settings: {}, exits: [] },
-        ...{ graphs: [], flows: [], expressions: [] },
+        ...{ graphs: [], flows: [], expressions: [], templates: [] },
         starters: [{ title: 'SQL', fields: {}, takes: null }],
       },
       {
         ...{ type: 'tool', description: 'Calls a tool', group: 'Tools', settings: {}, exits: [] },
-        ...{ graphs: [], flows: [], expressions: [] },
+        ...{ graphs: [], flows: [], expressions: [], templates: [] },
         starters: [{ title: 'Call a tool', fields: {}, takes: null }],
       },
     ],
@@ -286,6 +287,7 @@ describe('the palette', () => {
     ],
     agents: [{ name: 'router', title: 'Router', description: 'Hands it on.' }],
     telling: {},
+    expressions: vectors.expressions,
   };
   const tool = {
     ...{ name: 'send_slack', title: 'Write to Slack', description: '', effects: ['network'] },

@@ -26,7 +26,7 @@ from steward.api.types import ScheduleId
 from steward.broker.grants import Grant, bound_to
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid
-from steward.flows.drawing import node_types
+from steward.flows.drawing import expression_rules, node_types
 from steward.flows.launch import Start
 from steward.flows.model import dump_flow, dump_yaml, flow_schema, load_flow, load_yaml
 from steward.flows.validate import validate
@@ -85,6 +85,9 @@ class NodeTypeOut(Output):
     expressions: list[str] = Field(
         description="Pointers to the fields whose whole text is an expression."
     )
+    templates: list[str] = Field(
+        description="Pointers to the fields whose texts hold expressions in `${…}`, at every depth."
+    )
 
 
 class TriggerTypeOut(Output):
@@ -101,6 +104,18 @@ class ReadyAgentOut(Output):
     description: str
 
 
+class ExpressionRulesOut(Output):
+    roots: list[str] = Field(description="The names that expressions can start with.")
+    signatures: dict[str, list[list[str]]] = Field(
+        description="Operators and functions: the types of JSON value that each takes, and last the one it gives."
+    )
+    macros: list[str] = Field(description="Functions of a list that bind a name: `list.map(x, …)`.")
+    no_methods: list[str] = Field(description="Functions that are not called with a dot.")
+    words: dict[str, str] = Field(description="The types of JSON values, as people call them.")
+    longest: int
+    deepest: int
+
+
 class FlowPalette(Output):
     nodes: list[NodeTypeOut]
     triggers: list[TriggerTypeOut]
@@ -108,6 +123,7 @@ class FlowPalette(Output):
     telling: dict[str, str] = Field(
         description="Fields that tell the type of a step that does not say it."
     )
+    expressions: ExpressionRulesOut = Field(description="The rules of expressions.")
 
 
 class CheckedFlow(Output):
@@ -212,7 +228,10 @@ def read_flow_palette(request: Request, access: AsViewer) -> FlowPalette:
         ReadyAgentOut.model_validate(each.agent)
         for each in steward_of(request).agents.listed(access.scope)
     ]
-    return FlowPalette(nodes=nodes, triggers=triggers, agents=agents, telling=TELLING)
+    rules = ExpressionRulesOut.model_validate(expression_rules())
+    return FlowPalette(
+        nodes=nodes, triggers=triggers, agents=agents, telling=TELLING, expressions=rules
+    )
 
 
 @router.post("/flows/check")

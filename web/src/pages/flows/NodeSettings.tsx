@@ -16,7 +16,8 @@ import {
 } from '@/flows/edits';
 import { renameKeys } from '@/flows/layout-edits';
 import { type FlowNode, graphsWithin, jumpOf, nodesWithin, nodeTitle } from '@/flows/graph';
-import { knownValues } from './known-values';
+import { type ExpressionCheck, expressionCheck } from './expression-scope';
+import { functionNames, knownValues } from './known-values';
 import { LastRun } from './LastRun';
 import { ValueList } from './ValueList';
 import { ValueTarget } from './value-target';
@@ -46,11 +47,22 @@ export function NodeSettings(props: Props) {
   const { node, type, tools, studio, problems, readOnly } = props;
   const { text, language, document, graph } = studio;
   const sources = knownValues(document, graph, node, props.standings);
-  const values = sources.flatMap((source) => source.values);
+  const values = [
+    ...sources.flatMap((source) => source.values),
+    ...functionNames(language.expressions),
+  ];
+  const check = expressionCheck(document, graph, node, props.standings, language);
   const target = useRef<((name: string) => void) | null>(null);
   const within = `/${node.path.join('/')}`;
   const problemAt = (pointer: string) =>
     problems.find((problem) => isAt(problem.pointer.slice(within.length), pointer))?.message;
+  /** Arguments have the types of the tool; other settings take what their texts give. */
+  const checkAny: ExpressionCheck = (written, isBare) => check(written, isBare, true);
+  // Code, for one, is passed on as it is written.
+  const isRead = (pointer: string) =>
+    [...(type?.expressions ?? []), ...(type?.templates ?? [])].some(
+      (each) => isAt(pointer, each) || isAt(each, pointer),
+    );
   const set = (field: string[], value: unknown) =>
     studio.change(
       { text: setField(text, language, node.key, field, value) },
@@ -72,6 +84,7 @@ export function NodeSettings(props: Props) {
       required={whole.required?.includes(at.at(-1) ?? '') ?? false}
       value={value}
       values={values}
+      {...(isRead(`/${at.join('/')}`) ? { check: at.length > 1 ? check : checkAny } : {})}
       around={at.length > 1 ? given : node.fields}
       problemAt={problemAt}
       bare={new Set(type?.expressions ?? [])}

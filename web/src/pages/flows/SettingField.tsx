@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { FormValues } from '@/components/schema-form';
 import { toolArguments, type ToolField, toolFieldsOf, toolValues } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
+import type { ExpressionCheck } from './expression-scope';
 import type { KnownValue } from './known-values';
 import { ValueText } from './ValueText';
 import classes from './flows.module.css';
@@ -29,6 +30,8 @@ interface Props {
   values: readonly KnownValue[];
   /** Values of the fields beside it, such as the dataset whose columns are offered. */
   around: Readonly<Record<string, unknown>>;
+  /** Checks what somebody types. */
+  check?: ExpressionCheck;
   /** What is wrong with it, by pointer. */
   problemAt: (pointer: string) => string | undefined;
   /** Fields by pointer whose whole text is an expression. */
@@ -40,7 +43,7 @@ interface Props {
 }
 
 export function SettingField(props: Props) {
-  const { name, definitions, required, value, pointer } = props;
+  const { name, definitions, required, value, pointer, check } = props;
   const schema = resolved(props.schema, definitions);
   const field = toolFieldsOf(
     { properties: { [name]: schema }, required: required ? [name] : [] },
@@ -62,6 +65,9 @@ export function SettingField(props: Props) {
         required={required}
         value={typeof value === 'string' ? value : ''}
         values={props.values}
+        check={
+          check && ((text, isBare) => check(text, isBare, { ...props.schema, $defs: definitions }))
+        }
         error={props.problemAt(pointer)}
         isBare={props.bare.has(pointer.replaceAll(/\/\d+\//g, '/*/'))}
         isCode={name === 'code' || name === 'sql'}

@@ -1,10 +1,16 @@
 /** A text in which `${` offers the values of earlier steps; values can be dropped into it, and mistakes show while typing. */
 import { Combobox, Textarea, useCombobox } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { type DragEvent, use, useRef, useState } from 'react';
+import { characters } from '@/flows/expressions/texts';
+import type { Checked } from './expression-scope';
 import type { KnownValue } from './known-values';
 import { offeredAt, withValue } from './offered';
 import { DRAGGED_VALUE, ValueTarget } from './value-target';
 import classes from './flows.module.css';
+
+/** Long enough for the next key, short enough to be seen while typing. */
+const PAUSE = 250;
 
 interface Props {
   label: string;
@@ -15,6 +21,8 @@ interface Props {
   /** The whole text is an expression, without `${`. */
   isBare?: boolean;
   isCode?: boolean;
+  /** What is wrong with the text, or what it gives. */
+  check?: ((text: string, isBare: boolean) => Checked) | undefined;
   error: string | undefined;
   readOnly: boolean;
   onChange: (value: string) => void;
@@ -27,6 +35,13 @@ export function ValueText(props: Props) {
   const input = useRef<HTMLTextAreaElement>(null);
   const [cursor, setCursor] = useState(value.length);
   const offered = offeredAt(value, cursor, values, isBare);
+  const [settled] = useDebouncedValue(value, PAUSE);
+  const hasExpression = (isBare && value !== '') || value.includes('${');
+  const checked = hasExpression && settled === value ? props.check?.(value, isBare) : null;
+  const goTo = (at: number) => {
+    input.current?.focus();
+    input.current?.setSelectionRange(at, at + 1);
+  };
   const follow = (field: HTMLTextAreaElement) => {
     setCursor(field.selectionStart);
     combobox.openDropdown();
@@ -58,13 +73,33 @@ export function ValueText(props: Props) {
           description={description}
           withAsterisk={required}
           readOnly={readOnly}
-          error={props.error}
+          error={
+            checked?.reason && !checked.isWarning ? (
+              <FoundProblem text={value} found={checked} onGoTo={goTo} />
+            ) : (
+              props.error
+            )
+          }
           autosize
           minRows={1}
           maxRows={16}
           spellCheck={false}
           classNames={props.isCode === true || isBare ? { input: classes.code ?? '' } : {}}
           value={value}
+          inputContainer={(children) => (
+            <>
+              {children}
+              {hasExpression && (
+                <p className={classes.expressionNote} role="status">
+                  {checked?.reason && checked.isWarning ? (
+                    <FoundProblem text={value} found={checked} onGoTo={goTo} />
+                  ) : (
+                    checked?.type && checked.type !== 'any value' && `Gives ${checked.type}.`
+                  )}
+                </p>
+              )}
+            </>
+          )}
           onChange={({ currentTarget }) => {
             props.onChange(currentTarget.value);
             follow(currentTarget);
@@ -95,3 +130,35 @@ export function ValueText(props: Props) {
     </Combobox>
   );
 }
+
+interface ProblemProps {
+  text: string;
+  found: Checked;
+  onGoTo: (at: number) => void;
+}
+
+/** What is wrong, with the place in the text: marked in an excerpt, and reached by a click. */
+function FoundProblem({ text, found: { reason, at, isWarning }, onGoTo }: ProblemProps) {
+  const said = isWarning ? `With the values of the last run: ${reason}.` : `${sentence(reason)}.`;
+  if (at === null) return said;
+  const character = characters(text.slice(0, at)).length + 1;
+  const [first = '', ...rest] = characters(text.slice(at, at + EXCERPT));
+  return (
+    <>
+      {said}{' '}
+      <button type="button" className={classes.place} onClick={() => onGoTo(at)}>
+        Character {character}:{' '}
+        <code>
+          {at > EXCERPT && '…'}
+          {text.slice(Math.max(0, at - EXCERPT), at)}
+          <mark className={classes.mark}>{first.trim() === '' ? '␣' : first}</mark>
+          {rest.join('')}
+        </code>
+      </button>
+    </>
+  );
+}
+
+const EXCERPT = 16;
+const sentence = (text: string | null) =>
+  `${(text ?? '').charAt(0).toUpperCase()}${(text ?? '').slice(1)}`;

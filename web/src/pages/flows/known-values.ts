@@ -1,5 +1,6 @@
 /** What expressions can read, with the types and samples of the last run: inputs, outputs of earlier steps, items. */
 import type { NodeStanding } from '@/api/runs';
+import type { ExpressionRules } from '@/flows/expressions/tree';
 import { type FlowGraph, type FlowNode, nodesBefore, nodeTitle } from '@/flows/graph';
 
 export interface KnownValue {
@@ -54,6 +55,19 @@ export function knownValues(
   const run = { title: 'Run', values: [{ name: 'run.id', type: 'text', sample: '' }] };
   const start = given.length > 0 ? [{ title: 'Inputs', values: given }] : [];
   return [...start, ...before.reverse(), ...inside, run];
+}
+
+/** The functions that an expression can call, with what they take and give. */
+export function functionNames({ signatures, words }: ExpressionRules): KnownValue[] {
+  const word = (kind = '') => words[kind] ?? 'any value';
+  const joined = (all: string[]) => [...new Set(all)].join(' or ');
+  return Object.entries(signatures)
+    .filter(([name]) => /^[A-Za-z]+$/.test(name))
+    .map(([name, overloads]) => {
+      const takes = joined(overloads.map((each) => each.slice(0, -1).map(word).join(', ')));
+      const gives = joined(overloads.map((each) => word(each.at(-1))));
+      return { name: `${name}()`, type: `${takes} → ${gives}`, sample: '' };
+    });
 }
 
 /** A value and the parts of it that have names, the outermost first. */

@@ -1,7 +1,10 @@
 /** Which values fit where somebody types: those whose names begin with what stands behind `${`. */
+import { readTemplate } from '@/flows/expressions/texts';
 import type { KnownValue } from './known-values';
 
 const MOST = 12;
+/** A name as far as it was typed, which is not the end of another one. */
+const WORD = /(?:^|[^\w.[\]"'])([A-Za-z_][\w.[\]"']*)$/;
 
 export interface Offered {
   values: KnownValue[];
@@ -15,19 +18,33 @@ export function offeredAt(
   values: readonly KnownValue[],
   isBare: boolean,
 ): Offered {
-  const before = text.slice(0, cursor);
-  const typed = (isBare ? /(^|[^\w.[\]"])([a-z][\w.[\]"]*)$/ : /(\$\{\s*)([\w.[\]"]*)$/).exec(
-    before,
-  );
-  if (!typed) return { values: [], insert: () => text };
-  const word = typed[2] ?? '';
+  const inner = isBare ? text.slice(0, cursor) : openExpression(text.slice(0, cursor));
+  const typed = inner === null ? null : WORD.exec(inner);
+  const word = typed?.[1] ?? '';
+  // Behind an operator, somebody has to begin a name first.
+  if (inner === null || (word === '' && (isBare || inner.trim() !== '')))
+    return { values: [], insert: () => text };
   const fitting = values.filter(({ name }) => name.startsWith(word) && name !== word);
   const rest = text.slice(cursor);
-  const end = isBare || /^\s*\}/.test(rest) ? '' : '}';
+  // The brace that ends it is put in for a name alone: the rest of an expression may still follow.
+  const isAlone = inner.trim() === word;
+  const end = isBare || !isAlone || /^\s*\}/.test(rest) ? '' : '}';
   return {
     values: fitting.slice(0, MOST),
     insert: (name) => `${text.slice(0, cursor - word.length)}${name}${end}${rest}`,
   };
+}
+
+/** What stands before the cursor of the expression that it is in; null outside. */
+function openExpression(before: string): string | null {
+  const start = before.lastIndexOf('${');
+  if (start < 0 || before[start - 1] === '$') return null;
+  try {
+    readTemplate(before.slice(start));
+    return null;
+  } catch {
+    return before.slice(start + 2);
+  }
 }
 
 /** The text with a value put in at the cursor: as `${…}`, or by its bare name where the text is an expression. */
