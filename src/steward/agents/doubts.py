@@ -17,8 +17,8 @@ from steward.agents.records import (
     Record,
     is_another,
     is_beside_records,
-    limit_said,
-    most_of,
+    is_supported,
+    least_said,
     others_beside,
 )
 from steward.agents.wanted import Known, Wanted, is_narrow, is_same, is_wide, sources_of
@@ -44,6 +44,7 @@ def doubts(wanted: Wanted, *, plan_is_trusted: bool) -> tuple[str, ...]:
     found = [
         *_passed_on(wanted),
         *found_otherwise(wanted),
+        *_more_than_said(wanted),
         *_sent_before(wanted),
         *_left_to_others(wanted),
     ]
@@ -53,15 +54,6 @@ def doubts(wanted: Wanted, *, plan_is_trusted: bool) -> tuple[str, ...]:
 def is_asked_for(risk: Risk, found: Sequence[str]) -> bool:
     """Whether a call does what a person asked for and no more, given the doubts about it."""
     return risk.at_most(Risk.external_send) and not found
-
-
-def above_limit(wanted: Wanted) -> str | None:
-    """Why an amount is refused: a person said how much it is at most."""
-    limit = limit_said(wanted.known.said) if wanted.known is not None else None
-    for part, value, number in _open_amounts(wanted):
-        if limit is not None and number > limit:
-            return f"You set a limit of {limit}, and {part.path} is {value}."
-    return None
 
 
 def found_otherwise(wanted: Wanted) -> Iterator[str]:
@@ -109,14 +101,25 @@ def _amounts(wanted: Wanted, known: Known) -> Iterator[str]:
     for part, value, number in _open_amounts(wanted):
         if stands_in(value, known.said):
             continue
-        most = most_of(known.records(wanted.step, part), about)
-        if most is None:
+        follows = is_supported(number, known.records(wanted.step, part), about)
+        if follows is None:
             yield f"{_value(value)} ({part.path}) is not in your records, and you did not name an amount."
-        elif number > most:
+        elif not follows:
             yield (
-                f"{_value(value)} ({part.path}) is more than your records support. "
-                f"They support at most {most.normalize():f}."
+                f"{_value(value)} ({part.path}) does not follow from your records: it is no figure, sum or difference in "
+                "them. Check it before you approve."
             )
+
+
+def _more_than_said(wanted: Wanted) -> Iterator[str]:
+    """Amounts above a number that a person wrote, be it a limit or a price, in whatever language."""
+    known = wanted.known
+    least = least_said(known.said) if known is not None else None
+    if known is None or least is None:
+        return
+    for part, value, number in _open_amounts(wanted):
+        if number > least and not stands_in(value, known.said):
+            yield f"You named {least}, and {part.path} is {_value(value)}."
 
 
 def _open_amounts(wanted: Wanted) -> Iterator[tuple[Part, Any, Decimal]]:

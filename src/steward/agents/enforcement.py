@@ -7,7 +7,7 @@ of the steps it names, and only there. Pure functions: the operator asks them be
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from steward.agents.doubts import above_limit, found_otherwise
+from steward.agents.doubts import found_otherwise
 from steward.agents.plan import PlanStep
 from steward.agents.provenance import ELSEWHERE
 from steward.agents.roster import Agent
@@ -30,7 +30,6 @@ def refusal(wanted: Wanted, agent: Agent, made: Sequence[Made]) -> str | None:
         or _otherwise_than_planned(wanted)
         or _done_before(wanted)
         or _unspoken(wanted)
-        or (above_limit(wanted) if not wanted.risk.at_most(Risk.compute) else None)
         or _somewhere_else(wanted)
         or _all_foreign(wanted)
         # Nobody is asked about changes inside, so what would need a look is not made.

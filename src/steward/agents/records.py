@@ -14,20 +14,14 @@ from steward.agents.quoting import CLOSING, plain, stands_in
 
 _MAIL: Final = re.compile(r"[^\s@<>,;]+@[^\s@<>,;]+\.[a-z]{2,}", re.IGNORECASE)
 _ACCOUNT: Final = re.compile(r"\b[A-Z]{2}\d{2}[A-Z0-9]{8,30}\b")
-_NO_AMOUNT: Final = re.compile(
-    r"(?:^|[^a-z]|(?<=[a-z])(?=[A-Z]))(?i:id|number|no|year|month|day|rows|page|zip)(?![a-z])"
-)
-"""Fields of a result whose figures say which one or when: they never raise the most that a payment may be."""
 _LEAST_NAME: Final = 4
 _LONGEST_NAME: Final = 80
 _ON_TOP: Final = Decimal("1.25")
 _DEEPEST: Final = 12
-_LIMIT: Final = re.compile(
-    r"\b(?:at most|not? more than|up to|under|below|less than|max(?:imum|imal)?(?: of)?|höchstens|bis zu|unter|"
-    r"au plus|au maximum|como máximo|hasta|al massimo|no máximo|najwyżej|en fazla)\s*[$€£]?\s*"
-    r"(?P<number>\d[\d,']*(?:\.\d+)?)",
-    re.IGNORECASE,
-)
+_LARGEST: Final = Decimal(10) ** 20
+_CENT: Final = Decimal("0.01")
+_FIGURE: Final = re.compile(r"(?<![\w.,:/'-])\W?(?P<number>\d[\d,']*(?:\.\d+)?)(?![\w:/-])")
+"""A number that stands by itself, and is no part of a date, a time, a code or an address."""
 
 
 @dataclass(frozen=True)
@@ -123,27 +117,42 @@ def others_beside(value: Any, texts: Iterable[str]) -> list[str]:
     )
 
 
-def most_of(records: Sequence[Record], about: Collection[str]) -> Decimal | None:
-    """The most that follows from the records that a call is about, or from all of them if none is.
+def is_supported(amount: Decimal, records: Sequence[Record], about: Collection[str]) -> bool | None:
+    """Whether an amount follows from the records that a call is about, or from all of them; None without any figure.
 
-    The largest figure, and a quarter more: what is owed is often a figure with something on top.
+    It is one of their figures, the sum of a field or what lies between two figures; up to a quarter more, as what is owed
+    is often a figure with something on top; or less than any of them. Which field says an amount, and which one a year,
+    nobody has to know for that.
     """
     own = [each for each in records if any(each.has(value) for value in about)]
-    figures = [figure for each in own or records for figure in _figures(each)]
-    return max(figures) * _ON_TOP if figures else None
+    fields: dict[str, list[Decimal]] = {}
+    for record in own or records:
+        for name, figure in _figures(record):
+            fields.setdefault(name, []).append(figure)
+    figures = {figure for column in fields.values() for figure in column}
+    if not figures:
+        return None
+    if not amount.is_finite() or amount > _LARGEST:
+        return False
+    whole = [*figures, *(sum(column, Decimal(0)) for column in fields.values())]
+    return (
+        amount <= min(figures)
+        or any(each <= amount <= each * _ON_TOP for each in whole)
+        or any(amount.quantize(_CENT) + each in figures for each in figures)
+    )
 
 
-def limit_said(texts: Iterable[str]) -> Decimal | None:
-    """The least of what somebody said to be the most."""
-    found = [_number(each["number"]) for text in texts for each in _LIMIT.finditer(text)]
+def least_said(texts: Iterable[str]) -> Decimal | None:
+    """The least number that somebody wrote: whether it is a limit or a price, more than that was not asked for."""
+    found = [_number(each["number"]) for text in texts for each in _FIGURE.finditer(text)]
     return min((each for each in found if each is not None), default=None)
 
 
-def _figures(record: Record) -> Iterator[Decimal]:
+def _figures(record: Record) -> Iterator[tuple[str, Decimal]]:
     for name, value in record.fields:
         figure = Decimal(str(value)) if not isinstance(value, str) else None
-        if figure is not None and figure.is_finite() and not _NO_AMOUNT.search(name):
-            yield figure
+        if figure is not None and figure.is_finite() and figure > 0:
+            yield name, figure.quantize(_CENT) if abs(figure) < _LARGEST else figure
 
 
 def _number(text: str) -> Decimal | None:
