@@ -151,7 +151,9 @@ def test_a_busy_server_ends_within_ten_seconds(filled: Terminal, number: signal.
         server.process.send(number)
         assert server.process.wait(SECONDS) == 0, server.process.err
         assert time.monotonic() - began < SECONDS
-        left = until(lambda: not any(map(_is_alive, children)) or None, seconds=2, what="their end")
+        left = until(
+            lambda: not any(map(_is_alive, children)) or None, seconds=SECONDS, what="their end"
+        )
         assert left
     server.close_clients()
     with filled.serving() as again:
@@ -176,7 +178,7 @@ def test_a_busy_worker_ends_within_ten_seconds(
         os.kill(worker.pid, signal.SIGTERM)
         assert worker.wait(SECONDS) == 0, worker.err
         assert time.monotonic() - began < SECONDS
-        until(lambda: not any(map(_is_alive, children)) or None, seconds=2, what="their end")
+        until(lambda: not any(map(_is_alive, children)) or None, seconds=SECONDS, what="their end")
         server.process.send(signal.SIGTERM)
         assert server.process.wait(SECONDS) == 0, server.process.err
         server.close_clients()
