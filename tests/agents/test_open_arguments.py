@@ -180,7 +180,7 @@ def test_an_amount_follows_from_the_records(amount: float, fine: bool) -> None:
 )
 def test_an_amount_stays_within_what_the_person_said(said: str) -> None:
     step, planned = _step(open={"amount": ["look"]}), _step(arguments={"amount": 501})
-    given = {"account": "DE02120300000000202051"}
+    given: dict[str, Any] = {"account": "DE02120300000000202051"}
     for more in (501, float("nan"), float("inf"), "1.000,50", "5,00", "501 EUR", "all of it"):
         arguments = {**given, "amount": more}
         assert any("You named 500" in each for each in _doubts(step, arguments, said=said))
