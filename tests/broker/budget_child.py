@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 
-from steward.broker.budgets import Budgets
+from steward.broker.budgets import Budgets, Holding
 from steward.broker.limits import Budget, BudgetExceeded, Reservation
 from steward.broker.tool import Cost
 from steward.core import SystemClock
@@ -36,13 +36,31 @@ class Ledger:
         with self._database.write(run.scope) as tx:
             self._budgets.open(tx, run, budget)
 
-    def reserve(self, run: Drawer, key: str, estimate: Cost, *, waits: bool = False) -> Reservation:
+    def reserve(
+        self,
+        run: Drawer,
+        key: str,
+        estimate: Cost,
+        *,
+        waits: bool = False,
+        within: Holding | None = None,
+    ) -> Reservation:
         with self._database.write(run.scope) as tx:
-            return self._budgets.reserve(tx, run, key, estimate, waits=waits)
+            return self._budgets.reserve(tx, run, key, estimate, waits=waits, within=within)
 
-    def settle(self, run: Drawer, key: str, actual: Cost) -> None:
+    def hold(
+        self, run: Drawer, key: str, estimate: Cost, within: Holding | None = None
+    ) -> Reservation:
         with self._database.write(run.scope) as tx:
-            self._budgets.settle(tx, run, key, actual)
+            return self._budgets.hold(tx, run, key, estimate, within)
+
+    def settle(self, run: Drawer, key: str, actual: Cost, within: Holding | None = None) -> None:
+        with self._database.write(run.scope) as tx:
+            self._budgets.settle(tx, run, key, actual, within=within)
+
+    def give_back_all(self, run: Drawer) -> None:
+        with self._database.write(run.scope) as tx:
+            self._budgets.give_back_all(tx, run)
 
     def release(self, run: Drawer, key: str) -> None:
         self.settle(run, key, Cost())

@@ -27,6 +27,7 @@ from steward.broker.budgets import Budgets
 from steward.broker.call_planning import CallPlanner, within_time
 from steward.broker.grants import Grant, TokenDesk
 from steward.broker.labels import Labels
+from steward.broker.limits import Foresight
 from steward.broker.people import People
 from steward.broker.plans import (
     Labelled,
@@ -40,11 +41,11 @@ from steward.broker.plans import (
 from steward.broker.policy_text import Verdict
 from steward.broker.rehearsal import Rehearsal, happens, stood_in
 from steward.broker.rulebook import ProjectSettings, Rulebook
-from steward.broker.spending import Spending
+from steward.broker.spending import HELD, Spending
 from steward.broker.tool import Cost, Outcome, Risk, Tool
 from steward.broker.toolbox import Toolbox
 from steward.core.clock import Clock
-from steward.core.errors import Denied
+from steward.core.errors import Bug, Denied
 from steward.core.faults import fault
 from steward.data.versions import on_ticket
 from steward.runs import (
@@ -69,6 +70,10 @@ ASK_HUMAN: Final = "ask_human"
 """The one tool that is a wait and not a function: the broker answers it with what a person says."""
 UNTRUSTED: Final = "read untrusted content"
 _MAYBE_DONE: Final = "Steward was interrupted when it did this before, so it may have happened once. It is not tried again."
+
+
+Foresee = Callable[[Execution, str, int], Awaitable[Foresight | None]]
+"""What so many items below a key will cost, by what they did cost in past runs; None where nobody knows."""
 
 
 class Broker:
@@ -223,6 +228,53 @@ class Broker:
             type=EntryType.budget_settled,
             of=key,
         )
+
+    async def set_aside(
+        self, execution: Execution, key: str, parts: int, what: str, foresee: Foresee
+    ) -> bool:
+        """Holds budget for everything below a key before any of it begins, and asks where it lacks.
+
+        False where nothing is known of what it will cost. A journal that began without it goes on without it.
+        """
+        at = f"{key}{HELD}"
+        step = f"{at}/budget/reserve"
+        if not execution.has_begun(step):
+            if execution.replaying or execution.has_begun_below(key):
+                return False
+            ahead = await foresee(execution, key, parts)
+            if ahead is None:
+                return False
+        else:
+            ahead = None
+
+        async def reserve() -> Json:
+            if ahead is None:
+                raise Bug(f"Nothing was foreseen for {key}.")
+            over = await self._spending.hold(execution, at, ahead.cost)
+            return {
+                "over": over and ahead.breach_of(over, what),
+                "cost": cost_to_json(ahead.cost),
+                "runs": ahead.runs,
+            }
+
+        found = await execution.step(
+            step, {"for": "items", "parts": parts}, reserve, type=EntryType.budget_reserved, of=key
+        )
+        known = Foresight(cost_from_json(found["cost"]), parts, found["runs"])
+        plan = Plan(what, {}, {}, {}, None, {}, found["cost"], found["over"])
+        await self._spending.afford(execution, at, plan, known)
+        execution.holdings[at] = (execution.run.id, at)
+        return True
+
+    async def give_back(self, execution: Execution, key: str) -> None:
+        """Frees what was held for everything below a key and not used."""
+        at = f"{key}{HELD}"
+        execution.holdings.pop(at, None)
+        await self._spending.release(execution, at)
+
+    def forget_held(self, execution: Execution) -> None:
+        """Frees what a cancelled run held, in the transaction that ends it."""
+        self._spending.forget_held(execution)
 
     async def approve_together(
         self,

@@ -4,6 +4,9 @@ A call draws on its own run's budget and on those of all runs above it, in one t
 fifty children in as many processes cannot take together what their parent does not have. An estimate is
 the most a call may cost; what a call costs beyond its estimate is counted when it is settled and stops
 the next call. Reserving and settling are counted once for a run and a key, however often they are repeated.
+
+What a list of items is estimated to cost is held before the first of them. Their calls take what they need out of that
+first, in every budget in which it is held, and give back what they did not use; so nothing is set aside twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -80,6 +83,19 @@ _SETTLE_ENTRY: Final = Prepared(
     )
     .values(state="settled", actual=sa.bindparam("taken"))
 )
+_DRAW_ENTRY: Final = Prepared(
+    sa.update(budget_entries)
+    .where(
+        budget_entries.c.run_id == sa.bindparam("of_run"),
+        budget_entries.c.key == sa.bindparam("of_key"),
+    )
+    .values(actual=sa.bindparam("taken"))
+)
+_HELD_BY: Final = Prepared(
+    sa.select(budget_entries).where(
+        budget_entries.c.run_id == sa.bindparam("of_run"), budget_entries.c.state == "held"
+    )
+)
 _TAKE: Final = Prepared(
     sa.update(budgets)
     .where(
@@ -112,6 +128,10 @@ _GIVE_BACK: Final = Prepared(
     )
 )
 _ADD: Final = Prepared(sa.update(budgets).where(_THIS).values(**_more("spent", (*UNITS, "time"))))
+
+
+Holding = tuple[str, str]
+"""The run and the key for which something is held."""
 
 
 class Drawing(Protocol):
@@ -163,29 +183,73 @@ class Budgets:
         *,
         waits: bool = False,
         payer: Payer | None = None,
+        within: Holding | None = None,
     ) -> Reservation:
         """Sets the estimate aside in the run and all above it, or raises BudgetExceeded and takes nothing.
 
         It is set aside in the budgets of the payer too: those of a day, week or month.
         A call that `waits` for a person uses no time until it is made; what it then took is counted when it is settled.
+        `within`: what is held there is taken first.
         """
+        return self._reserve(
+            tx, run, key, estimate, "waiting" if waits else "open", payer=payer, within=within
+        )
+
+    def hold(
+        self,
+        tx: Transaction,
+        run: Drawing,
+        key: str,
+        estimate: Cost,
+        within: Holding | None = None,
+    ) -> Reservation:
+        """As `reserve`, for calls that are still to come; `settle` gives back what they did not take."""
+        return self._reserve(tx, run, key, estimate, "held", within=within)
+
+    def held_by(self, tx: Transaction, run_id: str) -> list[str]:
+        """The keys for which a run holds something."""
+        return [row.key for row in tx.rows(_HELD_BY, {"of_run": run_id})]
+
+    def give_back_all(self, tx: Transaction, run: Drawing) -> None:
+        """Once a run is over: what it held for calls that never came is free again."""
+        for key in self.held_by(tx, run.id):
+            self.settle(tx, run, key, Cost())
+
+    def _reserve(
+        self,
+        tx: Transaction,
+        run: Drawing,
+        key: str,
+        estimate: Cost,
+        state: str,
+        *,
+        payer: Payer | None = None,
+        within: Holding | None = None,
+    ) -> Reservation:
         asked = amounts_of(estimate)
         chain = _chain(tx, run, lock=True)
         known = _entry(tx, run.id, key)
         if known is not None:
             return _reservation(known)
         now = self._clock.now()
+        held = _held(tx, within)
+        freed = _freed(held, asked)
+        wanted = {row.run_id: _less(asked, freed, row, held) for row in chain}
         for row in chain:
-            _refuse_beyond(row, asked, now)
+            _refuse_beyond(row, wanted[row.run_id], now)
         drawn = draw(tx, run.id, payer, asked, now) if payer is not None else []
+        is_idle = state != "open"
         for row in chain:
-            _take(tx, row, asked, row.busy_since if waits else row.busy_since or now, waits=waits)
+            since = row.busy_since if is_idle else row.busy_since or now
+            _take(tx, row, wanted[row.run_id], since, waits=is_idle)
+        _draw_from(tx, held, asked)
         _record(
             tx,
             run.id,
             key,
             now,
-            state="waiting" if waits else "open",
+            state=state,
+            actual=_UNUSED if state == "held" else None,
             estimate=asked,
             agent=payer.agent if payer is not None else "",
             drawn=drawn or None,
@@ -193,16 +257,27 @@ class Budgets:
         return Reservation(run.id, key, estimate)
 
     def settle(
-        self, tx: Transaction, run: Drawing, key: str, actual: Cost, payer: Payer | None = None
+        self,
+        tx: Transaction,
+        run: Drawing,
+        key: str,
+        actual: Cost,
+        payer: Payer | None = None,
+        within: Holding | None = None,
     ) -> None:
-        """Counts what the call did cost and frees the rest of what was set aside for it."""
+        """Counts what the call did cost and frees the rest of what was set aside for it.
+
+        `within`: what it did not use is held there again.
+        """
         spent = amounts_of(actual)
         chain = _chain(tx, run, lock=True)
         known = _entry(tx, run.id, key)
         now = self._clock.now()
+        held = _held(tx, within)
         if known is None:
             # Nothing was set aside, but what was used was used.
             if any(spent.values()):
+                _hold_again(tx, chain, held, spent)
                 for row in chain:
                     _add(tx, row, spent)
                 agent = payer.agent if payer is not None else ""
@@ -213,6 +288,16 @@ class Budgets:
             return
         if known.state == "settled":
             return
+        if known.state == "held":
+            # What the calls below it took is counted with them; outside, the whole of it counts.
+            taken = known.actual
+            left = {unit: max(0, known.estimate[unit] - taken[unit]) for unit in UNITS}
+            for row in chain:
+                _set_free(tx, row, left)
+            _hold_again(tx, chain, held, _difference(taken, known.estimate))
+            tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": taken})
+            return
+        _hold_again(tx, chain, held, _difference(spent, known.estimate))
         for row in chain:
             _give_back(tx, row, known, spent, now)
         tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": spent})
@@ -349,6 +434,69 @@ def _take(
     taken = tx.execute(_TAKE, {"of_run": row.run_id, "since": since, "calls": calls, **wanted})
     if taken.rowcount != 1:
         raise Bug(f"The budget of run {row.run_id} changed although it was locked.")
+
+
+def _held(tx: Transaction, within: Holding | None) -> sa.Row[Any] | None:
+    """What is held for a call, if it still is."""
+    entry = None if within is None else _entry(tx, *within)
+    return entry if entry is not None and entry.state == "held" else None
+
+
+def _freed(held: sa.Row[Any] | None, more: Mapping[str, int]) -> dict[str, int]:
+    """How much less is held once so much more is drawn from it; negative where something comes back."""
+    if held is None:
+        return dict.fromkeys(UNITS, 0)
+    before = {unit: max(0, held.estimate[unit] - held.actual[unit]) for unit in UNITS}
+    after = {unit: max(0, held.estimate[unit] - held.actual[unit] - more[unit]) for unit in UNITS}
+    return _difference(before, after)
+
+
+def _less(
+    asked: Mapping[str, int], freed: Mapping[str, int], row: sa.Row[Any], held: sa.Row[Any] | None
+) -> Mapping[str, int]:
+    """What a budget must have for a call: less by what it holds for it already."""
+    if held is None or not _holds(row, held):
+        return asked
+    return {**asked, **{unit: asked[unit] - freed[unit] for unit in UNITS}}
+
+
+def _holds(row: sa.Row[Any], held: sa.Row[Any]) -> bool:
+    """Whether a budget is that of the run which holds something, or of one above it.
+
+    The rows are those that a call draws on: all of them above the run that holds it are in its chain, too.
+    """
+    return bool(row.run_id == held.run_id or held.run_id not in row.ancestors)
+
+
+def _draw_from(tx: Transaction, held: sa.Row[Any] | None, more: Mapping[str, int]) -> None:
+    if held is not None:
+        taken = {unit: held.actual[unit] + more[unit] for unit in (*UNITS, "time")}
+        tx.execute(_DRAW_ENTRY, {"of_run": held.run_id, "of_key": held.key, "taken": taken})
+
+
+def _hold_again(
+    tx: Transaction,
+    chain: Sequence[sa.Row[Any]],
+    held: sa.Row[Any] | None,
+    more: Mapping[str, int],
+) -> None:
+    """Counts in what is held that a call took more, or less, than was drawn for it."""
+    if held is None:
+        return
+    freed = _freed(held, more)
+    for row in chain:
+        if _holds(row, held):
+            _set_free(tx, row, freed)
+    _draw_from(tx, held, more)
+
+
+def _set_free(tx: Transaction, row: sa.Row[Any], freed: Mapping[str, int]) -> None:
+    columns = {f"reserved_{unit}": _COLUMNS[f"reserved_{unit}"] - freed[unit] for unit in UNITS}
+    tx.execute(sa.update(budgets).where(_COLUMNS.run_id == row.run_id).values(**columns))
+
+
+def _difference(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {unit: one[unit] - other[unit] for unit in one}
 
 
 def _give_back(

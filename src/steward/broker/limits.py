@@ -133,6 +133,29 @@ class PeriodBudgetExceeded(BudgetExceeded):
 
 
 @dataclass(frozen=True)
+class Foresight:
+    """What a list of items, or branches side by side, will cost by what they did cost before."""
+
+    cost: Cost
+    parts: int
+    """How many there are now."""
+    runs: int
+    """Past runs that it is the average of."""
+
+    def breach_of(self, over: dict[str, Any], what: str) -> dict[str, Any]:
+        """A breach in words about all of them."""
+        limit = over["limit"]
+        asked, left, total = (Decimal(over[name]) for name in ("asked", "left", "total"))
+        past = "the last run" if self.runs == 1 else f"the last {self.runs} runs"
+        message = (
+            f"{what} may need {_words(limit, asked)} for {self.parts:,} items, by what they cost in {past}. "
+            f"{_words(limit, left)} of {_words(limit, total)} are left. None has been started. "
+            "Grant more, or go over fewer items."
+        )
+        return {**over, "message": message, "parts": self.parts}
+
+
+@dataclass(frozen=True)
 class Reservation:
     run_id: str
     key: str

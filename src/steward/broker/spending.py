@@ -1,12 +1,13 @@
 """What calls cost: set aside before, counted after, asked for when it does not suffice."""
 
 import asyncio
+from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 
-from steward.broker.budgets import Budgets
+from steward.broker.budgets import Budgets, Holding
 from steward.broker.grants import Grant
-from steward.broker.limits import Budget, BudgetExceeded, covers, draws_on_periods
+from steward.broker.limits import Budget, BudgetExceeded, Foresight, covers, draws_on_periods
 from steward.broker.period_draws import Payer
 from steward.broker.plans import Plan, cost_from_json
 from steward.broker.policy_text import Verdict
@@ -17,6 +18,8 @@ from steward.store import Transaction
 _LONGEST_REASON = 200
 _LONGEST_NAME = 200
 _OPENED = "budget opened"
+HELD = ":items"
+"""Ends the key under which something is held for the items of a node."""
 
 
 class Spending:
@@ -25,9 +28,29 @@ class Spending:
 
     async def begin(self, execution: Execution) -> None:
         """Gives the run its budget; a second time changes nothing."""
-        budget = _budget(execution)
+        run, budget = execution.run, _budget(execution)
         execution.marks.add(_OPENED)
-        await execution.share(lambda tx: self._budgets.open(tx, execution.run, budget))
+
+        def open_budget(tx: Transaction) -> list[str]:
+            self._budgets.open(tx, run, budget)
+            return [] if run.parent_id is None else self._budgets.held_by(tx, run.parent_id)
+
+        held = await execution.share(open_budget)
+        around = _around(held, run.parent_key or "")
+        if around is not None and run.parent_id is not None:
+            execution.holdings[""] = (run.parent_id, around)
+
+    async def hold(self, execution: Execution, key: str, estimate: Cost) -> Json:
+        """Sets aside what calls below a key will take; a breach, if it is not there."""
+
+        def take(tx: Transaction) -> Json:
+            try:
+                self._budgets.hold(tx, execution.run, key, estimate, _within(execution, key))
+            except BudgetExceeded as breach:
+                return breach.to_json()
+            return None
+
+        return await execution.share(take)
 
     async def reserve(
         self, execution: Execution, key: str, estimate: Cost, *, waits: bool = False
@@ -50,7 +73,13 @@ class Spending:
                 self._budgets.open(tx, run, budget)
             try:
                 self._budgets.reserve(
-                    tx, run, key, estimate, waits=waits, payer=_payer(execution, key)
+                    tx,
+                    run,
+                    key,
+                    estimate,
+                    waits=waits,
+                    payer=_payer(execution, key),
+                    within=_within(execution, key),
                 )
             except BudgetExceeded as breach:
                 # Found out before anything was taken, so that nothing has to be undone for it.
@@ -59,8 +88,10 @@ class Spending:
 
         return await execution.share(take)
 
-    async def afford(self, execution: Execution, key: str, plan: Plan) -> None:
-        """Asks for a larger budget until the call fits or somebody ends it."""
+    async def afford(
+        self, execution: Execution, key: str, plan: Plan, ahead: Foresight | None = None
+    ) -> None:
+        """Asks for a larger budget until the call fits or somebody ends it; `ahead`: what is held for many calls."""
         over, attempt = plan.over_budget, 0
         while over is not None:
             if execution.request.budget.get("on_breach", "ask") == "abort":
@@ -79,11 +110,18 @@ class Spending:
             goes_on = answer.get("decision") == "raise" or answer.get("expired")
             if not goes_on:
                 raise StepFailed(key, "budget-exceeded", over["message"])
-            over = await self._reserve_more(execution, key, wait_key, plan, over, answer)
+            over = await self._reserve_more(execution, key, wait_key, plan, over, answer, ahead)
             attempt += 1
 
     async def _reserve_more(
-        self, execution: Execution, key: str, wait_key: str, plan: Plan, over: Json, answer: Json
+        self,
+        execution: Execution,
+        key: str,
+        wait_key: str,
+        plan: Plan,
+        over: Json,
+        answer: Json,
+        ahead: Foresight | None,
     ) -> Json:
         granted = Budget.parse(answer.get("limits", {}))
 
@@ -94,6 +132,9 @@ class Spending:
                 )
                 await asyncio.to_thread(raise_limit)
             estimate = cost_from_json(plan.estimate)
+            if ahead is not None:
+                lacking = await self.hold(execution, key, estimate)
+                return {"over": lacking and ahead.breach_of(lacking, plan.tool)}
             waits = plan.decision.get("outcome") == Verdict.ask.value
             return {"over": await self.reserve(execution, key, estimate, waits=waits)}
 
@@ -105,8 +146,15 @@ class Spending:
 
     def settle(self, execution: Execution, key: str, cost: Cost) -> None:
         """Counts what a call took, in the transaction that records it."""
-        payer = _payer(execution, key)
-        execution.take_along(lambda tx: self._budgets.settle(tx, execution.run, key, cost, payer))
+        payer, within = _payer(execution, key), _within(execution, key)
+        execution.take_along(
+            lambda tx: self._budgets.settle(tx, execution.run, key, cost, payer, within)
+        )
+
+    def forget_held(self, execution: Execution) -> None:
+        """Frees what a cancelled run held for calls that never came."""
+        if not execution.replaying:
+            execution.take_along(lambda tx: self._budgets.give_back_all(tx, execution.run))
 
     async def release(self, execution: Execution, key: str) -> None:
         """Gives back what was reserved for a call that did not happen."""
@@ -121,6 +169,22 @@ class Spending:
 def _budget(execution: Execution) -> Budget:
     given = execution.request.budget
     return Budget.parse({name: value for name, value in given.items() if name != "on_breach"})
+
+
+def _within(execution: Execution, key: str) -> Holding | None:
+    """What is held for the calls of a list around this one, the innermost; else what a caller of the run holds."""
+    around = _around([name for name in execution.holdings if name and name != key], key)
+    return execution.holdings.get(around or "")
+
+
+def _around(held: Iterable[str], key: str) -> str | None:
+    """The innermost of the keys below which a key is."""
+    found = [
+        each
+        for each in held
+        if key.startswith(tuple(f"{each.removesuffix(HELD)}{end}" for end in "[/"))
+    ]
+    return max(found, key=len, default=None)
 
 
 def _payer(execution: Execution, key: str) -> Payer:

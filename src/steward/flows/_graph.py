@@ -5,7 +5,8 @@ its needs only, and a failure stops what depends on it and nothing else.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ CallTool = Callable[[Execution, str, str, Json, Mapping[str, Labels]], Awaitable
 ApproveBatch = Callable[
     [Execution, str, str, Sequence[tuple[Json, Mapping[str, Labels]]]], Awaitable[None]
 ]
+SetAside = Callable[[Execution, str, int, str], Awaitable[bool]]
+GiveBack = Callable[[Execution, str], Awaitable[None]]
 RunAgent = Callable[[Execution, str, Json, Mapping[str, Labels | None]], Awaitable[Any]]
 
 Observe = Callable[[str, Settled], None]
@@ -51,6 +54,9 @@ class Services:
     """What the text of an error carries: others may have written it."""
     observe: Observe | None = None
     """Told of every node that is over, with its output."""
+    set_aside: SetAside | None = None
+    """Holds budget for so many items below a key, where it is known what they cost."""
+    give_back: GiveBack | None = None
 
 
 @dataclass
@@ -291,6 +297,28 @@ class NodePlace:
             labels = {name: one.labels for name, one in given.items() if one.labels is not None}
             calls.append(({name: one.value for name, one in given.items()}, labels))
         await approve(self.execution, self.key, tool, calls)
+
+    @asynccontextmanager
+    async def budget_for(self, parts: int) -> AsyncIterator[None]:
+        services = self._graph.services
+        title = self._node.title or self._node.id
+        is_held = (
+            services.set_aside is not None
+            and parts > 0
+            and await services.set_aside(self.execution, self.key, parts, title)
+        )
+        try:
+            yield
+        except (StepFailed, StewardError):
+            await self._give_back(is_held=is_held)
+            raise
+        # A run that is parked goes on holding it.
+        await self._give_back(is_held=is_held)
+
+    async def _give_back(self, *, is_held: bool) -> None:
+        give_back = self._graph.services.give_back
+        if is_held and give_back is not None:
+            await give_back(self.execution, self.key)
 
     async def run_agent(self, agent: Json, labels: Mapping[str, Labels | None]) -> Valued:
         run = self._graph.services.run_agent

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from steward.flows._graph import (
     ApproveBatch,
     CallTool,
+    GiveBack,
     Observe,
     Progress,
     RunAgent,
     Services,
+    SetAside,
     run_graph,
 )
 from steward.flows.model import load_flow
@@ -27,6 +29,8 @@ def flow_program(
     child_labels: Labels | None = None,
     error_labels: Labels | None = None,
     observe: Observe | None = None,
+    set_aside: SetAside | None = None,
+    give_back: GiveBack | None = None,
 ) -> Program:
     """The program `flow`: runs the flow in the request's document with the request's inputs.
 
@@ -36,11 +40,20 @@ def flow_program(
     arguments. Both record what they do under the key.
     `approve_batch(execution, key, tool, calls)` asks once for a list of calls that will follow.
     `observe` is told of every node that is over.
+    `set_aside(execution, key, parts, title)` holds budget for the items of a map or the branches of a parallel, and
+    `give_back(execution, key)` frees what they did not use.
     `input_labels` says what a run's inputs carry, `foreign_labels` what those carry that somebody outside wrote, `child_labels` what the output of a sub-run does, `error_labels` what
     the text of an error does when a flow goes on after it; unset, it is taken for the text of a stranger as well.
     """
     services = Services(
-        call_tool, run_agent, approve_batch, child_labels, error_labels or child_labels, observe
+        call_tool,
+        run_agent,
+        approve_batch,
+        child_labels,
+        error_labels or child_labels,
+        observe,
+        set_aside,
+        give_back,
     )
 
     async def run_flow(execution: Execution) -> Json:

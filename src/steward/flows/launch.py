@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from steward.agents.compile import literal
 from steward.agents.equipment import READ_SKILL
-from steward.broker.broker import Broker
+from steward.broker.broker import Broker, Foresee
 from steward.broker.grants import Grant, bound_to
 from steward.broker.labels import Labels
-from steward.broker.limits import Budget
+from steward.broker.limits import Budget, Foresight
 from steward.broker.plans import Labelled
 from steward.broker.schemas import first_problem, with_defaults
 from steward.broker.tool import Risk
@@ -27,7 +27,17 @@ from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.subflow import SubflowNode
 from steward.flows.validate import ToolSchema, require_valid
 from steward.identity import Access, Role
-from steward.runs import EntryType, Execution, Json, Program, Run, RunRequest, Runs, StepFailed
+from steward.runs import (
+    Cancelled,
+    EntryType,
+    Execution,
+    Json,
+    Program,
+    Run,
+    RunRequest,
+    Runs,
+    StepFailed,
+)
 from steward.runs.projection import calls_of
 from steward.store import Scope
 
@@ -44,6 +54,10 @@ AgentTools = Callable[[Scope, str], Iterable[str]]
 
 def _none(_scope: Scope, _name: str) -> Iterable[str]:
     return ()
+
+
+async def _unknown(_execution: Execution, _key: str, _parts: int) -> Foresight | None:
+    return None
 
 
 async def _plainly(program: Program, execution: Execution) -> Json:
@@ -90,6 +104,8 @@ class Launcher:
         self._tools = tools
         self.around: Around = _plainly
         """Who looks after a run as a whole: before it begins, and when it fails."""
+        self.foresee: Foresee = _unknown
+        """What a list of items will cost; whoever knows past runs says so."""
         self._run_agent: RunAgent | None = None
         self._agent_tools: AgentTools = _none
         runs.programs[PROGRAM] = self._program(None)
@@ -188,7 +204,13 @@ class Launcher:
         flow = load_flow(document)
         require_valid(flow)
         services = Services(
-            self._call_tool, run_agent, self._approve_batch, _FOREIGN, error_labels=_FOREIGN
+            self._call_tool,
+            run_agent,
+            self._approve_batch,
+            _FOREIGN,
+            error_labels=_FOREIGN,
+            set_aside=self._set_aside,
+            give_back=self._broker.give_back,
         )
         return await run_graph(execution, services, flow, Valued({}), prefix, Progress(execution))
 
@@ -214,6 +236,9 @@ class Launcher:
         known = cast(Sequence[tuple[Json, Mapping[str, Labels]]], calls)
         await self._broker.approve_together(execution, key, tool, known)
 
+    async def _set_aside(self, execution: Execution, key: str, parts: int, title: str) -> bool:
+        return await self._broker.set_aside(execution, key, parts, title, self.foresee)
+
     def _program(self, run_agent: RunAgent | None, observe: Observe | None = None) -> Program:
         interpret = flow_program(
             self._call_tool,
@@ -224,11 +249,17 @@ class Launcher:
             foreign_labels=_EVENT,
             child_labels=_FOREIGN,
             observe=observe,
+            set_aside=self._set_aside,
+            give_back=self._broker.give_back,
         )
 
         async def follow(execution: Execution) -> Json:
             await self._broker.begin(execution)
-            output = await interpret(execution)
+            try:
+                output = await interpret(execution)
+            except (Cancelled, Exception):
+                self._broker.forget_held(execution)
+                raise
             await self._keep_promises(execution)
             return output
 

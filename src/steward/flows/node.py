@@ -6,6 +6,7 @@ A node type is one file in `flows/nodes/` with a subclass of Node that is added 
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Protocol, TypeAlias
@@ -137,6 +138,10 @@ class Place(Protocol):
         arguments: Mapping[str, Json],
         each: Sequence[Mapping[str, Valued]],
     ) -> None: ...
+    def budget_for(self, parts: int) -> AbstractAsyncContextManager[None]:
+        """Around so many items or branches: what they will cost is held before the first begins."""
+        ...
+
     async def run_agent(self, agent: Json, labels: Mapping[str, Labels | None]) -> Valued: ...
     async def body(self, part: str, body: "Body", also: Mapping[str, Valued]) -> Valued: ...
     async def flow(self, flow: "Flow", inputs: Valued) -> Valued: ...

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -23,6 +23,7 @@ from steward.playbooks import _tables as tables
 from steward.playbooks.cards import Card, Revision
 from steward.playbooks.deployments import Deployment, Finding
 from steward.playbooks.documents import as_yaml, without_people
+from steward.playbooks.foresight import PastCosts
 from steward.playbooks.library import Library
 from steward.playbooks.people import People, Viewer, playbook_of, subject_of, tests_of
 from steward.playbooks.running import Running
@@ -120,6 +121,7 @@ class Rehearsals:
         runs: Runs,
         launcher: Launcher,
         versions: Versions,
+        past: PastCosts,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -130,6 +132,7 @@ class Rehearsals:
         self._runs = runs
         self._launcher = launcher
         self._versions = versions
+        self._past = past
 
     # Trying
 
@@ -388,13 +391,13 @@ class Rehearsals:
     def price(self, access: Access, named: str) -> Price:
         """What a run costs by node, as the average of past runs that ended well."""
         card = self._library.get(access, named)
-        done = self._runs.records.listed(
-            access.scope, subject=subject_of(card.id), statuses=["done"], limit=_LEARNT_FROM
-        )
-        counted = [run for run in done if not self.is_test(access.scope, run.id)]
+        counted = self._past.runs_of(access.scope, subject_of(card.id), _LEARNT_FROM)
         sums: dict[str, dict[str, float]] = {}
         for run in counted:
-            for node, cost in self.costs(run):
+            for key, cost in self._past.of(run):
+                if not cost:
+                    continue
+                node = plain_path(key).partition("/")[0].partition(":")[0]
                 held = sums.setdefault(node, {"usd": 0.0, "tokens": 0.0, "seconds": 0.0})
                 for name in held:
                     held[name] += float(cost.get(name) or 0)
@@ -404,18 +407,6 @@ class Rehearsals:
             for node, held in sums.items()
         ]
         return Price(len(counted), sorted(nodes, key=lambda each: -each.usd))
-
-    def costs(self, run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """What each entry says that it used: calls in their outcome, requests to models when they are settled."""
-        for entry in self._runs.journal.entries(run.scope, run.id):
-            node = plain_path(entry.key).partition("/")[0].partition(":")[0]
-            asked, result = entry.data.get("request"), entry.data.get("result")
-            if entry.type == "budget.settled" and isinstance(asked, dict):
-                yield node, asked.get("cost") or {}
-            elif entry.type == "call.done":
-                outcome = self._runs.payload(result)
-                if isinstance(outcome, dict):
-                    yield node, outcome.get("cost") or {}
 
 
 def _result(key: str, now: NodeOutput, before: NodeOutput | None, branch: str) -> NodeResult:

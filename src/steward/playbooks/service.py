@@ -27,6 +27,7 @@ from steward.playbooks.deployments import Deployments
 from steward.playbooks.dispatch import Dispatch
 from steward.playbooks.drafts import Drafts
 from steward.playbooks.exchange import Exchange
+from steward.playbooks.foresight import PastCosts
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
 from steward.playbooks.model import Playbook
@@ -93,6 +94,8 @@ class Playbooks:
             self.needs,
             self.manifests,
         )
+        past = PastCosts(runs)
+        launcher.foresee = past.foresee
         self.rehearsals = Rehearsals(
             database,
             clock,
@@ -103,6 +106,7 @@ class Playbooks:
             runs,
             launcher,
             versions,
+            past,
         )
         subscriptions = Subscriptions(database, events, notifications, clock, ids, keyring)
         self.shadows = Shadows(

@@ -27,6 +27,7 @@ from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.cards import State
 from steward.playbooks.deployments import Deployments, within
+from steward.playbooks.foresight import PastCosts
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
 from steward.playbooks.people import People, subject_of
@@ -560,7 +561,7 @@ class Shadows:
         return not tool.risk.at_most(Risk.read)
 
     def _usd(self, run: Run) -> float:
-        return sum(float(cost.get("usd") or 0) for _, cost in self._rehearsals.costs(run))
+        return sum(float(cost.get("usd") or 0) for _, cost in PastCosts(self._runs).of(run))
 
 
 def _this(row: sa.Row[Any]) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:

@@ -180,6 +180,8 @@ class Execution:
         """How far the program is, for people: `{"done": 3, "total": 7}`."""
         self.marks: set[str] = set()
         """What the broker remembers of this pass, such as that foreign text was read."""
+        self.holdings: dict[str, tuple[str, str]] = {}
+        """What budget is held for calls that are still to come, by the key above them."""
         self.agents: dict[str, str] = {}
         """Which agent works on a step, by the step's key."""
         self.used: set[str] = set()
@@ -203,6 +205,12 @@ class Execution:
     def has_begun(self, key: str) -> bool:
         """Whether the journal has an outcome or an intent under this key: that is not decided again."""
         return key in self._memory.outcomes or key in self._memory.intents
+
+    def has_begun_below(self, key: str) -> bool:
+        """The same for any key below this one: an item, a branch or a part of it."""
+        below = (f"{key}[", f"{key}/")
+        known = (*self._memory.outcomes, *self._memory.intents, *self._memory.opened)
+        return any(each.startswith(below) for each in known)
 
     async def step(
         self,

@@ -182,6 +182,8 @@ export interface WaitRequest {
     /** Of a budget of a day, week or month; absent: it is the run's own. */
     budget_id?: string;
     resets_at?: string;
+    /** Of a list of items, none of which has begun: how many there are. */
+    parts?: number;
   };
   tool?: string;
   request?: unknown;

@@ -230,4 +230,11 @@ describe('the inbox', () => {
       }),
     );
   });
+
+  it('says what a list of items may need before its first one', async () => {
+    const message = 'Letters may need $4 for 40 items. $1 of $1 are left. None has been started.';
+    const breach = { limit: 'usd', message, asked: '4', left: '1', total: '1', parts: 40 };
+    open([waiting({ kind: 'budget', request: { breach }, expires_at: null })]);
+    expect(await screen.findByText(message)).toBeVisible();
+  });
 });

@@ -47,6 +47,12 @@ class MapNode(Node):
     async def run(self, at: Place) -> Valued:
         over = at.computed(self.over)
         items = self._checked(at.key, over.value)
+        async with at.budget_for(len(items)):
+            found = await self._each(at, over, items)
+        labels = joined([over.labels, *(each.labels for each in found)])
+        return Valued([each.value for each in found], labels)
+
+    async def _each(self, at: Place, over: Valued, items: list[Any]) -> list[Valued]:
         found: list[Valued] = [Valued(None)] * len(items)
         if self.approve_together:
             await self._approved(at, over, items)
@@ -63,8 +69,7 @@ class MapNode(Node):
 
         branches: list[Coroutine[Any, Any, None]] = [one(i, item) for i, item in enumerate(items)]
         await at.execution.together(branches)
-        labels = joined([over.labels, *(each.labels for each in found)])
-        return Valued([each.value for each in found], labels)
+        return found
 
     async def _approved(self, at: Place, over: Valued, items: list[Any]) -> None:
         (node,) = self.body.nodes

@@ -38,6 +38,7 @@ class ParallelNode(Node):
         branches: list[Coroutine[Any, Any, None]] = [
             one(name, body) for name, body in self.branches.items()
         ]
-        await at.execution.together(branches)
+        async with at.budget_for(len(branches)):
+            await at.execution.together(branches)
         labels = joined([found[name].labels for name in self.branches])
         return Valued({name: found[name].value for name in self.branches}, labels)

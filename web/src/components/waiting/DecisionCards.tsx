@@ -101,7 +101,8 @@ const UNITS: Record<string, string> = {
 };
 
 /** How it stands; a call whose need is not known beforehand asks for nothing. */
-function budgetText({ total, left, asked }: Breach, unit: string): string {
+function budgetText({ total, left, asked, parts, message }: Breach, unit: string): string {
+  if (parts !== undefined) return message;
   const rest = Number(left) > 0 ? `${left} of them are left` : 'and all of them are used up';
   const need = Number(asked) > 0 ? `; the next call may need ${asked}` : '';
   return `The limit is ${total} ${unit}, ${rest}${need}. Raise it to go on, or abort what is under way.`;

@@ -1,0 +1,266 @@
+"""Lists of items and branches side by side: what they will cost is held before the first begins."""
+
+import asyncio
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from steward.broker.limits import Usage
+from steward.playbooks.rehearsals import Wish
+from steward.runs import Run, Status
+from steward.testing.models import ScriptedLineup, ScriptedModel
+from tests.playbooks.conftest import Room
+
+LETTERS = """\
+format: 1
+id: letters
+budget: {usd: 1}
+inputs: {type: object, properties: {names: {type: array}}, required: [names]}
+graph:
+  nodes:
+    - id: each
+      type: map
+      title: Letters
+      over: inputs.names
+      concurrency: 1
+      body:
+        nodes:
+          - {id: write, type: agent, instructions: "Write to ${item}."}
+    - {id: result, type: output, needs: [each], value: "${size(nodes.each.output)}"}
+"""
+ASKED = LETTERS.replace(
+    'instructions: "Write to ${item}."}\n',
+    'instructions: "Write to ${item}."}\n'
+    '          - {id: sure, type: question, needs: [write], question: "Send it?", form: {type: boolean}}\n'
+    '          - {id: done, type: output, needs: [sure], value: "${nodes.sure.output}"}\n',
+)
+LETTER = """\
+format: 1
+id: letter
+budget: {usd: 1}
+inputs: {type: object, properties: {name: {type: string}}}
+steps:
+  - {id: write, type: agent, instructions: "Write to ${inputs.name}."}
+"""
+CALLER = """\
+format: 1
+id: caller
+budget: {usd: 1}
+tools: [call_playbook]
+inputs: {type: object, properties: {names: {type: array}}, required: [names]}
+graph:
+  nodes:
+    - id: each
+      type: map
+      over: inputs.names
+      concurrency: 1
+      body:
+        nodes:
+          - {id: call, type: tool, tool: call_playbook, arguments: {playbook: letter, inputs: {name: "${item}"}}}
+"""
+BOTH = """\
+format: 1
+id: both
+budget: {usd: 1}
+graph:
+  nodes:
+    - id: both
+      type: parallel
+      branches:
+        one: {nodes: [{id: write, type: agent, instructions: Write to Ann.}]}
+        two: {nodes: [{id: answer, type: agent, instructions: Write to Bob.}]}
+"""
+
+
+@pytest.fixture
+def model(models: ScriptedLineup) -> ScriptedModel:
+    found = ScriptedModel(["Dear you."] * 200, price=Decimal("0.0001"))
+    models.play(found)
+    return found
+
+
+def usage(room: Room, run: Run) -> Usage:
+    return room.installation.steward.governing.budgets.status(run).usage["usd"]
+
+
+def start(room: Room, named: str, count: int | None = None) -> Run:
+    given = {} if count is None else {"names": [f"Person {number}" for number in range(count)]}
+    run = room.playbooks.running.start(room.editor.access, named, given)
+    room.drive()
+    return room.fresh(run)
+
+
+def deployed(room: Room, text: str) -> str:
+    made = room.playbooks.library.create(room.editor.access, text)
+    room.playbooks.deploying.deploy(room.editor.access, made.id)
+    return made.id
+
+
+def keys(room: Room, run: Run) -> list[str]:
+    return [entry.key for entry in room.runs.journal.entries(run.scope, run.id)]
+
+
+def replays(room: Room, run: Run) -> None:
+    report = asyncio.run(room.runs.replay(run.scope, run.id))
+    assert report.divergences == (), report.divergences
+
+
+def test_a_list_that_would_cost_more_than_is_left_stops_before_its_first_item(
+    room: Room, model: ScriptedModel
+) -> None:
+    made = deployed(room, LETTERS)
+    first = start(room, made, 2)
+    assert first.status is Status.done
+    # Nothing was known about it, so nothing was held, and nothing of that is in the journal.
+    assert not [key for key in keys(room, first) if ":items" in key]
+    each = usage(room, first).spent / 2
+    asked = len(model.requests)
+    count = int(Decimal(1) / each) + 2
+    run = start(room, made, count)
+    assert run.status is Status.blocked
+    assert len(model.requests) == asked
+    (wait,) = run.waits or []
+    breach: dict[str, Any] = wait["request"]["breach"]
+    assert breach["message"].startswith("Letters may need $")
+    assert (
+        f"for {count} items, by what they cost in the last run. $1 of $1 are left."
+        in breach["message"]
+    )
+    assert "Grant more, or go over fewer items." in breach["message"]
+    assert breach["parts"] == count
+    assert usage(room, run).reserved == 0
+    more = {"decision": "raise", "limits": {"usd": "20"}}
+    room.answer(run, more)
+    run = room.fresh(run)
+    assert run.status is Status.done, run.reason
+    assert len(model.requests) == asked + count
+    assert usage(room, run).reserved == 0
+    replays(room, run)
+
+
+def test_a_list_whose_budget_may_not_grow_fails_with_the_figures(
+    room: Room, model: ScriptedModel
+) -> None:
+    made = deployed(room, LETTERS.replace("{usd: 1}", "{usd: 1, on_breach: abort}"))
+    each = usage(room, start(room, made, 1)).spent
+    asked = len(model.requests)
+    run = start(room, made, int(Decimal(1) / each) + 2)
+    assert run.status is Status.failed
+    assert "are left. None has been started." in (run.reason or "")
+    assert len(model.requests) == asked
+    replays(room, run)
+
+
+def test_what_is_held_is_taken_by_the_items_and_given_back(
+    room: Room, model: ScriptedModel
+) -> None:
+    made = deployed(room, ASKED)
+    first = start(room, made, 1)
+    room.answer(first, True)
+    assert room.fresh(first).status is Status.done
+    each = usage(room, first).spent
+    run = start(room, made, 3)
+    # All three letters are written and wait for an answer: what they cost is spent, and is held no more.
+    found = usage(room, run)
+    assert found.spent > 2 * each
+    assert found.spent + found.reserved <= 4 * each
+    for _ in range(3):
+        room.answer(run, True)
+    assert room.fresh(run).status is Status.done
+    assert usage(room, run).reserved == 0
+    assert [key for key in keys(room, run) if ":items" in key] == [
+        "each:items/budget/reserve",
+        "each:items/release",
+    ]
+    replays(room, run)
+
+
+def test_a_cancelled_run_gives_back_what_it_held(room: Room, models: ScriptedLineup) -> None:
+    # A long letter first: of what is held for the short ones that follow, something is left.
+    models.play(ScriptedModel(["Dear you. " * 200, *["Hi."] * 6], price=Decimal("0.0001")))
+    made = deployed(room, ASKED)
+    room.answer(start(room, made, 1), True)
+    run = start(room, made, 6)
+    assert usage(room, run).reserved > 0
+    room.runs.records.control(run.scope, run.id, "cancel", room.editor.access.user_id)
+    room.drive()
+    assert room.fresh(run).status is Status.cancelled
+    assert usage(room, run).reserved == 0
+
+
+def test_branches_side_by_side_are_held_as_a_whole(room: Room, model: ScriptedModel) -> None:
+    made = deployed(room, BOTH)
+    first = start(room, made)
+    assert first.status is Status.done
+    run = start(room, made)
+    assert run.status is Status.done
+    assert "both:items/budget/reserve" in keys(room, run)
+    reserved = next(
+        entry
+        for entry in room.runs.journal.entries(run.scope, run.id)
+        if entry.key == "both:items/budget/reserve"
+    )
+    assert Decimal(reserved.data["result"]["cost"]["usd"]) == usage(room, first).spent
+    assert usage(room, run).reserved == 0
+    replays(room, run)
+
+
+@pytest.mark.parametrize(
+    # Sub-runs go on side by side, so there is one.
+    ("text", "count"),
+    [(LETTERS, 4), (CALLER, 1)],
+    ids=["in the run", "in a sub-run"],
+)
+def test_items_take_what_is_held_for_them(
+    room: Room, model: ScriptedModel, text: str, count: int
+) -> None:
+    deployed(room, LETTER)
+    made = deployed(room, text)
+    first = start(room, made, 1)
+    each = usage(room, first).spent
+    asked = len(model.requests)
+    assert start(room, made, int(Decimal(1) / each) + 2).status is Status.blocked
+    assert len(model.requests) == asked
+    # A request sets aside far more than it costs. That fits once, and not beside what is held for it.
+    limit = most_of_a_request(room, first) + each * (count - Decimal("0.5"))
+    room.playbooks.library.save(
+        room.editor.access, made, None, text.replace("usd: 1", f"usd: {limit}")
+    )
+    room.playbooks.deploying.deploy(room.editor.access, made)
+    run = start(room, made, count)
+    assert run.status is Status.done, run.reason
+    assert "each:items/budget/reserve" in keys(room, run)
+    found = usage(room, run)
+    assert (int(found.reserved), len(model.requests)) == (0, asked + count)
+    assert found.spent >= count * each
+    replays(room, run)
+
+
+def most_of_a_request(room: Room, run: Run) -> Decimal:
+    """What was set aside for a request of the run, or of its sub-run."""
+    asking = [run, *room.runs.records.listed(run.scope, parent=run.id)]
+    entries = [entry for each in asking for entry in room.runs.journal.entries(run.scope, each.id)]
+    reserved = [entry.data["result"] for entry in entries if entry.type == "budget.reserved"]
+    return max(Decimal(each["cost"]["usd"]) for each in reserved)
+
+
+def test_runs_that_began_without_it_go_on_without_it(room: Room, model: ScriptedModel) -> None:
+    made = deployed(room, ASKED)
+    run = start(room, made, 2)
+    other = start(room, made, 1)
+    room.answer(other, True)
+    # By now it is known what an item costs; this list has begun.
+    for _ in range(2):
+        room.answer(run, True)
+    assert room.fresh(run).status is Status.done
+    assert not [key for key in keys(room, run) if ":items" in key]
+    replays(room, run)
+
+
+def test_a_test_run_holds_nothing(room: Room, model: ScriptedModel) -> None:
+    made = deployed(room, LETTERS)
+    start(room, made, 1)
+    run = room.playbooks.rehearsals.start(room.editor.access, made, Wish(inputs={"names": ["Ann"]}))
+    room.drive()
+    assert not [key for key in keys(room, run) if ":items" in key]
