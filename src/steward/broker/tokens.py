@@ -1,10 +1,11 @@
 """Run tokens: short-lived signed statements of what a run may do at most; a sub-run's can only be narrower."""
 
 import math
+from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any, Final
 from uuid import uuid4
 
@@ -107,8 +108,8 @@ class RunTokens:
             )
         self._key = key
         self._clock = clock
-        # The same text under the same key says the same each time; only the time it is looked at differs.
-        self._signed_body = lru_cache(maxsize=_KEPT)(self._decoded)
+        self._bodies: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        """The same text under the same key says the same each time; only the time it is looked at differs."""
 
     def issue(self, claims: Claims) -> str:
         """A token that ends with its claims, or after an hour; a running run asks for the next one."""
@@ -117,34 +118,36 @@ class RunTokens:
         expires = min(_whole_seconds(claims.expires_at), now + LONGEST)
         if expires <= now:
             raise Denied("The run's time has ended; it gets no token.", code="token-expired")
-        return jwt.encode(
-            {
-                "iss": ISSUER,
-                "aud": AUDIENCE,
-                "sub": claims.user_id,
-                "jti": claims.token_id or uuid4().hex,
-                "iat": int(now.timestamp()),
-                "nbf": int(now.timestamp()),
-                "exp": int(expires.timestamp()),
-                "org": claims.scope.org_id,
-                "project": claims.scope.project_id,
-                "run": claims.run_id,
-                # The library takes null for missing.
-                "playbook": claims.playbook or "",
-                "tools": sorted(claims.tools),
-                "risk": claims.highest_risk.value,
-                "branch": claims.branch,
-                "parent": claims.parent_run or "",
-            },
-            self._key,
-            algorithm=_ALGORITHM,
-        )
+        body = {
+            "iss": ISSUER,
+            "aud": AUDIENCE,
+            "sub": claims.user_id,
+            "jti": claims.token_id or uuid4().hex,
+            "iat": int(now.timestamp()),
+            "nbf": int(now.timestamp()),
+            "exp": int(expires.timestamp()),
+            "org": claims.scope.org_id,
+            "project": claims.scope.project_id,
+            "run": claims.run_id,
+            # The library takes null for missing.
+            "playbook": claims.playbook or "",
+            "tools": sorted(claims.tools),
+            "risk": claims.highest_risk.value,
+            "branch": claims.branch,
+            "parent": claims.parent_run or "",
+        }
+        token = jwt.encode(body, self._key, algorithm=_ALGORITHM)
+        self._keep(token, body)
+        return token
 
     def verify(
         self, token: str, *, run_id: str | None = None, scope: Scope | None = None
     ) -> Claims:
         """The claims of a token that is ours, whole and in time, and of this run where one is named."""
-        body = self._signed_body(token)
+        body = self._bodies.get(token)
+        if body is None:
+            body = self._decoded(token)
+            self._keep(token, body)
         now = self._clock.now().timestamp()
         if now >= _moment(body["exp"]):
             raise Denied(
@@ -162,6 +165,12 @@ class RunTokens:
         ):
             raise Denied("The run token belongs to another run.", code="token-of-another-run")
         return claims
+
+    def _keep(self, token: str, body: Mapping[str, Any]) -> None:
+        self._bodies[token] = body
+        while len(self._bodies) > _KEPT:
+            with suppress(KeyError):
+                self._bodies.popitem(last=False)
 
     def _decoded(self, token: str) -> Mapping[str, Any]:
         try:

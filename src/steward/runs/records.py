@@ -14,11 +14,16 @@ from steward.runs._starts import New, Starts
 from steward.runs.canonical import Json, plain
 from steward.runs.model import Run, Status
 from steward.runs.topics import run_topic
-from steward.store import EVERYWHERE, Scope, Transaction
+from steward.store import EVERYWHERE, Prepared, Scope, Transaction
 
 __all__ = ["New", "Records", "run_of"]
 
 _MOST_KEY = 400
+_EPOCH_LOCKED = Prepared(
+    sa.select(COLUMNS.epoch)
+    .where(COLUMNS.id == sa.bindparam("run"))
+    .with_for_update(key_share=True)
+)
 
 
 class Records(Starts, Leases):
@@ -200,9 +205,7 @@ class Records(Starts, Leases):
 
         The row is locked: whoever takes the run over waits for the transaction and finds what it did.
         """
-        row = tx.first(
-            sa.select(COLUMNS.epoch).where(COLUMNS.id == run.id).with_for_update(key_share=True)
-        )
+        row = tx.first(_EPOCH_LOCKED, {"run": run.id})
         if row is None or row.epoch != run.epoch:
             raise Conflict(
                 "Another worker took over this run, so this one changed nothing.",

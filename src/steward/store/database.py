@@ -254,10 +254,11 @@ def _sqlite_engine(url: URL, *, begin: str, query_only: bool, pool_size: int) ->
         cursor.execute(f"PRAGMA query_only = {'ON' if query_only else 'OFF'}")
         cursor.close()
 
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+    def _begin(dbapi_connection: Any) -> None:
+        dbapi_connection.execute(begin)
 
+    # Not by listening for "begin": one such listener makes every statement of the engine look for listeners.
+    engine.dialect.do_begin = _begin  # type: ignore[method-assign]
     return engine
 
 

@@ -11,7 +11,7 @@ from steward.core.clock import Clock
 from steward.core.events import TYPE_PREFIX, Event
 from steward.core.ids import Ids
 from steward.store.bus import Bus
-from steward.store.confine import Scope
+from steward.store.confine import Prepared, Scope
 from steward.store.database import Database, Transaction
 from steward.store.guarded import ReportedJson, ReportedText
 from steward.store.tables import Moment, Sequence64, id_column, metadata, scope_columns
@@ -32,7 +32,7 @@ events = Table(
 )
 
 
-_INSERT = sa.insert(events)
+_INSERT = Prepared(sa.insert(events))
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,19 @@ _CHANGES = tables.changes.c
 
 def _named(table: sa.Table, column: str) -> Prepared:
     return Prepared(
-        sa.select(table.c[column]).where(
+        sa.select(tables.commits)
+        .join(table, table.c[column] == _COMMITS.id)
+        .where(
             table.c.workspace_id == sa.bindparam("workspace"), table.c.name == sa.bindparam("name")
         )
     )
 
 
+_BRANCH = sa.select(tables.branches).where(
+    tables.branches.c.workspace_id == sa.bindparam("workspace"),
+    tables.branches.c.name == sa.bindparam("name"),
+)
+_BRANCHES = {False: Prepared(_BRANCH), True: Prepared(_BRANCH.with_for_update())}
 _NAMED = (_named(tables.branches, "head_id"), _named(tables.tags, "commit_id"))
 _OF_COMMIT = sa.select(tables.commits).where(
     _COMMITS.workspace_id == sa.bindparam("workspace"), _COMMITS.id == sa.bindparam("commit")
@@ -80,10 +87,7 @@ class History:
         self._nodes: dict[str, Node] = {}
 
     def branch_row(self, name: str, *, lock: bool = False) -> Row:
-        statement = sa.select(tables.branches).where(
-            tables.branches.c.workspace_id == self.workspace_id, tables.branches.c.name == name
-        )
-        row = self.tx.first(statement.with_for_update() if lock else statement)
+        row = self.tx.first(_BRANCHES[lock], {"workspace": self.workspace_id, "name": name})
         if row is None:
             raise NotFound(f"There is no branch called {name!r} in this workspace.")
         return row
@@ -106,7 +110,7 @@ class History:
         for statement in _NAMED:
             row = self.tx.first(statement, {"workspace": self.workspace_id, "name": reference})
             if row is not None:
-                return self.commit_row(row[0])
+                return self._commits.setdefault(row.id, row)
         raise NotFound(f"{reference!r} is neither a branch, a tag nor a commit of this workspace.")
 
     def live(self, reference: str, *, lock: bool = False) -> Row:
@@ -114,11 +118,7 @@ class History:
         row = self.resolve(reference)
         if lock:
             row = self.commit_row(row.id, lock=True)
-        if row.expired_at is not None:
-            raise NotFound(
-                f"The data of commit {row.id} was let go by retention; choose a later commit or a tag.",
-                code="expired",
-            )
+        refuse_expired(row)
         return row
 
     def stretches(self, row: Row) -> list[Stretch]:
@@ -245,6 +245,15 @@ class History:
             )
         self._nodes[node_id] = parse(row.body)
         return self._nodes[node_id]
+
+
+def refuse_expired(row: Row) -> None:
+    """Refuses a commit whose data is no longer there."""
+    if row.expired_at is not None:
+        raise NotFound(
+            f"The data of commit {row.id} was let go by retention; choose a later commit or a tag.",
+            code="expired",
+        )
 
 
 def load_nodes(

@@ -8,12 +8,14 @@ import sqlalchemy as sa
 from steward.core.clock import Clock
 from steward.core.errors import NotFound
 from steward.data.versions import _tables as tables
-from steward.data.versions._history import History
+from steward.data.versions._history import refuse_expired
 from steward.data.versions._parts import Parts
 from steward.store import Database, Prepared, Scope, Transaction
 
-_WORKSPACE_OF: Final = Prepared(
-    sa.select(tables.commits.c.workspace_id).where(tables.commits.c.id == sa.bindparam("of_commit"))
+_LOCKED: Final = Prepared(
+    sa.select(tables.commits)
+    .where(tables.commits.c.id == sa.bindparam("of_commit"))
+    .with_for_update()
 )
 
 
@@ -78,7 +80,7 @@ class Pins:
 
 
 def _held_commit(tx: Transaction, commit_id: str) -> None:
-    row = tx.first(_WORKSPACE_OF, {"of_commit": commit_id})
+    row = tx.first(_LOCKED, {"of_commit": commit_id})
     if row is None:
         raise NotFound(f"There is no commit {commit_id!r} in this project.")
-    History(tx, row.workspace_id).live(commit_id, lock=True)
+    refuse_expired(row)

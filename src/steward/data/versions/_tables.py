@@ -220,8 +220,14 @@ def renew(
     transaction: Transaction, table: Table, column: sa.Column[str], ids: Sequence[str], moment: Any
 ) -> int:
     """Marks rows as used just now, which keeps the sweep away; returns how many there were."""
-    found = 0
+    statement, found = _renewing(table, column), 0
     for start in range(0, len(ids), 500):
-        statement = sa.update(table).where(column.in_(ids[start : start + 500]))
-        found += transaction.execute(statement.values(touched_at=moment)).rowcount
+        chunk = {"some": ids[start : start + 500], "moment": moment}
+        found += transaction.execute(statement, chunk).rowcount
     return found
+
+
+@cache
+def _renewing(table: Table, column: sa.Column[str]) -> Prepared:
+    wanted = column.in_(sa.bindparam("some", expanding=True))
+    return Prepared(sa.update(table).where(wanted).values(touched_at=sa.bindparam("moment")))
