@@ -93,7 +93,7 @@ def test_a_breach_says_what_is_left_and_takes_nothing(budgets: Ledger) -> None:
         "asked": "3.5",
         "left": "3",
         "total": "3",
-        "message": "The budget of run child allows $3; $3 are left and this call may need $3.5. "
+        "message": "The budget of run child allows $3.00; $3.00 are left and this call may need $3.50. "
         "Grant more, or make the call smaller.",
     }
     assert budgets.status(RUN).usage["usd"].reserved == 0

@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -218,3 +219,23 @@ def test_no_text_breaks_anything_but_itself(text: str) -> None:
     for read in (expression, template):
         with suppress(ExpressionError):
             read(text).value(lookup)
+
+
+def _always(value: Any, _path: Path) -> Any:
+    return value
+
+
+@pytest.mark.parametrize("macro", ["all", "exists", "exists_one", "filter"])
+def test_a_macro_takes_nothing_but_true_and_false_for_an_answer(macro: str) -> None:
+    """Or its result would be no boolean, as every check says it is."""
+    written = expression(f"item.{macro}(y, y)")
+    undecided: list[Any] = [{"a": 1}, {"a": 1, "b": 2}, ["a"], [1, True], [None]]
+    for value in undecided:
+        with pytest.raises(ExpressionError, match=f"{macro} needs true or false for each"):
+            written.value(partial(_always, value))
+    single: list[Any] = [5, "ab", None]
+    for value in single:
+        with pytest.raises(ExpressionError, match=f"{macro} goes over lists and objects"):
+            written.value(partial(_always, value))
+    assert written.value(lambda _: [True]) in (True, [True])
+    assert expression(f"item.{macro}(y, y == 'a')").value(lambda _: {"a": 1}) in (True, ["a"])

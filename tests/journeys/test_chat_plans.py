@@ -191,7 +191,7 @@ def answer_a_question(page: Page) -> None:
 
 def raise_a_budget(page: Page) -> None:
     turn = say(page, COUNT)
-    asked = turn.get_by_role("region", name="The budget does not suffice")
+    asked = turn.get_by_role("region", name="There is not enough budget left")
     raised = asked.get_by_role("button", name="Raise the limit")
     expect(raised).to_be_enabled(timeout=SLOW)
     look(page)

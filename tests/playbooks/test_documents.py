@@ -144,3 +144,24 @@ def test_the_schema_describes_every_field() -> None:
     schema = playbook_schema()
     assert set(as_json(read(FULL)[0])) <= set(schema["properties"])
     assert "budget" in schema["required"]
+
+
+def test_a_step_called_result_says_what_the_steps_give() -> None:
+    text = """\
+format: 1
+id: look
+budget: {usd: 1}
+steps:
+  - {id: first, type: tool, tool: list_datasets, arguments: {}}
+  - {id: second, type: tool, tool: list_datasets, arguments: {}}
+  - {id: result, type: output, needs: [first], value: "${nodes.first.output}"}
+"""
+    flow = compiled(read(text)[0])
+    assert [(node.id, node.needs) for node in flow.nodes] == [
+        ("first", []),
+        ("second", ["first"]),
+        ("result", ["first"]),
+    ]
+    with pytest.raises(Invalid) as raised:
+        compiled(read(text + "output: 1\n")[0])
+    assert raised.value.problems[0].pointer == "/output"

@@ -124,10 +124,10 @@ def test_a_list_that_would_cost_more_than_is_left_stops_before_its_first_item(
     breach: dict[str, Any] = wait["request"]["breach"]
     assert breach["message"].startswith("Letters may need $")
     assert (
-        f"for {count} items, by what they cost in the last run. $1 of $1 are left."
+        f"for {count} items, by what they cost in the last run. $1.00 of $1.00 are left."
         in breach["message"]
     )
-    assert "Grant more, or go over fewer items." in breach["message"]
+    assert "Raise the limit, or run it with fewer items." in breach["message"]
     assert breach["parts"] == count
     assert usage(room, run).reserved == 0
     more = {"decision": "raise", "limits": {"usd": "20"}}
@@ -147,7 +147,7 @@ def test_a_list_whose_budget_may_not_grow_fails_with_the_figures(
     asked = len(model.requests)
     run = start(room, made, int(Decimal(1) / each) + 2)
     assert run.status is Status.failed
-    assert "are left. None has been started." in (run.reason or "")
+    assert "are left. No item has started." in (run.reason or "")
     assert len(model.requests) == asked
     replays(room, run)
 

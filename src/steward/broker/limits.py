@@ -149,8 +149,8 @@ class Foresight:
         past = "the last run" if self.runs == 1 else f"the last {self.runs} runs"
         message = (
             f"{what} may need {_words(limit, asked)} for {self.parts:,} items, by what they cost in {past}. "
-            f"{_words(limit, left)} of {_words(limit, total)} are left. None has been started. "
-            "Grant more, or go over fewer items."
+            f"{_words(limit, left)} of {_words(limit, total)} are left. No item has started. "
+            "Raise the limit, or run it with fewer items."
         )
         return {**over, "message": message, "parts": self.parts}
 
@@ -254,4 +254,7 @@ def shown(unit: str, amount: int) -> Decimal:
 
 
 def _words(limit: str, amount: Decimal) -> str:
-    return f"${amount:f}" if limit == "usd" else f"{amount:f} {limit}"
+    if limit != "usd":
+        return f"{amount:f} {limit}"
+    whole, _, cents = f"{amount:f}".partition(".")
+    return f"${whole}.{cents.rstrip('0'):0<2}"

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import lark
+from celpy import celtypes as cel
 from celpy.evaluation import Activation, CELEvalError, CELFunction, Evaluator
 
 from steward.flows._functions import BUDGET, FUNCTIONS, Exhausted, from_cel, to_cel
-from steward.flows._grammar import Parsed
+from steward.flows._grammar import MACROS, Parsed
 from steward.flows._texts import ExpressionError, Path
 from steward.runs import Json
 
@@ -90,6 +91,8 @@ class _Steps(Evaluator):
         self.base_activation = names
         self.activation = names
         self.level = 0
+        self._gone_over: dict[int, str] = {}
+        """What macros go over, by its place in the tree."""
 
     def sub_evaluator(self, ast: Any) -> "_Steps":
         names = self.activation
@@ -102,9 +105,40 @@ class _Steps(Evaluator):
         self.activation = names.also(values)
         return self
 
+    def member_dot_arg(self, tree: "lark.Tree[Any]") -> Any:
+        if str(tree.children[1]) in MACROS:
+            self._gone_over[id(tree.children[0])] = str(tree.children[1])
+        return super().member_dot_arg(tree)
+
+    def build_macro_eval(self, child: "lark.Tree[Any]") -> Callable[[Any], Any]:
+        return self._deciding(child, super().build_macro_eval(child))
+
+    def build_ss_macro_eval(self, child: "lark.Tree[Any]") -> Callable[[Any], Any]:
+        return self._deciding(child, super().build_ss_macro_eval(child))
+
+    def _deciding(
+        self, tree: "lark.Tree[Any]", inner: Callable[[Any], Any]
+    ) -> Callable[[Any], Any]:
+        """What a macro asks of each item; the library would also take a text or a number for true."""
+        name = str(tree.children[1])
+        if name == "map":
+            return inner
+
+        def decide(item: Any) -> Any:
+            found = inner(item)
+            if isinstance(found, cel.BoolType | CELEvalError):
+                return found
+            raise CELEvalError(f"{name} needs true or false for each", LookupError, tree=tree)
+
+        return decide
+
     def _visit_tree(self, tree: "lark.Tree[Any]") -> Any:
         BUDGET.spend(1)
-        return super()._visit_tree(tree)
+        found = super()._visit_tree(tree)
+        macro = self._gone_over.get(id(tree))
+        if macro is None or isinstance(found, list | dict | CELEvalError):
+            return found
+        return CELEvalError(f"{macro} goes over lists and objects", LookupError, tree=tree)
 
 
 _KNOWN_REASONS: Final = {

@@ -165,15 +165,16 @@ class _Check:
         if str(name) not in MACROS:
             types = [around, *(self.of(each, bound) for each in given)]
             return self._called(tree, str(name), types)
+        if not around.kinds & {"array", "object"}:
+            raise self._wrong(tree, f"{name} goes over lists and objects, not over {around}")
+        item = _part_of(around)
         variable = str(given[0].children[0].children[0])
-        inner = self.of(given[1], {**bound, variable: _item_of(around)})
-        match str(name):
-            case "map":
-                return _list(inner)
-            case "filter":
-                return _list(_item_of(around))
-            case _:
-                return _only("boolean")
+        inner = self.of(given[1], {**bound, variable: item})
+        if str(name) == "map":
+            return _list(inner)
+        if "boolean" not in inner.kinds:
+            raise self._wrong(given[1], f"{name} needs true or false for each, not {inner}")
+        return _list(item) if str(name) == "filter" else _only("boolean")
 
     def _called(self, tree: Any, name: str, types: Sequence[Type]) -> Type:
         found = _given(name, types)
@@ -231,6 +232,11 @@ def _either(types: Sequence[Type]) -> Type:
     if len(types) == 1:
         return types[0]
     return Type(frozenset[str]().union(*(each.kinds for each in types)) or ANY.kinds)
+
+
+def _part_of(around: Type) -> Type:
+    """What a macro goes over: the items of a list, the keys of an object."""
+    return _only("string") if around.kinds == {"object"} else _item_of(around)
 
 
 def _item_of(around: Type) -> Type:

@@ -154,6 +154,11 @@ def _from_steps(playbook: Playbook) -> dict[str, Any]:
             node.setdefault("needs", [before])
         nodes.append(node)
         before = str(node["id"])
+    if any(node["id"] == _OUTPUT for node in nodes):
+        if playbook.output is not None:
+            said = f"the step {_OUTPUT!r} says what the output is; remove one of the two"
+            raise Invalid("The output is given twice.", problems=[Problem("/output", said)])
+        return {"nodes": nodes}
     value = playbook.output if playbook.output is not None else f"${{nodes.{before}.output}}"
     nodes.append({"id": _OUTPUT, "type": "output", "needs": [before], "value": value})
     return {"nodes": nodes}

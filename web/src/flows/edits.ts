@@ -118,7 +118,8 @@ export function connect(text: string, language: Language, edge: Connection): str
   const graph = graphAround(text, language, edge.after);
   const before = graph?.nodes.find(({ key }) => key === edge.before);
   const after = graph?.nodes.find(({ key }) => key === edge.after);
-  if (!graph || !before || !after || after.isImplied || before === after) return text;
+  if (!graph || !before || !after || before === after) return text;
+  if (after.isImplied) return connect(withResult(text, graph, after), language, edge);
   if (edge.port === ERROR_PORT) {
     return setValue(text, [...before.path, 'on_error'], { goto: after.id });
   }
@@ -132,12 +133,21 @@ export function disconnect(text: string, language: Language, edge: Connection): 
   const graph = graphAround(text, language, edge.after);
   const before = graph?.nodes.find(({ key }) => key === edge.before);
   const after = graph?.nodes.find(({ key }) => key === edge.after);
-  if (!graph || !before || !after || after.isImplied) return text;
+  if (!graph || !before || !after) return text;
+  if (after.isImplied) return disconnect(withResult(text, graph, after), language, edge);
   if (edge.port === ERROR_PORT) return removeValue(text, [...before.path, 'on_error']);
   const need = edge.port === '' ? before.id : `${before.id}.${edge.port}`;
   const left = after.needs.filter((each) => each !== need);
   const wanted = wantedNeeds(text, language, graph.path).set(after.id, left);
   return rewired(text, language, graph.path, wanted);
+}
+
+/** Writes down the result of steps in a row, which is the output of the last one until it is connected otherwise. */
+function withResult(text: string, graph: FlowGraph, { id, type, fields }: FlowNode): string {
+  const value = fields.value ?? null;
+  const kept = valueAt(readYaml(text).value, ['output']);
+  const made = kept === undefined ? text : removeValue(text, ['output']);
+  return insertItem(made, graph.path, graph.nodes.length - 1, { id, type, value });
 }
 
 /** Another id, in edges and expressions too. */

@@ -58,7 +58,8 @@ export interface FlowEdge {
   port: string;
 }
 
-const RESULT = 'result';
+/** The step that says what the flow gives back; where no step has this id, the last one does. */
+export const RESULT = 'result';
 
 type Fields = Record<string, Value>;
 const fieldsOf = (value: Value): Fields =>
@@ -95,7 +96,7 @@ function stepsGraph(whole: Fields, language: Language): FlowGraph {
     nodes.push(node);
     before = node.id;
   });
-  if (before !== undefined) {
+  if (before !== undefined && nodes.every(({ id }) => id !== RESULT)) {
     const value = whole.output ?? `\${nodes.${before}.output}`;
     nodes.push({
       ...{ key: RESULT, id: RESULT, type: 'output', title: 'Result', path: [] },
@@ -228,7 +229,8 @@ export function nodeTitle({ title, id }: Pick<FlowNode, 'title' | 'id'>): string
 /** The node that a problem's JSON pointer is about: the innermost one around it. */
 export function nodeAtPointer(graph: FlowGraph, pointer: string): FlowNode | null {
   const parts = pointer.split('/').slice(1);
-  if (graph.isRow && parts[0] === 'output') return graph.nodes.at(-1) ?? null;
+  if (graph.isRow && parts[0] === 'output')
+    return graph.nodes.find(({ id }) => id === RESULT) ?? null;
   const found = nodesWithin(graph).filter(
     ({ path, isImplied }) =>
       !isImplied && path.every((name, index) => String(name) === parts[index]),

@@ -104,6 +104,21 @@ describe('an edit', () => {
     expect(setField(titled, language, 'ask', ['title'], undefined)).toBe(STEPS);
   });
 
+  it('connects the result of steps by writing it down, and takes that back with it', () => {
+    const made = connect(STEPS, language, { before: 'load', after: 'result', port: '' });
+    expect(drawn(made).edges).toEqual(
+      ['ask.>result', 'each.>ask', 'load.>each', 'load.>result'].sort(),
+    );
+    expect(made).toContain('id: result\n  type: output\n');
+    expect(made).not.toContain('\noutput:');
+    const apart = disconnect(made, language, { before: 'ask', after: 'result', port: '' });
+    expect(drawn(apart).edges).toEqual(['each.>ask', 'load.>each', 'load.>result']);
+    // Without the step, the last one gives the result again.
+    expect(drawn(removeNodes(made, language, ['result'])).edges).toContain('ask.>result');
+    const loose = disconnect(STEPS, language, { before: 'ask', after: 'result', port: '' });
+    expect(drawn(loose).edges).toEqual(['each.>ask', 'load.>each']);
+  });
+
   it('renames a node in edges and expressions', () => {
     const made = renameNode(STEPS, language, 'load', 'fetch');
     expect(made).toBe(

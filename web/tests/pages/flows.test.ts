@@ -16,6 +16,7 @@ import { drawnBoxes, placeWithin, triggersOf } from '@/pages/flows/drawn';
 import { foundEntries, kindName, paletteEntries } from '@/pages/flows/entries';
 import { knownValues, partsOf } from '@/pages/flows/known-values';
 import { offeredAt, withValue } from '@/pages/flows/offered';
+import { openingView, READABLE } from '@/pages/flows/opening-view';
 import { isCallOf, keyBelongsTo } from '@/pages/flows/standing';
 import { authorsBetween } from '@/pages/flows/versions/WhoseChanges';
 import vectors from '../flows/vectors.json';
@@ -221,6 +222,18 @@ describe('values', () => {
       '${nodes.load.output.rows[0].Country}',
     );
   });
+
+  it('take the place of a whole name, and close no expression that is closed', () => {
+    const chosen = (text: string, name = 'nodes.load.output') =>
+      offeredAt(text.replace('|', ''), text.indexOf('|'), names, false).insert(name);
+    expect(chosen('${nodes.l| + 1}')).toBe('${nodes.load.output + 1}');
+    expect(chosen('${nodes.l|oad.output}')).toBe('${nodes.load.output}');
+    expect(chosen('${nodes.l|oad}, ${inputs')).toBe('${nodes.load.output}, ${inputs');
+    expect(chosen('${nodes.l| and ${inputs.month}')).toBe(
+      '${nodes.load.output} and ${inputs.month}',
+    );
+    expect(chosen("${nodes.l| + '}' ")).toBe("${nodes.load.output} + '}' ");
+  });
 });
 
 describe('a deployment', () => {
@@ -238,6 +251,32 @@ describe('a deployment', () => {
     expect(between(null, 1)).toEqual([['eve', 1]]);
     expect(between(4, 3)).toEqual([['ada', 1]]);
     expect(between(2, 2)).toEqual([]);
+  });
+});
+
+describe('a flow that is opened', () => {
+  const row = (count: number, down = 0) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ id: `n${index}`, type: 'note' as const, data: { text: '' }, width: 200, height: 60 },
+      position: { x: index * 280, y: index * down },
+    }));
+
+  it('is shown as a whole where its words can be read', () => {
+    expect(openingView([], 800, 600)).toEqual({ x: 0, y: 0, zoom: 1 });
+    const view = openingView(row(2), 800, 600);
+    expect(view.zoom).toBe(1);
+    expect(view.x).toBe((800 - 480) / 2);
+    expect(view.y).toBe((600 - 60) / 2);
+    expect(openingView(row(3), 780, 600).zoom).toBeLessThan(1);
+  });
+
+  it('begins with its start where it is long', () => {
+    const view = openingView(row(40), 800, 600);
+    expect(view).toEqual({ x: 24, y: 300 - 30 * READABLE, zoom: READABLE });
+    // What comes first is at the top of a flow that goes down, and in the middle of one that goes both ways.
+    expect(openingView(row(40, 200), 800, 600).y).toBe(24);
+    const both = [...row(9, 200), ...row(9, -200).slice(1)];
+    expect(openingView(both, 800, 600).y).toBe(300 - 30 * READABLE);
   });
 });
 

@@ -232,9 +232,21 @@ describe('the inbox', () => {
   });
 
   it('says what a list of items may need before its first one', async () => {
-    const message = 'Letters may need $4 for 40 items. $1 of $1 are left. None has been started.';
-    const breach = { limit: 'usd', message, asked: '4', left: '1', total: '1', parts: 40 };
-    open([waiting({ kind: 'budget', request: { breach }, expires_at: null })]);
+    const message = 'Letters may need $4.04 for 40 items. $0.90 of $1.00 are left.';
+    const breach = { limit: 'usd', message, asked: '4.037', left: '0.9', total: '1', parts: 40 };
+    const item = waiting({ kind: 'budget', request: { breach }, expires_at: null });
+    const sent = open([item], { [`POST ${PATH}/runs/run_1/answers`]: noContent });
     expect(await screen.findByText(message)).toBeVisible();
+    expect(screen.getByText('Expected for all items').nextElementSibling).toHaveTextContent(
+      '$4.04',
+    );
+    expect(screen.getByText('Used or reserved').nextElementSibling).toHaveTextContent('$0.10');
+    // What was used before, and what the list needs: rounded up to whole cents.
+    await userEvent.click(screen.getByRole('button', { name: 'Raise the limit' }));
+    await waitFor(() =>
+      expect(sent.find(({ path }) => path.endsWith('/answers'))?.body).toMatchObject({
+        answer: { decision: 'raise', limits: { usd: '4.14' } },
+      }),
+    );
   });
 });

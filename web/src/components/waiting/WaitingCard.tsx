@@ -1,7 +1,8 @@
 /** One thing that waits for a person, of whatever kind. */
 import type { Waiting } from '@/api/run-types';
 import { ApprovalCard } from './ApprovalCard';
-import { BudgetCard, GateCard, UncertainCard } from './DecisionCards';
+import { BudgetCard } from './BudgetCard';
+import { GateCard, UncertainCard } from './DecisionCards';
 import { PlanCard } from './PlanCard';
 import { QuestionCard } from './QuestionCard';
 
@@ -26,6 +27,6 @@ export function WaitingCard({ waiting, hasKeys }: Props) {
 export function askedIn({ kind, title, request }: Waiting): string {
   if (kind === 'question') return request?.question ?? title;
   if (kind === 'gate') return request?.message ?? title;
-  if (kind === 'budget') return 'The budget does not suffice';
+  if (kind === 'budget') return 'There is not enough budget left';
   return title;
 }

@@ -1,7 +1,11 @@
 /** Sends an answer and says plainly when somebody else was quicker. */
 import { useState } from 'react';
 import { ApiError } from '@/api/errors';
+import { useAnswer } from '@/api/inbox';
+import type { Waiting } from '@/api/run-types';
+import { useProject } from '@/app/project';
 import { showToast } from '../toasts';
+import { showDone } from '../undo';
 
 const SHOWN_FOR = 8_000;
 /** What is asked has changed: the card stays and shows why. */
@@ -35,4 +39,17 @@ export function useAnswered() {
     }
   };
   return { ...state, send };
+}
+
+/** A decision about what waits: sends it, and says what was done. */
+export function useDecision({ run_id: runId, key }: Pick<Waiting, 'run_id' | 'key'>) {
+  const project = useProject();
+  const answer = useAnswer(project.id);
+  const { send, isPending, error } = useAnswered();
+  const say = (given: Record<string, unknown>, done: string) =>
+    void send(
+      () => answer.mutateAsync({ runId, key, answer: given }),
+      () => showDone(done),
+    );
+  return { say, isPending, error };
 }

@@ -84,7 +84,8 @@ export function readBare(text: string): Piece {
   return isWrapped ? { text: bare.slice(2, -1), start: start + 2 } : { text: bare, start };
 }
 
-function closing(text: string, start: number): number {
+/** Where the expression ends that begins with `${` at `start`. */
+export function closing(text: string, start: number): number {
   let depth = 0;
   for (const position of outsideQuotes(text, start + 2)) {
     if (text[position] === '{') depth += 1;

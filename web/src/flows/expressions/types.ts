@@ -96,9 +96,21 @@ export class TypeCheck {
       }
       case 'macro': {
         const around = this.of(tree.around, bound);
-        const item = this.itemOf(around);
+        if (!around.kinds.has('array') && !around.kinds.has('object'))
+          throw new Mistake(
+            `${tree.name} goes over lists and objects, not over ${this.words(around)}`,
+            tree.start,
+          );
+        // Of an object, it goes over the keys.
+        const isObject = around.kinds.size === 1 && around.kinds.has('object');
+        const item = isObject ? only('string') : this.itemOf(around);
         const inner = this.of(tree.inner, new Map([...bound, [tree.variable, item]]));
         if (tree.name === 'map') return list(inner);
+        if (!inner.kinds.has('boolean'))
+          throw new Mistake(
+            `${tree.name} needs true or false for each, not ${this.words(inner)}`,
+            tree.inner.start,
+          );
         return tree.name === 'filter' ? list(item) : only('boolean');
       }
       case 'call':

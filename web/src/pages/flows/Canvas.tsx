@@ -4,6 +4,7 @@ import {
   applyNodeChanges,
   Background,
   type Connection as Drawn,
+  ControlButton,
   Controls,
   type Edge,
   MarkerType,
@@ -14,17 +15,21 @@ import {
   useStore,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
+import { ArrowLeftToLine } from 'lucide-react';
 import { type DragEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { Connection } from '@/flows/edits';
 import type { Point } from '@/flows/layout';
 import type { Drawn as Shape } from './drawn';
 import { FlowBox } from './FlowBox';
 import { GroupFrame, NoteBox } from './NoteBox';
+import { openingView } from './opening-view';
 import classes from './flows.module.css';
 
 const NODE_TYPES = { box: FlowBox, note: NoteBox, frame: GroupFrame };
 const EDGE_OPTIONS = { markerEnd: { type: MarkerType.ArrowClosed } };
-const FIT = { maxZoom: 1, minZoom: 0.4, padding: 0.05 };
+const SMALLEST = 0.05;
+const FIT = { maxZoom: 1, minZoom: SMALLEST, padding: 0.05 };
+const LABELS = { 'controls.fitView.ariaLabel': 'Show the whole flow (F)' };
 /** A smaller flow is seen as a whole: an overview would only cover it. */
 const FEW = 12;
 /** A larger flow has only those boxes in the page that are in view. */
@@ -53,6 +58,7 @@ export default function Canvas(props: Props) {
   const { boxes, lines, selected, mayEdit } = props;
   const scheme = useComputedColorScheme('light');
   const { screenToFlowPosition } = useReactFlow();
+  const toStart = useViews(boxes);
   useBroughtIntoView(props.focus);
   const [shown, setShown] = useState({ boxes, selected, nodes: withSelection(boxes, selected) });
   if (shown.boxes !== boxes || shown.selected !== selected) {
@@ -111,9 +117,8 @@ export default function Canvas(props: Props) {
         nodeTypes={NODE_TYPES}
         defaultEdgeOptions={EDGE_OPTIONS}
         colorMode={scheme}
-        minZoom={0.1}
-        fitView
-        fitViewOptions={FIT}
+        minZoom={SMALLEST}
+        ariaLabelConfig={LABELS}
         nodesDraggable={mayEdit}
         nodesConnectable={mayEdit}
         onlyRenderVisibleElements={boxes.length > MANY}
@@ -131,7 +136,15 @@ export default function Canvas(props: Props) {
         onDrop={drop}
       >
         <Background gap={20} />
-        <Controls showInteractive={false} />
+        <Controls showInteractive={false} fitViewOptions={FIT}>
+          <ControlButton
+            title="Show the start (0)"
+            aria-label="Show the start (0)"
+            onClick={toStart}
+          >
+            <ArrowLeftToLine aria-hidden style={{ fill: 'none' }} />
+          </ControlButton>
+        </Controls>
         {mayEdit && boxes.length === 0 && (
           <p className={classes.hint}>
             This flow has no steps yet. Choose what starts it and what it does from the list.
@@ -144,6 +157,40 @@ export default function Canvas(props: Props) {
     </div>
   );
 }
+
+/** Opens at the start of the flow, and shows its start or the whole of it by a key; gives the way to the start. */
+function useViews(boxes: readonly Shape[]): () => void {
+  const { fitView, setViewport } = useReactFlow();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const isOpened = useRef(false);
+  const latest = useRef({ boxes, width, height });
+  useLayoutEffect(() => {
+    latest.current = { boxes, width, height };
+    // The first boxes of an empty flow are where somebody put them.
+    if (isOpened.current || width === 0) return;
+    isOpened.current = true;
+    void setViewport(openingView(boxes, width, height));
+  }, [boxes, width, height, setViewport]);
+  const toStart = useCallback(() => {
+    const now = latest.current;
+    void setViewport(openingView(now.boxes, now.width, now.height));
+  }, [setViewport]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const { target, key } = event;
+      const isTyping = target instanceof Element && target.closest(FIELDS) !== null;
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (key === '0') toStart();
+      else if (key.toLowerCase() === 'f') void fitView(FIT);
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, [fitView, toStart]);
+  return toStart;
+}
+
+const FIELDS = 'input, textarea, select, [contenteditable="true"], [role="dialog"], [role="menu"]';
 
 function useBroughtIntoView(key: string | null): void {
   const { getInternalNode, getViewport, setCenter } = useReactFlow();

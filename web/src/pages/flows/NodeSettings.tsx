@@ -119,9 +119,9 @@ export function NodeSettings(props: Props) {
               onChange={({ currentTarget }) => set(['title'], currentTarget.value || undefined)}
             />
             <IdField key={node.id} {...props} />
-            <ComesAfter {...props} />
           </>
         )}
+        <ComesAfter {...props} />
         {shown.map(([name, schema]) => {
           if (name === 'arguments' && tool) {
             const whole = tool.arguments as Schema;

@@ -206,7 +206,6 @@ function boxesOf(
 
 /** Lines of a graph and of the graphs inside it; those in graphs that are not shown are left out by the canvas. */
 function linesOf(graph: FlowGraph, standings: Marks['standings']): Edge[] {
-  const implied = new Set(graph.nodes.flatMap(({ key, isImplied }) => (isImplied ? [key] : [])));
   const lines = edgesOf(graph).map(({ id, before, after, port }): Edge => ({
     id,
     source: before,
@@ -214,7 +213,6 @@ function linesOf(graph: FlowGraph, standings: Marks['standings']): Edge[] {
     sourceHandle: `out:${port}`,
     targetHandle: 'in',
     data: { port },
-    deletable: !implied.has(after),
     ...labelOf(port, standings.get(before)),
     ...(port === 'error' ? { style: { stroke: 'var(--mantine-color-error)' } } : {}),
   }));

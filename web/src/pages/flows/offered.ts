@@ -1,5 +1,5 @@
 /** Which values fit where somebody types: those whose names begin with what stands behind `${`. */
-import { readTemplate } from '@/flows/expressions/texts';
+import { closing, readTemplate } from '@/flows/expressions/texts';
 import type { KnownValue } from './known-values';
 
 const MOST = 12;
@@ -26,12 +26,15 @@ export function offeredAt(
     return { values: [], insert: () => text };
   const fitting = values.filter(({ name }) => name.startsWith(word) && name !== word);
   const rest = text.slice(cursor);
-  // The brace that ends it is put in for a name alone: the rest of an expression may still follow.
+  // What was typed of the name behind the cursor is replaced, too.
+  const typedBehind = /^[\w.[\]]*/.exec(rest)?.[0] ?? '';
+  const after = rest.slice(typedBehind.length);
+  // The brace that ends it is put in for a name alone: the rest of an expression may still follow, or is there already.
   const isAlone = inner.trim() === word;
-  const end = isBare || !isAlone || /^\s*\}/.test(rest) ? '' : '}';
+  const end = isBare || !isAlone || isEnded(`\${${inner}${rest}`) ? '' : '}';
   return {
     values: fitting.slice(0, MOST),
-    insert: (name) => `${text.slice(0, cursor - word.length)}${name}${end}${rest}`,
+    insert: (name) => `${text.slice(0, cursor - word.length)}${name}${end}${after}`,
   };
 }
 
@@ -44,6 +47,15 @@ function openExpression(before: string): string | null {
     return null;
   } catch {
     return before.slice(start + 2);
+  }
+}
+
+/** Whether the expression at the start of a text has its brace. */
+function isEnded(text: string): boolean {
+  try {
+    return closing(text, 0) > 0;
+  } catch {
+    return false;
   }
 }
 

@@ -13,7 +13,7 @@ import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
 import { offerUndo, showFailure } from '@/components/undo';
 import classes from './alerts.module.css';
-import { compact, dollars } from './amounts';
+import { compact, dollars } from '@/components/amounts';
 import overview from './overview.module.css';
 
 const BudgetDialog = lazy(() => import('./BudgetDialog'));

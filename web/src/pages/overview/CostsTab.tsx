@@ -10,7 +10,7 @@ import { ErrorState } from '@/components/ErrorState';
 import { type Formats, useFormats } from '@/components/format';
 import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
-import { compact, dollars } from './amounts';
+import { compact, dollars } from '@/components/amounts';
 import classes from './overview.module.css';
 
 const DIMENSIONS: { value: Dimension; label: string }[] = [

@@ -13,7 +13,7 @@ import { useFormats } from '@/components/format';
 import { LoadingLines } from '@/components/LoadingLines';
 import { Section } from '@/components/Section';
 import { useNow } from '@/components/use-now';
-import { change, compact, dollars } from './amounts';
+import { change, compact, dollars } from '@/components/amounts';
 import { overviewOf } from './figures';
 import { listOf } from './figure-links';
 import { HeatMap } from './HeatMap';

@@ -4,7 +4,7 @@ import type { CSSProperties } from 'react';
 import type { Overview } from '@/api/observe';
 import { useFormats } from '@/components/format';
 import { Section } from '@/components/Section';
-import { compact } from './amounts';
+import { compact } from '@/components/amounts';
 import { MOST_HOURS } from './figures';
 import classes from './overview.module.css';
 

@@ -1,7 +1,7 @@
 /** Figures of alert rules in words and with their units. */
 import type { AlertItem, Figure } from '@/api/alerts';
 import type { Formats } from '@/components/format';
-import { dollars } from './amounts';
+import { dollars } from '@/components/amounts';
 
 export const FIGURES: { value: Figure; label: string; unit: string }[] = [
   { value: 'failed_runs', label: 'Failed runs', unit: 'runs' },

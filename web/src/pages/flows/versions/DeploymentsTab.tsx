@@ -129,18 +129,23 @@ function Details({ playbookId, number }: { playbookId: string; number: number })
     <Stack gap="sm" className={classes.details ?? ''}>
       <div>
         <Text size="sm" fw={600}>
-          Changed since
+          Changed since this deployment
         </Text>
         <PinChanges changes={drift} none="Every part is still what it was." />
       </div>
       <PinTable pins={pins} />
-      <ul className={classes.list}>
-        {checks.map((finding, index) => (
-          <li key={index}>
-            <FindingLine finding={finding} />
-          </li>
-        ))}
-      </ul>
+      <div>
+        <Text size="sm" fw={600}>
+          Checks when it was deployed
+        </Text>
+        <ul className={classes.list}>
+          {checks.map((finding, index) => (
+            <li key={index}>
+              <FindingLine finding={finding} />
+            </li>
+          ))}
+        </ul>
+      </div>
     </Stack>
   );
 }

@@ -19,7 +19,15 @@ const KINDS: Record<string, string> = {
 
 const kindOf = (kind: string) => KINDS[kind] ?? kind;
 const versionOf = (pin: Pin | null) =>
-  pin === null ? 'none' : pin.version === '' ? pin.hash.slice(0, 8) : pin.version;
+  pin === null ? 'none' : pin.version === '' ? pin.hash.slice(0, 8) : versionText(pin);
+
+/** The version as people call it; parts that are told apart by their hash alone have none. */
+function versionText({ kind, version }: Pin): string {
+  if (kind === 'graph' || kind === 'flow') return `Revision ${version}`;
+  if (kind === 'policy' && version !== '')
+    return version === '0' ? 'Default' : `Revision ${version}`;
+  return version;
+}
 
 /** Both sides in words; the hash says what differs where the versions are called the same. */
 function sidesOf({ before, after }: ChangedPin): string {
@@ -30,10 +38,10 @@ function sidesOf({ before, after }: ChangedPin): string {
 
 /** What a pin means for runs of the deployment. */
 function effectOf({ kind, fixed }: Pin): string {
-  if (!fixed) return 'As it is then; changes are shown';
-  if (kind === 'policy') return 'The stricter of this and the current one';
-  if (kind === 'model') return 'Exactly this, as long as it is set up';
-  return 'Exactly this';
+  if (!fixed) return 'The current one. Changes are listed above.';
+  if (kind === 'policy') return 'The stricter of this and the current one.';
+  if (kind === 'model') return 'Exactly this. The step fails if it is no longer set up.';
+  return 'Exactly this.';
 }
 
 export function PinChanges({ changes, none }: { changes: readonly ChangedPin[]; none: string }) {
@@ -57,33 +65,29 @@ export function PinChanges({ changes, none }: { changes: readonly ChangedPin[]; 
 
 export function PinTable({ pins }: { pins: readonly Pin[] }) {
   return (
-    // Scrolls sideways on small screens, so it must be reachable by keyboard.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className={classes.scroller} role="group" aria-label="Pinned parts" tabIndex={0}>
-      <table className={classes.pins}>
-        <thead>
-          <tr>
-            <th scope="col">Part</th>
-            <th scope="col">Name</th>
-            <th scope="col">Version</th>
-            <th scope="col">Hash</th>
-            <th scope="col">In runs</th>
+    <table className={classes.pins}>
+      <caption className={classes.caption}>Pinned parts</caption>
+      <thead>
+        <tr>
+          <th scope="col">Part</th>
+          <th scope="col">Version</th>
+          <th scope="col">What runs use</th>
+        </tr>
+      </thead>
+      <tbody>
+        {pins.map((pin) => (
+          <tr key={`${pin.kind} ${pin.name}`}>
+            <th scope="row">
+              <span className={classes.kind}>{kindOf(pin.kind)}</span> {pin.name}
+            </th>
+            <td>
+              <span className={classes.version}>{versionText(pin)}</span>{' '}
+              <Hash value={pin.hash} label={`${kindOf(pin.kind)} ${pin.name}`} />
+            </td>
+            <td>{effectOf(pin)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {pins.map((pin) => (
-            <tr key={`${pin.kind} ${pin.name}`}>
-              <td>{kindOf(pin.kind)}</td>
-              <td>{pin.name}</td>
-              <td>{pin.version}</td>
-              <td>
-                <Hash value={pin.hash} label={`${kindOf(pin.kind)} ${pin.name}`} />
-              </td>
-              <td>{effectOf(pin)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -1,5 +1,5 @@
 /** Amounts of money and counts of tokens in few characters. */
-import type { Formats } from '@/components/format';
+import type { Formats } from './format';
 
 /** Dollars with as many digits as say something: "$12.30", "$0.0042". */
 export function dollars(formats: Formats, value: number): string {
