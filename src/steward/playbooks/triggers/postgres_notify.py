@@ -53,8 +53,7 @@ class _Listener(Source):
         parts, port = await secret_address(
             looking,
             trigger.url_secret,
-            schemes=frozenset({"postgresql", "postgres"}),
-            port=5432,
+            ports={"postgresql": 5432, "postgres": 5432},
             example="postgresql://user:password@host/name",
         )
         address = await checked_address(looking, parts, port)

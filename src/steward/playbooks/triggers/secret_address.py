@@ -1,7 +1,7 @@
 """What triggers share whose source is at an address that is a secret: it names a user and a password."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from urllib.parse import SplitResult, urlsplit
 
@@ -32,21 +32,21 @@ class SecretAddressTrigger(Trigger):
 
 
 async def secret_address(
-    looking: Looking, name: str, *, schemes: frozenset[str], port: int, example: str
+    looking: Looking, name: str, *, ports: Mapping[str, int], example: str
 ) -> tuple[SplitResult, int]:
-    """The address in parts, and its port."""
+    """The address in parts, and its port; `ports` has the usual one of each scheme."""
     try:
         text = await asyncio.to_thread(looking.services["secrets"].get, looking.scope, name)
     except NotFound:
         raise NotFound(f"The secret {name!r} is not set.") from None
     parts = urlsplit(text)
     try:
-        found = parts.port or port
+        found = parts.port or ports.get(parts.scheme, 0)
     except ValueError:
         found = 0
     # Further hosts and options could lead elsewhere than to what was checked.
     is_plain = parts.hostname and "," not in parts.netloc and "host" not in parts.query
-    if parts.scheme not in schemes or not is_plain or not found:
+    if parts.scheme not in ports or not is_plain or not found:
         raise Invalid(f"The secret {name!r} is not an address such as {example}.")
     return parts, found
 
