@@ -8,7 +8,7 @@ import pytest
 
 from steward.core.demand import Demand, Pace
 from steward.core.fair_tasks import FairTurns
-from steward.core.fair_threads import FairThreads
+from steward.core.fair_threads import FairThreads, give_way
 from steward.core.shares import SYSTEM, Share, sharing
 
 ANN, BOB = Share("one", "ann"), Share("one", "bob")
@@ -134,6 +134,33 @@ def test_a_pool_of_threads_holds_calls_back_until_it_is_their_turn(
     clock.time += 60
     second.result(10)
     threads.shutdown()
+
+
+def test_a_long_call_gives_way_between_its_parts(demand: Demand, clock: Clock) -> None:
+    threads = FairThreads(2, 2, demand=demand)
+    came, parts = threading.Semaphore(0), list[int]()
+
+    def long() -> None:
+        for number in range(3):
+            parts.append(number)
+            came.release()
+            give_way()
+
+    with sharing(ANN):
+        call = threads.submit(long)
+    assert came.acquire(timeout=10)
+    with sharing(BOB):
+        # He is served while Ann's call waits in its middle.
+        assert threads.submit(lambda: "bob's").result(10) == "bob's"
+    assert parts == [0]
+    clock.time += 60
+    call.result(10)
+    assert parts == [0, 1, 2]
+    threads.shutdown()
+
+
+def test_outside_of_a_pool_nothing_gives_way() -> None:
+    give_way()
 
 
 def test_a_pool_that_closes_does_not_wait_for_calls_that_are_held_back(demand: Demand) -> None:

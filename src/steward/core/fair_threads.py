@@ -18,6 +18,18 @@ T = TypeVar("T")
 
 
 _SWITCH_SECONDS: Final = 0.0005
+_here = threading.local()
+"""In a thread of a pool, `give_way`: what waits between two parts of the call that it runs."""
+
+
+def give_way() -> None:
+    """Between two parts of a long call: waits here as a call of its own would that starts now, and outside of such pools not at all.
+
+    To be called where nothing is held that others wait for.
+    """
+    wait = getattr(_here, "give_way", None)
+    if wait is not None:
+        wait()
 
 
 def share_processor() -> None:
@@ -82,10 +94,20 @@ class FairThreads(ThreadPoolExecutor):
             if not self._demand.may_go(share, self._pace):
                 self._wait(share, call)
             began = self._pace.cost_clock()
+
+            def part() -> None:
+                nonlocal began
+                self._pace.learn(share, self._pace.cost_clock() - began)
+                if not self._demand.may_go(share, self._pace):
+                    self._wait(share, call)
+                began = self._pace.cost_clock()
+
+            _here.give_way = part
             with running_alone(alone):
                 call.run()
             self._pace.learn(share, self._pace.cost_clock() - began)
         finally:
+            _here.give_way = None
             with self._queueing:
                 self._queue.done(share)
             self._demand.end(share)

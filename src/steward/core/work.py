@@ -13,6 +13,8 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from steward.core.fair_threads import give_way
+
 T = TypeVar("T")
 _AGAIN = 0.05
 """Seconds until something is stopped again that has not ended."""
@@ -44,7 +46,8 @@ class Work:
         return self._stopped
 
     def report(self, doing: str, done: int = 0, total: int | None = None) -> None:
-        """Says what is being done; raises Stopped when the work is no longer wanted."""
+        """Says what is being done; raises Stopped when the work is no longer wanted. Gives way to people who have little under way."""
+        give_way()
         self.check()
         self.tell(Progress(doing, done, total))
 

@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from steward.core.fair_threads import give_way
 from steward.data.relate.columns import Facts, whole_number
 from steward.data.relate.keys import combine
 from steward.data.relate.model import Dependency
@@ -69,6 +70,7 @@ def _singles(usable: Sequence[Facts], samples: "_Samples") -> list[_Candidate]:
     for left in usable:
         if not _determines(left):
             continue
+        give_way()
         codes = samples.by(left)
         for right in usable:
             if right is left:
@@ -90,6 +92,7 @@ def _pairs(
         if ((left.name,), other.name) in known or ((other.name,), left.name) in known:
             # One decides the other, so the pair says no more than its stronger half.
             continue
+        give_way()
         codes = samples.by(max(left, other, key=lambda each: each.distinct))
         both = _together(codes[left.name], codes[other.name])
         for right in usable:
