@@ -9,7 +9,7 @@ from steward.core.clock import Clock
 from steward.core.errors import Invalid, NotFound, Problem
 from steward.identity import Access, Identity, Role
 from steward.observe import BudgetOutlook
-from steward.observe.hourly import shows
+from steward.observe.overview import shows
 from steward.playbooks import Playbooks
 from steward.playbooks.people import SUBJECT
 

@@ -8,8 +8,7 @@ from typing import Any
 from steward.app.compose import Steward
 from steward.app.figure_names import program_title
 from steward.observe import LiveFigures
-from steward.observe.hourly import shows
-from steward.observe.overview import Visible
+from steward.observe.overview import Visible, shows
 from steward.playbooks import Playbooks, subject_of
 from steward.playbooks.people import SUBJECT
 from steward.store import Scope

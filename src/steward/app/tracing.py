@@ -18,8 +18,10 @@ from steward.observe import (
     Bystanders,
     CostExplorer,
     Hourly,
+    Kept,
     Overview,
     Projector,
+    Rollups,
     SpanContents,
     SpanTrees,
     Traces,
@@ -60,7 +62,9 @@ def observe_runs(
     bystanders: Bystanders,
     settings: ObserveSettings,
 ) -> Observations:
-    projector, hourly = Projector(database, runs), Hourly(database)
+    sums = Rollups(database, clock, Kept(settings.minute_figures, settings.hour_figures))
+    runs.parts.chores.append(sums.tidy)
+    projector, hourly = Projector(database, runs, sums), Hourly(database)
     rounds = AlertRounds(
         database,
         events,

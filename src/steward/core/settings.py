@@ -389,6 +389,16 @@ class ObserveSettings(_Section):
         gt=timedelta(0),
         description="How long stored traces of long runs are kept. Later they are made again from the journal when someone opens them.",
     )
+    minute_figures: timedelta = Field(
+        timedelta(days=2),
+        ge=timedelta(hours=1),
+        description="How long figures are kept by the minute.",
+    )
+    hour_figures: timedelta = Field(
+        timedelta(days=92),
+        ge=timedelta(days=63),
+        description="How long figures are kept by the hour. Figures by the day are kept for good.",
+    )
 
 
 class Settings(BaseSettings):

@@ -17,6 +17,7 @@ from steward.observe.hourly import Hourly
 from steward.observe.live_figures import LiveFigures
 from steward.observe.overview import Overview, OverviewFigures, Period
 from steward.observe.projector import Projector
+from steward.observe.rollups import Kept, Rollups
 from steward.observe.span_content import SpanContents
 from steward.observe.span_trees import SpanTrees
 from steward.observe.spans import spans_of
@@ -41,12 +42,14 @@ __all__ = [
     "Finding",
     "Forecast",
     "Hourly",
+    "Kept",
     "KeptRule",
     "LiveFigures",
     "Overview",
     "OverviewFigures",
     "Period",
     "Projector",
+    "Rollups",
     "SpanContents",
     "SpanTrees",
     "Trace",

@@ -1,5 +1,7 @@
 """The tables of the observe room: figures of ended runs, which can be rebuilt, and alerts with their rules."""
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -16,6 +18,43 @@ from sqlalchemy import (
 from steward.store.guarded import ReportedJson, TypedJson
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
+
+def _about() -> tuple[Column[Any], ...]:
+    """What figures are kept by."""
+    return (
+        # `run`, `model`, `tool` or `agent`.
+        Column("kind", String(10), nullable=False),
+        # The status of a run; the name of a model, a tool or an agent.
+        Column("name", String(200), nullable=False),
+        # The agent for whom a model was asked or a tool was called; empty for none.
+        Column("agent", String(200), nullable=False),
+        # How it failed; empty where it did not.
+        Column("code", String(80), nullable=False),
+        # The connection that a tool belongs to; empty for none.
+        Column("connector", String(200), nullable=False),
+        # What the run belongs to, such as a playbook, or the program that drove it.
+        Column("flow", String(200), nullable=False),
+        # Which revision of the playbook; 0 for none.
+        Column("revision", Integer, nullable=False),
+        # Whether nothing started the run but a person or a trigger.
+        Column("is_root", Boolean, nullable=False),
+    )
+
+
+def _sums() -> tuple[Column[Any], ...]:
+    return (
+        Column("times", Integer, nullable=False),
+        Column("errors", Integer, nullable=False),
+        # Calls that changed something and can be undone.
+        Column("changes", Integer, nullable=False),
+        Column("input_tokens", BigInteger, nullable=False),
+        Column("output_tokens", BigInteger, nullable=False),
+        # Billionths of a dollar, as budgets count: whole numbers sum alike on every database.
+        Column("nano_usd", BigInteger, nullable=False),
+        Column("milliseconds", BigInteger, nullable=False),
+    )
+
+
 facts = Table(
     "observed_facts",
     metadata,
@@ -23,26 +62,54 @@ facts = Table(
     Column("run_id", String(40), ForeignKey("runs.id"), nullable=False),
     # Whole hours since 1970, UTC.
     Column("hour", Integer, nullable=False),
-    # `run`, `model`, `tool` or `agent`.
-    Column("kind", String(10), nullable=False),
-    # The status of a run; the name of a model, a tool or an agent.
-    Column("name", String(200), nullable=False),
-    # The agent for whom a model was asked or a tool was called; empty for none.
-    Column("agent", String(200), nullable=False),
-    # What the run belongs to, such as a playbook, or the program that drove it.
-    Column("flow", String(200), nullable=False),
+    *_about(),
     Column("person", String(40), nullable=False),
-    # Whether nothing started the run but a person or a trigger.
-    Column("is_root", Boolean, nullable=False),
-    Column("times", Integer, nullable=False),
-    Column("errors", Integer, nullable=False),
-    Column("input_tokens", BigInteger, nullable=False),
-    Column("output_tokens", BigInteger, nullable=False),
-    # Billionths of a dollar, as budgets count: whole numbers sum alike on every database.
-    Column("nano_usd", BigInteger, nullable=False),
-    Column("milliseconds", BigInteger, nullable=False),
-    PrimaryKeyConstraint("run_id", "hour", "kind", "name", "agent"),
+    *_sums(),
+    PrimaryKeyConstraint("run_id", "hour", "kind", "name", "agent", "code"),
     Index("ix_observed_facts_project_id_hour", "project_id", "hour"),
+)
+
+abouts = Table(
+    "observed_abouts",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    # A digest of the rest: the same everywhere, and never changed.
+    Column("about", BigInteger, autoincrement=False, nullable=False),
+    *_about(),
+    PrimaryKeyConstraint("project_id", "about"),
+)
+
+rollups = Table(
+    "observed_rollups",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    # How many minutes each covers: 1, 60 or 1,440; and which one since 1970 it is, UTC.
+    Column("grain", Integer, nullable=False),
+    Column("at", Integer, nullable=False),
+    Column("about", BigInteger, nullable=False),
+    *_sums(),
+    # The latest run that failed; empty for none. Ids are ordered by time.
+    Column("last_failed", String(40), nullable=False),
+    PrimaryKeyConstraint("project_id", "grain", "at", "about"),
+    # What belongs to one time lies together on disk.
+    sqlite_with_rowid=False,
+)
+
+people = Table(
+    "observed_people",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    # Whole days since 1970, UTC.
+    Column("at", Integer, nullable=False),
+    Column("person", String(40), nullable=False),
+    Column("flow", String(200), nullable=False),
+    *_sums(),
+    # Apart from the rollups, which would be many times as long with everybody in them.
+    PrimaryKeyConstraint("project_id", "at", "person", "flow"),
+    sqlite_with_rowid=False,
 )
 
 projected = Table(

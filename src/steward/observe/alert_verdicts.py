@@ -12,8 +12,8 @@ from steward.core.errors import Bug
 from steward.observe.alert_rules import Above, AlertRule, Below, Figure, Unusual
 from steward.observe.facts import NANO, hour_of
 from steward.observe.forecast import forecast_spend
-from steward.observe.hourly import Cell, Series, Watched, end_of, shows
-from steward.observe.overview import Visible
+from steward.observe.hourly import Cell, Series, Watched, end_of
+from steward.observe.overview import Visible, shows
 
 DAY: Final = 24
 BASELINE: Final = 28 * DAY

@@ -18,8 +18,8 @@ from steward.observe import _tables as tables
 from steward.observe.alert_rules import AlertRule
 from steward.observe.alert_verdicts import ALL, BASELINE, Past, causes_of, preview, reach_of
 from steward.observe.facts import hour_of
-from steward.observe.hourly import Hourly, is_of_messages, shows
-from steward.observe.overview import Visible, seen
+from steward.observe.hourly import Hourly, is_of_messages
+from steward.observe.overview import Visible, seen, shows
 from steward.observe.projector import Projector
 from steward.store import Database, EventLog, Scope, Transaction
 

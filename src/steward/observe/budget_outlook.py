@@ -1,22 +1,20 @@
 """Where budgets of days, weeks and months will be when they reset: what is used so far and what the rest usually costs."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from steward.broker.period_budgets import KeptBudget
-from steward.observe._tables import facts
-from steward.observe.facts import NANO, hour_of
+from steward.observe._tables import abouts, people, rollups
+from steward.observe.facts import NANO, minute_of
 from steward.observe.forecast import forecast_spend
 from steward.observe.projector import Projector
+from steward.observe.rollups import DAY, JOINED
 from steward.store import Database, Scope
 
-_FACTS: Final = facts.c
-_DAY: Final = 24
 _HISTORY_DAYS: Final = 60
-_FROM_HOUR: Final = (_FACTS.hour - _FACTS.hour % _DAY).label("from_hour")
 
 
 class BudgetOutlook:
@@ -40,20 +38,26 @@ class BudgetOutlook:
 
     def _daily(self, scope: Scope, budget: KeptBudget, now: datetime) -> list[float]:
         """Dollars of each whole day since the first that cost anything."""
-        today = hour_of(now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
-        wanted = sa.select(_FROM_HOUR, sa.func.sum(_FACTS.nano_usd).label("nano_usd")).where(
-            _FACTS.hour.between(today - _HISTORY_DAYS * _DAY, today - 1),
-            _FACTS.nano_usd > 0,
-            _is_of(budget),
+        today = minute_of(now) // DAY
+        table, which = _kept_of(budget)
+        wanted = sa.select(table.c.at, sa.func.sum(table.c.nano_usd).label("nano_usd")).where(
+            which, table.c.at.between(today - _HISTORY_DAYS, today - 1), table.c.nano_usd > 0
         )
         with self._database.read(scope) as tx:
-            rows: Sequence[sa.Row[Any]] = tx.rows(wanted.group_by(_FROM_HOUR))
-        spent = {int(row.from_hour): int(row.nano_usd) / NANO for row in rows}
+            rows: Sequence[sa.Row[Any]] = tx.rows(wanted.group_by(table.c.at))
+        spent = {int(row.at): int(row.nano_usd) / NANO for row in rows}
         if not spent:
             return []
-        return [spent.get(hour, 0.0) for hour in range(min(spent), today, _DAY)]
+        return [spent.get(day, 0.0) for day in range(min(spent), today)]
 
 
-def _is_of(budget: KeptBudget) -> sa.ColumnElement[bool]:
-    kind = budget.document.kind
-    return sa.true() if kind == "project" else _FACTS[kind] == budget.document.name
+def _kept_of(budget: KeptBudget) -> tuple[sa.Table, sa.ColumnElement[bool]]:
+    """Where days of what a budget limits are kept, and which of the rows."""
+    match budget.document.kind:
+        case "agent":
+            own = sa.and_(JOINED, abouts.c.agent == budget.document.name)
+            return rollups, sa.and_(rollups.c.grain == DAY, own)
+        case "project":
+            return people, sa.true()
+        case kind:
+            return people, people.c[kind] == budget.document.name

@@ -8,18 +8,17 @@ from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 
-from steward.observe._tables import facts
-from steward.observe.facts import NANO, hour_of
+from steward.observe._tables import abouts, people, rollups
+from steward.observe.facts import NANO
 from steward.observe.forecast import Forecast, forecast_spend
 from steward.observe.overview import Visible, seen
 from steward.observe.projector import Projector
+from steward.observe.rollups import DAY, JOINED, PAID
 from steward.store import Database, Scope
 
-_FACTS: Final = facts.c
+_PAID: Final = people.c
 Dimension = Literal["flow", "agent", "model", "tool", "person"]
-_DAY: Final = 24
-_FROM_HOUR: Final = (_FACTS.hour - _FACTS.hour % _DAY).label("from_hour")
-"""The first hour of a fact's day."""
+_EPOCH: Final = date(1970, 1, 1)
 _HISTORY: Final = timedelta(days=120)
 _AHEAD: Final = (7, 30)
 
@@ -66,19 +65,23 @@ class CostExplorer:
         is_complete = self._projector.catch_up(scope)
         last = now.astimezone(UTC).date()
         first = last - timedelta(days=days - 1)
-        name = _FACTS.name if by in ("model", "tool") else _FACTS[by]
+        table, name, flow, which = _kept_by(by)
         wanted = sa.select(
-            _FROM_HOUR,
+            table.c.at,
             name.label("name"),
             *(
-                sa.func.sum(_FACTS[each]).label(each)
+                sa.func.sum(table.c[each]).label(each)
                 for each in ("nano_usd", "input_tokens", "output_tokens", "times")
             ),
-        ).where(_kind(by), _FACTS.hour >= _first_hour(first), seen(_FACTS.flow, visible))
-        rows = self._rows(scope, wanted.group_by(_FROM_HOUR, name).order_by(_FROM_HOUR, name))
+        ).where(
+            which,
+            table.c.at.between(_number(first), _number(last)),
+            seen(flow, visible),
+        )
+        rows = self._rows(scope, wanted.group_by(table.c.at, name).order_by(table.c.at, name))
         lines = [
             CostLine(
-                _day(row.from_hour),
+                _day(row.at),
                 row.name,
                 int(row.nano_usd),
                 int(row.input_tokens),
@@ -94,15 +97,15 @@ class CostExplorer:
 
     def _daily(self, scope: Scope, today: date, visible: Visible) -> list[float]:
         """Dollars of each whole day since the first that cost anything."""
-        wanted = sa.select(_FROM_HOUR, sa.func.sum(_FACTS.nano_usd).label("nano_usd")).where(
-            _FACTS.hour.between(_first_hour(today - _HISTORY), _first_hour(today) - 1),
-            _FACTS.nano_usd > 0,
-            seen(_FACTS.flow, visible),
+        wanted = sa.select(_PAID.at, sa.func.sum(_PAID.nano_usd).label("nano_usd")).where(
+            _PAID.at.between(_number(today - _HISTORY), _number(today) - 1),
+            _PAID.nano_usd > 0,
+            seen(_PAID.flow, visible),
         )
-        rows = self._rows(scope, wanted.group_by(_FROM_HOUR))
+        rows = self._rows(scope, wanted.group_by(_PAID.at))
         spent: defaultdict[date, float] = defaultdict(float)
         for row in rows:
-            spent[_day(row.from_hour)] = int(row.nano_usd) / NANO
+            spent[_day(row.at)] = int(row.nano_usd) / NANO
         if not spent:
             return []
         start = min(spent)
@@ -113,16 +116,22 @@ class CostExplorer:
             return tx.rows(wanted)
 
 
-def _kind(by: Dimension) -> sa.ColumnElement[bool]:
-    """Only what costs something is counted: requests to models and calls of tools."""
-    if by in ("model", "tool"):
-        return _FACTS.kind == by
-    return _FACTS.kind.in_(["model", "tool"])
+def _kept_by(
+    by: Dimension,
+) -> tuple[sa.Table, sa.ColumnElement[str], sa.ColumnElement[str], sa.ColumnElement[bool]]:
+    """Where days of a dimension are kept, in which column, whose flow, and which of the rows."""
+    if by == "person":
+        return people, people.c.person, people.c.flow, sa.true()
+    kept = abouts.c
+    name, kinds = (kept.name, (by,)) if by in PAID else (kept[by], PAID)
+    which = sa.and_(rollups.c.grain == DAY, JOINED, kept.kind.in_(kinds))
+    return rollups, name, kept.flow, which
 
 
-def _first_hour(day: date) -> int:
-    return hour_of(datetime(day.year, day.month, day.day, tzinfo=UTC))
+def _number(day: date) -> int:
+    """Of days since 1970."""
+    return (day - _EPOCH).days
 
 
-def _day(first_hour: int) -> date:
-    return datetime.fromtimestamp(first_hour * 3600, UTC).date()
+def _day(number: int) -> date:
+    return _EPOCH + timedelta(days=number)

@@ -1,4 +1,4 @@
-"""Facts: the spans of one run added up by what they are about, hour by hour."""
+"""Facts: the spans of one run added up by what they are about, minute by minute."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -18,26 +18,43 @@ _OPERATIONS: Final[dict[str, tuple[FactKind, str]]] = {
     genai.INVOKE_AGENT: ("agent", genai.AGENT),
 }
 _LONGEST_NAME: Final = 200
+_LONGEST_CODE: Final = 80
+CONNECTED: Final = ("api", "mcp")
+"""How names of tools begin that belong to a connection: the next word is its name."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    hour: int
+    minute: int
+    """Since 1970, UTC."""
     kind: FactKind
     name: str
     agent: str = ""
+    code: str = ""
+    """How it failed; empty where it did not."""
     times: int = 0
     errors: int = 0
+    changes: int = 0
+    """Calls that changed something and can be undone."""
     input_tokens: int = 0
     output_tokens: int = 0
     nano_usd: int = 0
     milliseconds: int = 0
+
+    @property
+    def hour(self) -> int:
+        return self.minute // 60
+
+    @property
+    def connector(self) -> str:
+        return connector_of(self.name) if self.kind == "tool" else ""
 
     def __add__(self, other: "Fact") -> "Fact":
         return replace(
             self,
             times=self.times + other.times,
             errors=self.errors + other.errors,
+            changes=self.changes + other.changes,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             nano_usd=self.nano_usd + other.nano_usd,
@@ -47,15 +64,34 @@ class Fact:
 
 def facts_of(run: Run, spans: Iterable[Span]) -> list[Fact]:
     """What a run that is over adds to the figures. Runs that it started add their own."""
-    found: dict[tuple[int, str, str, str], Fact] = {}
-    for fact in _facts(run, list(spans)):
-        key = (fact.hour, fact.kind, fact.name, fact.agent)
-        found[key] = found[key] + fact if key in found else fact
-    return list(found.values())
+    return added_up(_facts(run, list(spans)))
+
+
+def hourly_facts(found: Iterable[Fact]) -> list[Fact]:
+    """The same by the hour: each is in the first minute of its hour."""
+    return added_up(replace(fact, minute=fact.hour * 60) for fact in found)
+
+
+def added_up(found: Iterable[Fact]) -> list[Fact]:
+    sums: dict[tuple[int, str, str, str, str], Fact] = {}
+    for fact in found:
+        key = (fact.minute, fact.kind, fact.name, fact.agent, fact.code)
+        sums[key] = sums[key] + fact if key in sums else fact
+    return list(sums.values())
 
 
 def hour_of(moment: datetime) -> int:
     return int(moment.timestamp()) // 3600
+
+
+def minute_of(moment: datetime) -> int:
+    return int(moment.timestamp()) // 60
+
+
+def connector_of(tool: str) -> str:
+    """The connection that a tool belongs to, such as "crm" of "api.crm.find"; empty for Steward's own tools."""
+    word, _, rest = tool.partition(".")
+    return rest.partition(".")[0] if word in CONNECTED else ""
 
 
 def _facts(run: Run, spans: list[Span]) -> Iterator[Fact]:
@@ -66,26 +102,35 @@ def _facts(run: Run, spans: list[Span]) -> Iterator[Fact]:
             continue
         kind, name = about
         yield Fact(
-            hour_of(span.end),
+            minute_of(span.end),
             kind,
             (str(span.attributes.get(name) or "unknown"))[:_LONGEST_NAME],
             "" if kind == "agent" else agents.get(span.parent or "", "")[:_LONGEST_NAME],
+            _code(span.error),
             1,
             int(span.error is not None),
+            int(span.attributes.get(genai.CHANGES, 0)),
             int(span.attributes.get(genai.INPUT_TOKENS, 0)),
             int(span.attributes.get(genai.OUTPUT_TOKENS, 0)),
             round(float(span.attributes.get(genai.COST, 0.0)) * NANO),
             _milliseconds(span.start, span.end),
         )
     ended = run.ended_at or run.created_at
+    whole = next((span.error for span in spans if span.key == f"{run.id}:run"), None)
+    failed = run.status is Status.failed
     yield Fact(
-        hour_of(ended),
+        minute_of(ended),
         "run",
         run.status.value,
+        code=_code(whole or run.status.value) if failed else "",
         times=1,
-        errors=int(run.status is Status.failed),
+        errors=int(failed),
         milliseconds=_milliseconds(run.started_at or run.created_at, ended),
     )
+
+
+def _code(error: str | None) -> str:
+    return (error or "")[:_LONGEST_CODE]
 
 
 def _milliseconds(start: datetime, end: datetime) -> int:

@@ -19,7 +19,7 @@ from steward.broker import _tables as broker_tables
 from steward.broker._budget_tables import period_budgets
 from steward.observe._tables import facts, projected
 from steward.observe.facts import NANO, hour_of
-from steward.observe.overview import Visible
+from steward.observe.overview import Visible, shows
 from steward.observe.projector import OVERLAP
 from steward.runs import _tables as run_tables
 from steward.runs import flow_name, is_of_tests
@@ -252,11 +252,6 @@ def is_of_messages(flow: str) -> bool:
 
 def _is_apart(flow: str) -> bool:
     return is_of_messages(flow) or is_of_tests(flow)
-
-
-def shows(visible: Visible, flow: str) -> bool:
-    """Whether somebody may see a flow; the same as `seen` for what is read already."""
-    return visible is None or not flow.startswith(visible[0]) or flow in visible[1]
 
 
 def _moment(hour: int) -> datetime:

@@ -15,17 +15,17 @@ import sqlalchemy as sa
 from steward.core.clock import Clock
 from steward.observe._tables import facts
 from steward.observe.overview import (
+    MOST_HOURS,
     Extent,
     Overview,
     OverviewFigures,
     Period,
     Standing,
-    Totals,
     Visible,
-    connector_of,
     seen,
 )
 from steward.observe.patched_document import PatchedDocument
+from steward.observe.period_sums import Totals
 from steward.observe.projector import OVERLAP, Projector
 from steward.runs import Status
 from steward.runs import _tables as run_tables
@@ -41,8 +41,6 @@ _MOST_AT_ONCE: Final = 500
 _RANKINGS: Final = ("flow", "model", "tool", "agent", "connector")
 _EXTENT: Final = Extent(100, 200, with_healthy=True)
 _DAY: Final = 24
-_MOST_HOURS: Final = 48
-"""The heat map of a longer period is by day."""
 
 Beside = Callable[[Sequence[str]], Mapping[str, Any]]
 """Further parts of the document from rooms above, such as titles of these flows."""
@@ -168,8 +166,7 @@ class LiveFigures:
         self._rank("flow", row["flow"], row, counted=is_run)
         if kind in ("model", "tool"):
             self._rank(kind, row["name"], row, counted=True)
-        connector = connector_of(row["name"]) if kind == "tool" else ""
-        self._rank("connector", connector, row, counted=True)
+        self._rank("connector", row["connector"], row, counted=True)
         agent = row["name"] if kind == "agent" else row["agent"]
         self._rank("agent", agent, row, counted=kind == "agent")
         if is_run and is_root:
@@ -284,7 +281,7 @@ def _document(found: OverviewFigures) -> dict[str, Any]:
 
 def _bucket(period: Period, hour: int) -> str:
     """Which part of the period an hour is in."""
-    return str((hour - period.first) // (_DAY if period.hours > _MOST_HOURS else 1))
+    return str((hour - period.first) // (_DAY if period.hours > MOST_HOURS else 1))
 
 
 def _sums(totals: Totals) -> dict[str, int]:

@@ -8,23 +8,24 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from steward.broker import _tables as broker_tables
-from steward.observe._tables import facts
+from steward.observe._tables import abouts, facts, people, rollups
 from steward.observe.facts import hour_of
+from steward.observe.period_sums import Failing, PeriodSums, Ranked, Totals
 from steward.observe.projector import Projector
+from steward.observe.rollups import JOINED, Rollups, by_day, by_hour, hours_between, summed
 from steward.runs import TESTS, Status
 from steward.runs import _tables as run_tables
 from steward.store import Database, Scope, Transaction
 
-_FACTS: Final = facts.c
-_TOKENS: Final = _FACTS.input_tokens + _FACTS.output_tokens
+_SUMS: Final = rollups.c
+_TOKENS: Final = _SUMS.input_tokens + _SUMS.output_tokens
 _RUNS: Final = run_tables.runs.c
 _IS_NO_TEST: Final = sa.or_(_RUNS.subject.is_(None), _RUNS.subject.not_like(f"%:{TESTS}"))
 _APPROVALS: Final = broker_tables.approvals.c
 _DAY: Final = 24
+MOST_HOURS: Final = 48
+"""Longer periods are made of whole days."""
 _LIVE: Final = [status.value for status in Status if not status.is_final]
-_MOST_TOOLS: Final = 5_000
-CONNECTED: Final = ("api", "mcp")
-"""How names of tools begin that belong to a connection: the next word is its name."""
 _MOST_LIVE: Final = 1_000
 
 Visible = tuple[str, Collection[str]] | None
@@ -48,46 +49,32 @@ _SHOWN: Final = Extent(12, 8)
 
 @dataclass(frozen=True)
 class Period:
-    """So many whole hours, the last one under way."""
+    """So many whole hours, the last one under way; or so many whole days (UTC), today included."""
 
     first: int
     hours: int
 
     @classmethod
     def until(cls, now: datetime, hours: int) -> "Period":
-        return cls(hour_of(now) - hours + 1, hours)
+        last = hour_of(now)
+        if hours > MOST_HOURS and hours % _DAY == 0:
+            return cls(last - last % _DAY + _DAY - hours, hours)
+        return cls(last - hours + 1, hours)
+
+    @property
+    def is_of_days(self) -> bool:
+        return self.hours > MOST_HOURS and self.hours % _DAY == 0
 
     @property
     def before(self) -> "Period":
         return Period(self.first - self.hours, self.hours)
 
+    @property
+    def last(self) -> int:
+        return self.first + self.hours - 1
+
     def holds(self, hour: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-        return hour.between(self.first, self.first + self.hours - 1)
-
-
-@dataclass(frozen=True)
-class Totals:
-    runs: int = 0
-    failed: int = 0
-    cancelled: int = 0
-    nano_usd: int = 0
-    tokens: int = 0
-    calls: int = 0
-    milliseconds: int = 0
-    """Of all runs that ended, added up."""
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """A flow, model, tool, agent or connector among those that cost or did most."""
-
-    kind: str
-    name: str
-    count: int
-    errors: int
-    nano_usd: int
-    tokens: int
-    milliseconds: int
+        return hour.between(self.first, self.last)
 
 
 @dataclass(frozen=True)
@@ -97,14 +84,6 @@ class Heat:
     tokens: int
     runs: int
     errors: int
-
-
-@dataclass(frozen=True)
-class Failing:
-    flow: str
-    failed: int
-    runs: int
-    last_run_id: str
 
 
 @dataclass(frozen=True)
@@ -167,27 +146,27 @@ class Overview:
         extent: Extent = _SHOWN,
     ) -> OverviewFigures:
         """Figures of the facts that there are."""
-        period, look = Period.until(now, hours), _Look(tx, visible)
+        period, look = Period.until(now, hours), _Look(tx, visible, self._projector.sums)
+        sums = look.sums(period)
         return OverviewFigures(
             period,
             self.standing_within(tx, now, visible),
-            look.totals(period),
-            look.totals(period.before),
-            look.heat(period, extent.flows),
-            look.ranked(period, extent.names),
-            look.failing(period, extent),
+            sums.totals(),
+            look.sums(period.before).totals(),
+            look.heat(period, sums.busiest(extent.flows)),
+            sums.ranked(extent.names),
+            sums.failing(extent.names, with_healthy=extent.with_healthy),
             is_complete,
         )
 
     def standing_within(self, tx: Transaction, now: datetime, visible: Visible) -> Standing:
-        look = _Look(tx, visible)
+        look = _Look(tx, visible, self._projector.sums)
         roots = look.live_roots()
-        today = hour_of(now) - hour_of(now) % _DAY
         waiting, oldest = look.approvals(now)
         return Standing(
             look.live(),
             max(0, self._spent(tx.project, roots) - look.counted_below(roots)),
-            look.totals(Period(today, _DAY)).nano_usd,
+            look.spent(hour_of(now) // _DAY),
             waiting,
             oldest,
             look.oldest_queued(),
@@ -198,7 +177,8 @@ class Overview:
 class _Look:
     """Reads the facts that one person may see."""
 
-    def __init__(self, tx: Transaction, visible: Visible) -> None:
+    def __init__(self, tx: Transaction, visible: Visible, kept: Rollups) -> None:
+        self._kept = kept
         self._tx = tx
         self._visible = visible
 
@@ -219,8 +199,9 @@ class _Look:
 
     def counted_below(self, roots: Sequence[str]) -> int:
         """What ended runs below these have spent: figures of ended runs hold it already."""
-        wanted = sa.select(_sum(_FACTS.nano_usd, sa.true(), "nano_usd")).where(
-            _FACTS.run_id == _RUNS.id, _RUNS.root_id.in_(roots), _RUNS.parent_id.is_not(None)
+        spent = summed(facts.c.nano_usd).label("nano_usd")
+        wanted = sa.select(spent).where(
+            facts.c.run_id == _RUNS.id, _RUNS.root_id.in_(roots), _RUNS.parent_id.is_not(None)
         )
         [row] = self._rows(wanted)
         return int(row.nano_usd)
@@ -256,169 +237,58 @@ class _Look:
         [row] = self._rows(wanted)
         return int(row.times)
 
-    def totals(self, period: Period) -> Totals:
-        is_run = sa.and_(_FACTS.kind == "run", _FACTS.is_root)
-        [row] = self._rows(
-            self._within(
-                period,
-                _sum(_FACTS.times, is_run, "runs"),
-                _sum(_FACTS.errors, is_run, "failed"),
-                _sum(
-                    _FACTS.times,
-                    sa.and_(is_run, _FACTS.name == Status.cancelled.value),
-                    "cancelled",
-                ),
-                _sum(_FACTS.nano_usd, sa.true(), "nano_usd"),
-                _sum(_FACTS.input_tokens + _FACTS.output_tokens, sa.true(), "tokens"),
-                _sum(_FACTS.times, _FACTS.kind == "tool", "calls"),
-                _sum(_FACTS.milliseconds, is_run, "milliseconds"),
-            )
+    def spent(self, day: int) -> int:
+        """By ended runs on one day, in billionths of a dollar."""
+        wanted = sa.select(summed(people.c.nano_usd).label("nano_usd")).where(
+            people.c.at == day, seen(people.c.flow, self._visible)
         )
-        return Totals(*(int(value) for value in row))
+        [row] = self._rows(wanted)
+        return int(row.nano_usd)
 
-    def heat(self, period: Period, most: int) -> list[Heat]:
-        busiest = self._rows(
-            self._within(period, _FACTS.flow)
-            .group_by(_FACTS.flow)
-            .order_by(sa.func.sum(_TOKENS).desc(), sa.func.sum(_FACTS.times).desc(), _FACTS.flow)
-            .limit(most)
-        )
-        is_run = _FACTS.kind == "run"
-        wanted = (
-            self._within(
-                period,
-                _FACTS.flow,
-                _FACTS.hour,
-                _sum(_TOKENS, sa.true(), "tokens"),
-                _sum(_FACTS.times, is_run, "runs"),
-                _sum(_FACTS.errors, is_run, "errors"),
-            )
-            .where(_FACTS.flow.in_([row.flow for row in busiest]))
-            .group_by(_FACTS.flow, _FACTS.hour)
-            .order_by(_FACTS.flow, _FACTS.hour)
-        )
-        return [
-            Heat(row.flow, row.hour, int(row.tokens), int(row.runs), int(row.errors))
-            for row in self._rows(wanted)
-        ]
-
-    def ranked(self, period: Period, most: int) -> list[Ranked]:
-        found = []
-        for kind, name in (
-            ("flow", _FACTS.flow),
-            ("model", _FACTS.name),
-            ("tool", _FACTS.name),
-            ("agent", _FACTS.name),
-        ):
-            # Everything counts for its flow; of agents, what was asked and called on their behalf.
-            which = sa.true() if kind == "flow" else _FACTS.kind == kind
-            counted = _FACTS.kind == ("run" if kind == "flow" else kind)
-            column: sa.ColumnElement[str] = name
-            if kind == "agent":
-                column = sa.case((_FACTS.kind == "agent", _FACTS.name), else_=_FACTS.agent)
-                which = sa.or_(_FACTS.kind == "agent", _FACTS.agent != "")
-            times = _sum(_FACTS.times, counted, "times")
-            usd = _sum(_FACTS.nano_usd, sa.true(), "nano_usd")
-            tokens = _sum(_TOKENS, sa.true(), "tokens")
-            wanted = (
-                self._within(
-                    period,
-                    column.label("name"),
-                    times,
-                    _sum(_FACTS.errors, counted, "errors"),
-                    usd,
-                    tokens,
-                    _sum(_FACTS.milliseconds, counted, "milliseconds"),
-                )
-                .where(which)
-                .group_by(column)
-                .order_by(usd.desc(), tokens.desc(), times.desc(), column)
-                .limit(most)
-            )
-            found += [
-                Ranked(
-                    kind,
-                    row.name,
-                    int(row.times),
-                    int(row.errors),
-                    int(row.nano_usd),
-                    int(row.tokens),
-                    int(row.milliseconds),
-                )
-                for row in self._rows(wanted)
-            ]
-        return found + self._connectors(period, most)
-
-    def _connectors(self, period: Period, most: int) -> list[Ranked]:
-        """Services outside, each with all its tools; of very many tools those that were called most."""
-        is_outside = sa.or_(*(_FACTS.name.startswith(f"{word}.") for word in CONNECTED))
-        times = sa.func.sum(_FACTS.times).label("times")
-        wanted = self._within(
-            period,
-            _FACTS.name,
-            times,
-            *(
-                sa.func.sum(_FACTS[name]).label(name)
-                for name in ("errors", "nano_usd", "milliseconds")
-            ),
+    def sums(self, period: Period) -> PeriodSums:
+        """All that happened in a period, read once."""
+        wanted = sa.select(
+            _SUMS.about,
+            *(sa.func.sum(_SUMS[name]).label(name) for name in ("times", "errors", "nano_usd")),
             sa.func.sum(_TOKENS).label("tokens"),
-        ).where(_FACTS.kind == "tool", is_outside)
-        rows = self._rows(
-            wanted.group_by(_FACTS.name).order_by(times.desc(), _FACTS.name).limit(_MOST_TOOLS)
+            sa.func.sum(_SUMS.milliseconds).label("milliseconds"),
+            sa.func.max(_SUMS.last_failed).label("last_failed"),
+        ).where(hours_between(period.first, period.last))
+        rows = self._rows(wanted.group_by(_SUMS.about))
+        known = self._kept.known(self._tx, [row.about for row in rows])
+        return PeriodSums(
+            (known[row.about], row) for row in rows if shows(self._visible, known[row.about].flow)
         )
-        found: dict[str, Ranked] = {}
-        for row in rows:
-            name = connector_of(row.name)
-            known = found.get(name) or Ranked("connector", name, 0, 0, 0, 0, 0)
-            found[name] = Ranked(
-                "connector",
-                name,
-                known.count + int(row.times),
-                known.errors + int(row.errors),
-                known.nano_usd + int(row.nano_usd),
-                known.tokens + int(row.tokens),
-                known.milliseconds + int(row.milliseconds),
-            )
-        ordered = sorted(found.values(), key=lambda each: (-each.nano_usd, -each.count, each.name))
-        return ordered[:most]
 
-    def failing(self, period: Period, extent: Extent) -> list[Failing]:
-        is_run = sa.and_(_FACTS.kind == "run", _FACTS.is_root)
-        failed_run = sa.case((_FACTS.errors > 0, _FACTS.run_id))
-        failed = _sum(_FACTS.errors, is_run, "failed")
+    def heat(self, period: Period, flows: Sequence[str]) -> list[Heat]:
+        """By the hour, or by the day where the period is made of days."""
+        is_run, flow = abouts.c.kind == "run", abouts.c.flow
+        held = (by_day if period.is_of_days else by_hour)(period.first, period.last)
         wanted = (
-            self._within(
-                period,
-                _FACTS.flow,
-                failed,
-                _sum(_FACTS.times, is_run, "runs"),
-                # Ids are ordered by time.
-                sa.func.max(failed_run).label("last_run_id"),
+            sa.select(
+                flow,
+                _SUMS.at,
+                summed(_TOKENS).label("tokens"),
+                summed(_SUMS.times, is_run).label("runs"),
+                summed(_SUMS.errors, is_run).label("errors"),
             )
-            .where(is_run)
-            .group_by(_FACTS.flow)
-            .having(sa.true() if extent.with_healthy else sa.func.sum(_FACTS.errors) > 0)
-            .order_by(failed.desc(), _FACTS.flow)
-            .limit(extent.names)
+            .where(held, JOINED, flow.in_(flows))
+            .group_by(flow, _SUMS.at)
+            .order_by(flow, _SUMS.at)
         )
+        hours = _DAY if period.is_of_days else 1
         return [
-            Failing(row.flow, int(row.failed), int(row.runs), row.last_run_id or "")
+            Heat(row.flow, row.at * hours, int(row.tokens), int(row.runs), int(row.errors))
             for row in self._rows(wanted)
         ]
-
-    def _within(self, period: Period, *columns: Any) -> sa.Select[Any]:
-        return sa.select(*columns).where(
-            period.holds(_FACTS.hour), seen(_FACTS.flow, self._visible)
-        )
 
     def _rows(self, wanted: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
         return self._tx.rows(wanted)
 
 
-def connector_of(tool: str) -> str:
-    """The connection that a tool belongs to, such as "crm" of "api.crm.find"; empty for Steward's own tools."""
-    word, _, rest = tool.partition(".")
-    return rest.partition(".")[0] if word in CONNECTED else ""
+def shows(visible: Visible, flow: str) -> bool:
+    """Whether somebody may see a flow; the same as `seen` for what is read already."""
+    return visible is None or not flow.startswith(visible[0]) or flow in visible[1]
 
 
 def seen(flow: sa.ColumnElement[Any], visible: Visible) -> sa.ColumnElement[bool]:
@@ -427,7 +297,3 @@ def seen(flow: sa.ColumnElement[Any], visible: Visible) -> sa.ColumnElement[bool
         return sa.true()
     beginning, known = visible
     return sa.or_(flow.is_(None), flow.not_like(f"{beginning}%"), flow.in_(sorted(known)))
-
-
-def _sum(value: sa.ColumnElement[int], where: sa.ColumnElement[bool], name: str) -> sa.Label[int]:
-    return sa.func.coalesce(sa.func.sum(sa.case((where, value), else_=0)), 0).label(name)

@@ -1,20 +1,21 @@
 """Makes facts from the journals of ended runs: those that are missing, or all of them again."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.core.errors import StewardError
-from steward.observe._tables import facts, projected
-from steward.observe.facts import facts_of
+from steward.observe._tables import abouts, facts, people, projected, rollups
+from steward.observe.facts import Fact, facts_of, hourly_facts
+from steward.observe.rollups import SUMS, Rollups
 from steward.observe.spans import spans_of
-from steward.runs import Run, Runs, Status, flow_name, is_of_tests
+from steward.runs import Entry, Run, Runs, Status, flow_name, is_of_tests
 from steward.runs import _tables as run_tables
 from steward.store import Database, Scope
 from steward.trace.spans import Span
@@ -31,9 +32,10 @@ _PAGE: Final = 500
 class Projector:
     """Keeps the facts of a project up to its journals. Whoever reads figures calls `catch_up` first."""
 
-    def __init__(self, database: Database, runs: Runs) -> None:
+    def __init__(self, database: Database, runs: Runs, sums: Rollups) -> None:
         self._database = database
         self._runs = runs
+        self.sums = sums
         self._lock = Lock()
         self._counting: dict[str, Lock] = {}
 
@@ -59,7 +61,8 @@ class Projector:
     def rebuild(self, scope: Scope) -> int:
         """Throws all facts of a project away and makes them again; how many runs they are of."""
         with self._database.write(scope) as tx:
-            tx.execute(sa.delete(facts))
+            for table in (facts, rollups, people, abouts):
+                tx.execute(sa.delete(table))
             tx.execute(sa.delete(projected))
         count = 0
         while missing := self._missing(scope, self._until(scope)):
@@ -104,46 +107,87 @@ class Projector:
     def _add(self, scope: Scope, run_ids: Sequence[str]) -> None:
         if not run_ids:
             return
-        rows: list[dict[str, Any]] = []
-        ended: list[datetime] = []
-        for run_id in run_ids:
-            run = self._runs.get(scope, run_id)
-            rows += self._rows(run)
-            ended.append(run.ended_at or run.created_at)
+        runs = self._runs.records.these(scope, run_ids)
+        above = {run.root_id for run in runs.values()} - runs.keys()
+        roots = runs | (self._runs.records.these(scope, above) if above else {})
+        counted = [self._counted(runs[run_id], roots[runs[run_id].root_id]) for run_id in run_ids]
         with self._database.write(scope) as tx:
             insert = postgresql.insert if tx.dialect == "postgresql" else sqlite.insert
-            # Two readers may count the same run at once: both find the same.
-            tx.execute(insert(facts).on_conflict_do_nothing(), rows)
-            newest = insert(projected).values(until=max(ended))
+            # Two readers may count the same run at once. Whoever stores how it ended adds it to the sums.
+            ends = insert(facts).on_conflict_do_nothing().returning(facts.c.run_id)
+            first = {
+                row.run_id for row in tx.execute(ends, [_end(each.hourly) for each in counted])
+            }
+            fresh = [each for each in counted if each.run.id in first]
+            rest = [row for each in fresh for row in each.hourly if row["kind"] != "run"]
+            if rest:
+                tx.execute(sa.insert(facts), rest)
+            self.sums.add(tx, (row for each in fresh for row in each.by_minute))
+            newest = insert(projected).values(until=max(each.ended_at for each in counted))
             tx.execute(
                 newest.on_conflict_do_update(
                     index_elements=[projected.c.project_id], set_={"until": newest.excluded.until}
                 )
             )
 
-    def _rows(self, run: Run) -> Iterator[dict[str, Any]]:
-        root = run if run.parent_id is None else self._runs.get(run.scope, run.root_id)
-        is_test = is_of_tests(root.subject)
-        for fact in facts_of(run, self._spans(run)):
-            if is_test:
-                # It counts as no run, call or failure; what it spent is spent.
-                fact = replace(fact, times=0, errors=0, milliseconds=0)  # noqa: PLW2901
-            yield {
-                **asdict(fact),
-                "run_id": run.id,
-                "flow": flow_of(root),
-                "person": run.created_by,
-                "is_root": run.parent_id is None,
-            }
-
-    def _spans(self, run: Run) -> list[Span]:
-        """None where its journal is damaged: one run that cannot be read holds up no figures but its own."""
+    def _counted(self, run: Run, root: Run) -> "_Counted":
         try:
             entries = list(self._runs.journal.entries(run.scope, run.id))
-            return list(spans_of(run, run.root_id, entries, self._runs.payload)) if entries else []
-        except (StewardError, LookupError, ValueError):
+            found = facts_of(run, self._spans(run, entries))
+            revision = self._revision(root, entries if root is run else ())
+        except (StewardError, LookupError, ValueError, TypeError):
+            # One run that cannot be read holds up no figures but its own.
             _log.warning("run.not_counted", run_id=run.id)
-            return []
+            found, revision = facts_of(run, ()), 0
+        about = {
+            "run_id": run.id,
+            "flow": flow_of(root),
+            "revision": revision,
+            "person": run.created_by,
+            "is_root": run.parent_id is None,
+        }
+        if is_of_tests(root.subject):
+            # It counts as no run, call or failure; what it spent is spent.
+            found = [replace(fact, times=0, errors=0, changes=0, milliseconds=0) for fact in found]
+        hourly = fact_rows(hourly_facts(found), about, "hour")
+        return _Counted(run, fact_rows(found, about, "minute"), hourly)
+
+    def _revision(self, root: Run, entries: Sequence[Entry]) -> int:
+        """Which revision of a playbook a run follows; 0 for none."""
+        first = entries or self._runs.journal.page(root.scope, root.id, 0, 1)
+        grant = first[0].data["request"].get("grant") if first else None
+        revision = grant.get("revision") if isinstance(grant, Mapping) else None
+        return revision if isinstance(revision, int) else 0
+
+    def _spans(self, run: Run, entries: Sequence[Entry]) -> list[Span]:
+        return list(spans_of(run, run.root_id, entries, self._runs.payload)) if entries else []
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """One run with its facts, as rows."""
+
+    run: Run
+    by_minute: list[dict[str, Any]]
+    hourly: list[dict[str, Any]]
+
+    @property
+    def ended_at(self) -> datetime:
+        return self.run.ended_at or self.run.created_at
+
+
+def fact_rows(
+    found: Iterable[Fact], about: Mapping[str, Any], time: Literal["minute", "hour"]
+) -> list[dict[str, Any]]:
+    """Facts as rows of the table, or as what is added up; `about` says what the run is and belongs to."""
+    names = (time, "kind", "name", "agent", "code", "connector", *SUMS)
+    return [{**{name: getattr(fact, name) for name in names}, **about} for fact in found]
+
+
+def _end(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The one fact about how a run ended."""
+    [found] = [row for row in rows if row["kind"] == "run"]
+    return found
 
 
 def flow_of(run: Run) -> str:

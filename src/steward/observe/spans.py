@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from steward.observe.facts import connector_of
 from steward.runs import Entry, EntryType, Json, Kind, Run
 from steward.trace import genai
 from steward.trace.redact import redact
@@ -186,13 +187,24 @@ class SpanReader:
     def _tool(self, entry: Entry, request: Mapping[str, Any]) -> Span:
         tool = str(request["tool"])
         about: dict[str, Value] = {genai.TOOL: tool, genai.CALL: entry.key}
-        cost = _cost(self._result(entry))
+        result = self._result(entry)
+        cost = _cost(result)
         if cost:
             about[genai.COST] = cost
+        if _changed(result):
+            about[genai.CHANGES] = 1
+        refused = _refusal(tool, result)
+        if refused:
+            about[genai.STATUS] = refused
         if self._content:
             about[genai.ARGUMENTS] = _spelled(request["arguments"])
-            about[genai.RESULT] = _spelled(self._result(entry))
-        return self._made(entry, genai.EXECUTE_TOOL, f"{genai.EXECUTE_TOOL} {tool}", "TOOL", about)
+            about[genai.RESULT] = _spelled(result)
+        name = f"{genai.EXECUTE_TOOL} {tool}"
+        made = self._made(entry, genai.EXECUTE_TOOL, name, "TOOL", about)
+        if not refused or made.error is not None:
+            return made
+        code = f"http-{refused}"
+        return replace(made, error=code, attributes={**made.attributes, genai.ERROR: code})
 
     def _made(
         self,
@@ -239,6 +251,22 @@ def _cost(result: Json) -> float:
     """Dollars of a call, by its own account."""
     cost = result.get("cost") if isinstance(result, Mapping) else None
     return float(cost.get("usd") or 0) if isinstance(cost, Mapping) else 0.0
+
+
+def _changed(result: Json) -> bool:
+    """Whether a call changed something that can be undone."""
+    return isinstance(result, Mapping) and bool(
+        result.get("commits") or result.get("inverse") is not None
+    )
+
+
+def _refusal(tool: str, result: Json) -> int:
+    """The status with which a service outside refused a call or failed; 0 where it did not."""
+    value = result.get("value") if isinstance(result, Mapping) and connector_of(tool) else None
+    if not isinstance(value, Mapping) or value.get("failed") is not True:
+        return 0
+    status = value.get("status")
+    return status if isinstance(status, int) else 0
 
 
 def _moment(text: str) -> datetime:

@@ -29,6 +29,12 @@ _EPOCH_LOCKED = Prepared(
 class Records(Starts, Leases):
     """Everything there is to do with the rows; how runs begin and who drives them have files of their own."""
 
+    def these(self, scope: Scope, run_ids: Collection[str]) -> dict[str, Run]:
+        """Runs by their ids, those that there are."""
+        with self._database.read(scope) as tx:
+            rows = tx.rows(sa.select(tables.runs).where(COLUMNS.id.in_(sorted(run_ids))))
+        return {row.id: run_of(row, scope) for row in rows}
+
     def listed(
         self,
         scope: Scope,

@@ -33,6 +33,10 @@ PLAN: Final = "plan"
 ABOUT: Final = "steward.entry.of"
 """The key that the journal's entries about a span have in common."""
 
+CHANGES: Final = "steward.changes"
+"""1 where a call changed something that can be undone."""
+STATUS: Final = "http.response.status_code"
+
 STEP: Final = "step"
 WAIT: Final = "wait"
 ATTEMPT: Final = "failed attempt"

@@ -22,7 +22,8 @@ from steward.identity import Access
 from steward.observe import Dimension, Trace, TraceFilter, TraceRow
 from steward.observe.costs import CostReport
 from steward.observe.facts import NANO
-from steward.observe.overview import OverviewFigures, Totals
+from steward.observe.overview import OverviewFigures
+from steward.observe.period_sums import Totals
 from steward.trace.spans import Value
 
 router = APIRouter(prefix="/projects/{project_id}", tags=["observe"])

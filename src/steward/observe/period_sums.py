@@ -1,0 +1,123 @@
+"""What happened in a period, read once and ordered in every way that a page shows it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steward.observe.rollups import About
+from steward.runs import Status
+
+
+@dataclass(frozen=True)
+class Totals:
+    runs: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    nano_usd: int = 0
+    tokens: int = 0
+    calls: int = 0
+    milliseconds: int = 0
+    """Of all runs that ended, added up."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A flow, model, tool, agent or connector among those that cost or did most."""
+
+    kind: str
+    name: str
+    count: int
+    errors: int
+    nano_usd: int
+    tokens: int
+    milliseconds: int
+
+
+@dataclass(frozen=True)
+class Failing:
+    flow: str
+    failed: int
+    runs: int
+    last_run_id: str
+
+
+class PeriodSums:
+    """Sums by what they are about: far fewer than what happened."""
+
+    def __init__(self, rows: Iterable[tuple[About, Any]]) -> None:
+        self._rows = list(rows)
+
+    def totals(self) -> Totals:
+        sums = dict.fromkeys(Totals.__dataclass_fields__, 0)
+        for about, row in self._rows:
+            sums["nano_usd"] += int(row.nano_usd)
+            sums["tokens"] += int(row.tokens)
+            if about.kind == "tool":
+                sums["calls"] += int(row.times)
+            if about.kind == "run" and about.is_root:
+                sums["runs"] += int(row.times)
+                sums["failed"] += int(row.errors)
+                sums["milliseconds"] += int(row.milliseconds)
+                sums["cancelled"] += int(row.times) * (about.name == Status.cancelled.value)
+        return Totals(**sums)
+
+    def busiest(self, most: int) -> list[str]:
+        """Flows with most tokens, then with most of everything."""
+        found: dict[str, list[int]] = {}
+        for about, row in self._rows:
+            sums = found.setdefault(about.flow, [0, 0])
+            sums[0] += int(row.tokens)
+            sums[1] += int(row.times)
+        return sorted(found, key=lambda flow: (-found[flow][0], -found[flow][1], flow))[:most]
+
+    def ranked(self, most: int) -> list[Ranked]:
+        """The costliest of each kind."""
+        found: dict[str, dict[str, list[int]]] = {kind: {} for kind in KINDS}
+        for about, row in self._rows:
+            for kind, name, counted in _places(about):
+                sums = found[kind].setdefault(name, [0] * 5)
+                # What a run asked and called counts for its flow in money; only runs count as times.
+                amounts = (row.times, row.errors, row.nano_usd, row.tokens, row.milliseconds)
+                for at, value in enumerate(amounts):
+                    if counted or at in (2, 3):
+                        sums[at] += int(value)
+        return [each for kind in KINDS for each in _first(kind, found[kind], most)]
+
+    def failing(self, most: int, *, with_healthy: bool) -> list[Failing]:
+        found: dict[str, tuple[int, int, str]] = {}
+        for about, row in self._rows:
+            if about.kind == "run" and about.is_root:
+                failed, runs, last = found.get(about.flow, (0, 0, ""))
+                found[about.flow] = (
+                    failed + int(row.errors),
+                    runs + int(row.times),
+                    max(last, row.last_failed),
+                )
+        kept = [
+            Failing(flow, failed, runs, last)
+            for flow, (failed, runs, last) in found.items()
+            if failed or with_healthy
+        ]
+        return sorted(kept, key=lambda each: (-each.failed, each.flow))[:most]
+
+
+KINDS: Final = ("flow", "model", "tool", "agent", "connector")
+
+
+def _places(about: About) -> Iterator[tuple[str, str, bool]]:
+    """The rankings that a row belongs to, under which name, and whether it counts there as something done."""
+    yield "flow", about.flow, about.kind == "run"
+    if about.kind in ("model", "tool"):
+        yield about.kind, about.name, True
+    if about.connector:
+        yield "connector", about.connector, True
+    # Of agents, what was asked and called on their behalf.
+    agent = about.name if about.kind == "agent" else about.agent
+    if agent:
+        yield "agent", agent, about.kind == "agent"
+
+
+def _first(kind: str, found: dict[str, list[int]], most: int) -> list[Ranked]:
+    every = [Ranked(kind, name, *sums) for name, sums in found.items()]
+    order = sorted(every, key=lambda each: (-each.nano_usd, -each.tokens, -each.count, each.name))
+    return order[:most]

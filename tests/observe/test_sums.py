@@ -1,0 +1,261 @@
+"""Figures on every page equal sums over the journals that are computed by other means, after a rebuild too."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steward.observe._tables import abouts, people, rollups
+from steward.observe.projector import Projector
+from steward.observe.rollups import DAY, HOUR, MINUTE, hours_between
+from steward.testing import Installation
+from tests.observe.random_runs import AGENTS, Noted, noted, play
+from tests.observe.test_figures import API
+
+pytestmark = pytest.mark.every_database
+NANO = 10**9
+DIMENSIONS: dict[str, Callable[[Noted], str]] = {
+    "flow": lambda each: each.flow,
+    "agent": lambda each: each.agent,
+    "model": lambda each: each.name,
+    "tool": lambda each: each.name,
+    "person": lambda each: each.person,
+}
+
+
+def _get(installation: Installation, path: str, **query: Any) -> Any:
+    address = f"{API}/projects/{installation.scope.project_id}/{path}"
+    answer = installation.owner.client.get(address, params=query)
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert found["is_complete"]
+    return found
+
+
+def _rolled(installation: Installation) -> list[tuple[Any, ...]]:
+    with installation.steward.database.read(installation.scope) as tx:
+        return [
+            row
+            for table in (rollups, abouts, people)
+            for row in sorted(tuple(row) for row in tx.rows(sa.select(table)))
+        ]
+
+
+def _now(installation: Installation) -> int:
+    return int(installation.clock.now().timestamp()) // 3600
+
+
+def _sums(found: Iterable[Noted]) -> dict[str, Any]:
+    everything = list(found)
+    roots = [each for each in everything if each.kind == "run" and each.is_root]
+    return {
+        "runs": len(roots),
+        "failed": sum(each.name == "failed" for each in roots),
+        "cancelled": 0,
+        "usd": sum(each.nano_usd for each in everything),
+        "tokens": sum(each.tokens for each in everything),
+        "calls": sum(each.kind == "tool" for each in everything),
+        "seconds": sum(each.milliseconds for each in roots),
+    }
+
+
+def _totals(shown: dict[str, Any]) -> dict[str, Any]:
+    return {**shown, "usd": round(shown["usd"] * NANO), "seconds": round(shown["seconds"] * 1000)}
+
+
+def _check_overview(installation: Installation, told: list[Noted], hours: int) -> None:
+    shown, now = _get(installation, "overview", hours=hours), _now(installation)
+    by_day = hours > 48 and hours % 24 == 0
+    # Longer periods are whole days, today included.
+    end = now - now % 24 + 23 if by_day else now
+    inside = [each for each in told if end - hours < each.hour <= end]
+    before = [each for each in told if end - 2 * hours < each.hour <= end - hours]
+    assert _totals(shown["now"]) == _sums(inside)
+    assert _totals(shown["before"]) == _sums(before)
+    today = [each for each in told if each.hour // 24 == now // 24]
+    assert round(shown["today_usd"] * NANO) == sum(each.nano_usd for each in today)
+    kinds: dict[str, Callable[[Noted], tuple[str, bool]]] = {
+        "flow": lambda each: (each.flow, each.kind == "run"),
+        "model": lambda each: (each.name if each.kind == "model" else "", True),
+        "tool": lambda each: (each.name if each.kind == "tool" else "", True),
+        "connector": lambda each: (each.connector, True),
+        "agent": lambda each: (
+            each.name if each.kind == "agent" else each.agent,
+            each.kind == "agent",
+        ),
+    }
+    for kind, place in kinds.items():
+        expected: defaultdict[str, list[int]] = defaultdict(lambda: [0] * 5)
+        for each in inside:
+            name, counted = place(each)
+            if name:
+                sums = (counted, bool(each.error) and counted, each.nano_usd, each.tokens)
+                for at, value in enumerate((*sums, each.milliseconds * counted)):
+                    expected[name][at] += value
+        assert {
+            each["name"]: [
+                each["count"],
+                each["errors"],
+                round(each["usd"] * NANO),
+                each["tokens"],
+                round(each["seconds"] * 1000),
+            ]
+            for each in shown["ranked"]
+            if each["kind"] == kind
+        } == expected, kind
+    _check_map(shown, inside, 24 if by_day else 1)
+
+
+def _check_map(shown: dict[str, Any], inside: list[Noted], part: int) -> None:
+    cells: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0, 0])
+    failed: defaultdict[str, list[str]] = defaultdict(list)
+    for each in inside:
+        is_run = each.kind == "run"
+        for at, value in enumerate((each.tokens, is_run, is_run and bool(each.error))):
+            cells[each.flow, each.hour - each.hour % part][at] += value
+        if is_run and each.is_root and each.error:
+            failed[each.flow].append(each.run_id)
+    assert {
+        (cell["flow"], int(datetime.fromisoformat(cell["hour"]).timestamp()) // 3600): [
+            cell["tokens"],
+            cell["runs"],
+            cell["errors"],
+        ]
+        for cell in shown["heat"]
+    } == cells
+    assert {each["flow"]: (each["failed"], each["last_run_id"]) for each in shown["failing"]} == {
+        flow: (len(ids), max(ids)) for flow, ids in failed.items()
+    }
+
+
+def _check_costs(installation: Installation, told: list[Noted], days: int) -> None:
+    today = installation.clock.now().date()
+    for by, name in DIMENSIONS.items():
+        expected: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 4)
+        for each in told:
+            fits = each.kind == by if by in ("model", "tool") else each.kind in ("model", "tool")
+            if not fits or each.at.date() <= today - timedelta(days=days):
+                continue
+            amounts = (each.nano_usd, each.input_tokens, each.output_tokens, 1)
+            for at, value in enumerate(amounts):
+                expected[str(each.at.date()), name(each)][at] += value
+        shown = _get(installation, "costs", by=by, days=days)
+        assert {
+            (line["day"], line["name"]): [
+                round(line["usd"] * NANO),
+                line["input_tokens"],
+                line["output_tokens"],
+                line["count"],
+            ]
+            for line in shown["lines"]
+        } == expected, by
+        assert round(shown["usd"] * NANO) == sum(line[0] for line in expected.values())
+
+
+def _check_agents(installation: Installation, told: list[Noted], days: int) -> None:
+    now = _now(installation)
+    for agent in AGENTS:
+        own = [
+            each
+            for each in told
+            if (each.hour // 24 > now // 24 - days if days > 2 else each.hour > now - days * 24)
+            and (each.agent == agent or (each.kind == "agent" and each.name == agent))
+        ]
+        shown = _get(installation, f"agents/{agent}/figures", days=days)
+        works = [each for each in own if each.kind == "agent"]
+        assert shown["works"] == len(works)
+        assert shown["requests"] == sum(each.kind == "model" for each in own)
+        assert shown["tokens"] == sum(each.tokens for each in own)
+        assert round(shown["usd"] * NANO) == sum(each.nano_usd for each in own)
+        assert round(shown["seconds"] * 1000) == sum(each.milliseconds for each in works)
+        assert shown["runs"] == len({each.run_id for each in own})
+
+
+def _check_pages(installation: Installation) -> None:
+    told = noted(installation)
+    assert {each.kind for each in told} == {"run", "model", "tool", "agent"}
+    for hours in (24, 50, 24 * 7, 24 * 31):
+        _check_overview(installation, told, hours)
+    for days in (1, 7, 40):
+        _check_costs(installation, told, days)
+        _check_agents(installation, told, days)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_figures_on_every_page_equal_sums_over_journals(
+    installation: Installation, seed: int
+) -> None:
+    random = Random(seed)
+    for _ in range(3):
+        # Pages are read in between: figures grow by what is new.
+        play(installation, random, runs=14, hours=240)
+        _get(installation, "overview")
+    _check_pages(installation)
+    # Old minutes are not made again.
+    installation.steward.observations.projector.sums.tidy()
+    before = _rolled(installation)
+    assert installation.steward.observations.projector.rebuild(installation.scope) >= 42
+    assert _rolled(installation) == before
+    _check_pages(installation)
+
+
+def test_two_that_count_the_same_runs_add_them_once(installation: Installation) -> None:
+    play(installation, Random(3), runs=10, hours=30)
+    steward = installation.steward
+    first = steward.observations.projector
+    other = Projector(steward.database, steward.runs, first.sums)
+    missing = other._missing(installation.scope, None)
+    first.catch_up(installation.scope)
+    # It had looked before the first one was done.
+    other._add(installation.scope, missing)
+    _check_pages(installation)
+
+
+def test_minutes_and_hours_go_with_time_and_days_stay(installation: Installation) -> None:
+    play(installation, Random(4), runs=8, hours=24)
+    _get(installation, "overview")
+    steward = installation.steward
+
+    def grains() -> set[int]:
+        with steward.database.read(installation.scope) as tx:
+            return {row.grain for row in tx.rows(sa.select(rollups.c.grain).distinct())}
+
+    tidy = steward.observations.projector.sums.tidy
+    tidy()
+    assert grains() == {MINUTE, HOUR, DAY}
+    for days, left in ((4, {HOUR, DAY}), (100, {DAY})):
+        installation.clock.advance(days=days)
+        tidy()
+        assert grains() == left
+        # What is counted again later brings nothing back that is too old.
+        steward.observations.projector.rebuild(installation.scope)
+        assert grains() == left
+    told = [each.nano_usd for each in noted(installation)]
+    costs = steward.observations.costs.report(
+        installation.scope, installation.clock.now(), 366, "flow"
+    )
+    assert costs.nano_usd == sum(told) > 0
+
+
+@given(st.integers(0, 200), st.integers(1, 200))
+def test_hours_are_made_of_whole_days_where_there_are_any(first: int, hours: int) -> None:
+    last = first + hours - 1
+    engine = sa.create_engine("sqlite://")
+    held = hours_between(first, last).compile(engine, compile_kwargs={"literal_binds": True})
+    covered: list[int] = []
+    for grain, size in ((HOUR, 1), (DAY, 24)):
+        for at in range(420 // size):
+            text = str(held).replace("observed_rollups.grain", str(grain))
+            with engine.connect() as connection:
+                found = connection.exec_driver_sql(
+                    f"SELECT {text.replace('observed_rollups.at', str(at))}"
+                ).scalar_one()
+            if found:
+                covered += range(at * size, (at + 1) * size)
+    assert sorted(covered) == list(range(first, last + 1))
