@@ -117,6 +117,14 @@ def test_definitions_leave_and_come_back_as_a_file(definitions: Definitions) -> 
     assert definitions.get("/diff", left=1, right=3) == []
 
 
+def test_a_file_larger_than_an_ordinary_request_comes_in(definitions: Definitions) -> None:
+    definitions.post("/confirm", {}, 0)
+    exported = definitions.get("/export", format="ossie")["text"]
+    remarks = "# remark\n" * 300_000
+    trial = definitions.post("/import", {"text": remarks + exported, "trial": True}, 1)
+    assert (trial.status_code, len(remarks) > 2_000_000) == (201, True), trial.text
+
+
 def test_undoing_the_run_of_a_change_takes_it_back(
     installation: Installation, definitions: Definitions
 ) -> None:

@@ -156,6 +156,17 @@ def test_a_failed_load_says_why_and_changes_nothing(installation: Installation) 
     assert workbench.bringing.get(scope, upload.id).offset == 8
 
 
+def test_a_name_that_looks_like_another_is_refused_before_the_file_is_read(
+    installation: Installation,
+) -> None:
+    _load(installation, PEOPLE)
+    workbench, scope = installation.steward.workbench, installation.scope
+    # Reading it would fail.
+    upload = workbench.bringing.take(scope, "broken.parquet", [b"PAR1oops"])
+    with pytest.raises(Conflict, match="differs from it only in case"):
+        workbench.bringing.load_upload(scope, installation.owner.user.id, upload.id, "PEOPLE")
+
+
 def test_uploads_belong_to_their_project(installation: Installation) -> None:
     workbench, scope = installation.steward.workbench, installation.scope
     other = type(scope)(scope.org_id, installation.project("Second"))

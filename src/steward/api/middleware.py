@@ -19,7 +19,7 @@ from steward.trace import get_logger, log_context
 
 _logger = get_logger("steward.http")
 _CLIENT_REQUEST_ID = re.compile(r"^[A-Za-z0-9_-]{8,64}$")
-_BRINGS = re.compile(r"/catalogue/installed|/plugins(?:/inspect)?$")
+_BRINGS = re.compile(r"/catalogue/installed|/plugins(?:/inspect)?$|/definitions/import$")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
@@ -142,7 +142,7 @@ class RequestFrame:
     def _limited(self, scope: Scope, receive: Receive, headers: Headers) -> Receive:
         http = self._steward.settings.http
         is_upload = scope["method"] == "PATCH" and "/uploads/" in scope["path"]
-        # Descriptions of services and plug-ins are as large as files.
+        # Descriptions of services, plug-ins and definitions are as large as files.
         brings = scope["method"] == "POST" and _BRINGS.search(scope["path"]) is not None
         limit = http.max_upload_request_bytes if is_upload or brings else http.max_body_bytes
         return Body(receive, headers, largest=limit, seconds=http.body_seconds).receive

@@ -56,7 +56,7 @@ _DATASET = r"^[^\x00-\x1f\x7f/\\\\]{1,200}$"
 DatasetName = Annotated[str, Path(pattern=_DATASET, examples=["crm_customers"])]
 NewDatasetName = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=_DATASET),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=180, pattern=_DATASET),
     AfterValidator(checked_dataset_name),
 ]
 _BRANCH = r"^[^\x00-\x1f\x7f]+$"

@@ -309,11 +309,20 @@ def _refuse_lookalikes(
     history: History, tree_id: str, changed: Mapping[Key, tuple[str | None, str | None]]
 ) -> None:
     """Case does not count in a query: with two such names, no query of the project could be answered."""
-    new = {
-        appearance(name): name
-        for (kind, name), (before, after) in changed.items()
-        if kind == "dataset" and before is None and after is not None
-    }
+    refuse_lookalikes(
+        history,
+        tree_id,
+        [
+            name
+            for (kind, name), (before, after) in changed.items()
+            if kind == "dataset" and before is None and after is not None
+        ],
+    )
+
+
+def refuse_lookalikes(history: History, tree_id: str, names: Sequence[str]) -> None:
+    """Refuses new datasets that look like one of the tree."""
+    new = {appearance(name): name for name in names}
     if not new:
         return
     for (_, name), _ in history.tree.entries(tree_id, "dataset"):

@@ -14,7 +14,7 @@ from steward.data.versions._branches import MAIN, Branches
 from steward.data.versions._content import Content
 from steward.data.versions._history import History, Row, branch
 from steward.data.versions._read import table
-from steward.data.versions._record import Recorder, as_kind
+from steward.data.versions._record import Recorder, as_kind, refuse_lookalikes
 from steward.data.versions.diffs import CommitDiff
 from steward.data.versions.results import (
     Branch,
@@ -141,6 +141,13 @@ class View:
             if version_id is None:
                 raise NotFound(f"There is no dataset {name!r} at {reference!r}.")
             return _dataset(name, _versions(history, {version_id})[version_id])
+
+    def refuse_lookalike(self, name: str, reference: str = MAIN) -> None:
+        """Refuses a name for a new dataset that looks like that of another, as the commit would in the end."""
+        with self._reading() as history:
+            tree_id = history.live(reference).tree_id
+            if history.tree.get(tree_id, ("dataset", name)) is None:
+                refuse_lookalikes(history, tree_id, [name])
 
     def table(self, name: str, reference: str = MAIN, *, ordered: bool = True) -> Table:
         """A dataset as operations take it."""

@@ -114,6 +114,7 @@ class Bringing:
         branch: str = MAIN,
     ) -> tuple[Loaded, Commit]:
         """Reads a stored file apart, then commits its rows, its rejects and the file itself together."""
+        self._versions.workspace(scope, author).refuse_lookalike(dataset, branch)
         scratch, name = self._scratch.folder(), file.path
         with TemporaryDirectory(prefix=_LOADING, dir=scratch) as out:
             report("Reading the file")
@@ -169,6 +170,7 @@ class Bringing:
         private: bool,
     ) -> tuple[Loaded, Commit]:
         """Reads a table apart, then commits its rows and its rejects together; the record says from where."""
+        self._versions.workspace(scope, author).refuse_lookalike(dataset, branch)
         source = parse_address(url).shown()
         scratch = self._scratch.folder()
         with TemporaryDirectory(prefix=_LOADING, dir=scratch) as out:
