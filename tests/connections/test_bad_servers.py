@@ -38,6 +38,10 @@ KINDS: dict[str, Callable[[int], tuple[dict[str, Any], dict[str, str]]]] = {
         {"host": "127.0.0.1", "port": port, "sender": "a@example.com", "username": "ada"},
         {"password": SECRET},
     ),
+    "imap": lambda port: (
+        {"host": "127.0.0.1", "port": port, "username": "ada"},
+        {"password": SECRET},
+    ),
     "slack": lambda port: (
         {"channels": ["#finance"], "api_url": f"http://127.0.0.1:{port}"},
         {"token": SECRET},

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from steward.app.connecting import BenchDatabases
-from steward.connections import Mailer, Surroundings, load_connectors
+from steward.connections import Http, Mailer, Surroundings, load_connectors
 from steward.connections.folders import Folders
 from steward.connections.types.http_api import HttpApiSettings
 from steward.core.errors import (
@@ -28,6 +28,7 @@ from steward.testing import Installation, PostgresServer
 from steward.testing.connections import check_connector, run_check, surroundings
 from tests.connections.outside import Heard, certificates, ok, serving
 from tests.connections.post import office
+from tests.connections.postboxes import HOST, PASSWORD, SERVERS, missing
 from tests.tools.room import run
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -36,6 +37,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "database_file": {"path": "/nowhere/shop.db"},
     "s3": {"bucket": "reports", "endpoint": "http://127.0.0.1:1"},
     "smtp": {"host": "127.0.0.1", "port": 1, "sender": "a@example.com", "username": "ada"},
+    "imap": {"host": "127.0.0.1", "port": 1, "username": "ada"},
     "slack_webhook": {},
     "slack": {"channels": ["#finance"], "api_url": "http://127.0.0.1:1"},
     "http_api": {"base_url": "http://127.0.0.1:1/v1", "authentication": "bearer"},
@@ -102,6 +104,32 @@ def test_addresses_are_built_so_that_no_part_becomes_another() -> None:
         assert (found.database, found.tls) == ("a/b?c#d", "verify-full")
         assert "p@ss" not in repr(place)
         assert "p@ss" not in connector.place(settings)
+
+
+@pytest.mark.parametrize("name", sorted(SERVERS))
+def test_a_mailbox_is_signed_in_to(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = missing(name)
+    if why is not None:
+        pytest.skip(why)
+
+    async def resolve(_name: str, _port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    around = surroundings(http=Http(resolve=resolve, allow_private=[HOST, "other.example"]))
+    made = certificates(tmp_path, HOST)
+    with SERVERS[name](tmp_path, made.client) as box:
+        with pytest.raises(Misconfigured, match="is not trusted"):
+            _check("imap", box.settings, around, password=PASSWORD)
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "server.pem"))
+        words = _check("imap", box.settings, around, password=PASSWORD)
+        assert words.startswith("Signed in to mail.example over TLS. INBOX has ")
+        assert words.endswith("The server tells Steward when mail arrives.")
+        with pytest.raises(Misconfigured, match="refused the user name or password"):
+            _check("imap", box.settings, around, password="wrong")
+        with pytest.raises(Misconfigured, match="is not trusted"):
+            _check("imap", {**box.settings, "host": "other.example"}, around, password=PASSWORD)
 
 
 def test_files_open_only_inside_allowed_folders(around: Surroundings, tmp_path: Path) -> None:

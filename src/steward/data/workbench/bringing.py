@@ -51,9 +51,11 @@ class Bringing:
     def append(self, scope: Scope, upload_id: str, offset: int, chunks: Iterable[bytes]) -> Upload:
         return self._uploads.append(scope, upload_id, offset, chunks)
 
-    def take(self, scope: Scope, name: str, chunks: Iterable[bytes]) -> Upload:
-        """A whole file at once, as an upload."""
-        return self._uploads.take(scope, name, chunks)
+    def take(
+        self, scope: Scope, name: str, chunks: Iterable[bytes], *, reserve: float = 0.0
+    ) -> Upload:
+        """A whole file at once, as an upload; `reserve` is the share of open uploads left to others."""
+        return self._uploads.take(scope, name, chunks, reserve=reserve)
 
     def abandon(self, scope: Scope, upload_id: str) -> None:
         self._uploads.abandon(scope, upload_id)

@@ -66,8 +66,13 @@ class Uploads:
         self._limits = limits or UploadLimits()
         self._scrub = scrub
 
-    def start(self, scope: Scope, name: str, size: int | None = None) -> Upload:
-        """Begins an upload; `size` is the file's length where the sender knows it."""
+    def start(
+        self, scope: Scope, name: str, size: int | None = None, *, reserve: float = 0.0
+    ) -> Upload:
+        """Begins an upload; `size` is the file's length where the sender knows it.
+
+        `reserve` is the share of open uploads that is left to others.
+        """
         if size is not None and size < 0:
             raise Invalid("The size of an upload cannot be negative.")
         if size is not None and size > self._limits.bytes:
@@ -76,7 +81,8 @@ class Uploads:
         upload_id, now = self._ids.new(_PREFIX), self._clock.now()
         with self._database.write(scope) as tx:
             open_ones = tx.first(sa.select(sa.func.count().label("n")).select_from(uploads))
-            if open_ones is not None and open_ones.n >= self._limits.sessions:
+            most = self._limits.sessions * (1 - reserve)
+            if open_ones is not None and open_ones.n >= most:
                 raise TooLarge("Too many uploads are open; finish or abandon some first.")
             tx.execute(
                 sa.insert(uploads).values(
@@ -139,9 +145,11 @@ class Uploads:
                 )
             )
 
-    def take(self, scope: Scope, name: str, chunks: Iterable[bytes]) -> Upload:
+    def take(
+        self, scope: Scope, name: str, chunks: Iterable[bytes], *, reserve: float = 0.0
+    ) -> Upload:
         """A whole file at once."""
-        upload = self.start(scope, name)
+        upload = self.start(scope, name, reserve=reserve)
         return self.append(scope, upload.id, 0, chunks)
 
     def file(self, scope: Scope, upload_id: str) -> FileEntry:

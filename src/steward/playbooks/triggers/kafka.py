@@ -1,12 +1,13 @@
 """Starts it for each record of a Kafka topic; its place there moves once the records are stored."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from steward.core.errors import Misconfigured, StewardError
+from steward.core.errors import Misconfigured, StewardError, Unavailable
 from steward.playbooks.trigger import TRIGGERS, Name
 from steward.playbooks.triggers.queues import (
     CONNECT_SECONDS,
@@ -20,6 +21,10 @@ from steward.playbooks.triggers.queues import (
 )
 
 _MOST_BYTES: Final = 16 << 20
+
+
+# What goes wrong is raised and shown at the trigger; the library would log it as well.
+logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
 
 
 @TRIGGERS.register("kafka")
@@ -44,7 +49,7 @@ class KafkaTrigger(QueueTrigger):
 
     async def open(self, server: Server) -> Queue:
         from aiokafka import AIOKafkaConsumer
-        from aiokafka.errors import AuthenticationFailedError
+        from aiokafka.errors import AuthenticationFailedError, KafkaConnectionError
 
         plain = "SASL_SSL" if server.tls is not None else "SASL_PLAINTEXT"
         bare = "SSL" if server.tls is not None else "PLAINTEXT"
@@ -69,6 +74,9 @@ class KafkaTrigger(QueueTrigger):
         except AuthenticationFailedError:
             await queue.close()
             raise Misconfigured("Kafka refused the user name or password.") from None
+        except KafkaConnectionError:
+            await queue.close()
+            raise Unavailable(f"Kafka did not answer at {server.host}:{server.port}.") from None
         except BaseException:
             await queue.close()
             raise

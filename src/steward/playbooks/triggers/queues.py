@@ -4,14 +4,12 @@ A queue is one small file: a QueueTrigger that opens a Queue. The server keeps t
 only what was stored and perhaps not acknowledged, for servers whose messages have no id that lasts.
 """
 
-import ssl
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from socket import socket
 from typing import Annotated, Any, ClassVar, Final, Literal
 from urllib.parse import SplitResult, unquote
 
@@ -19,6 +17,7 @@ from pydantic import Field
 
 from steward.connections import Http
 from steward.connections.hosts import Place
+from steward.connections.tls import NamedTls
 from steward.core.errors import Invalid, Misconfigured, StewardError, Unavailable
 from steward.playbooks.trigger import Arrival, Looking, Source, Taken
 from steward.playbooks.triggers.secret_address import (
@@ -40,7 +39,7 @@ _LEAST_WAIT: Final = 0.2
 
 Start = Annotated[
     Literal["new", "all"],
-    Field(description="`new`: messages from now on. `all`: also those that wait there already."),
+    Field(description="new: messages from now on. all: also those that are there already."),
 ]
 
 
@@ -73,49 +72,6 @@ class Queue(ABC):
     @abstractmethod
     async def close(self) -> None:
         """Lets go of the connection; the server delivers again what was not acknowledged."""
-
-
-class NamedTls(ssl.SSLContext):
-    """Checks certificates by the names of servers while clients connect to addresses that were checked."""
-
-    def __new__(cls, *_: Any) -> "NamedTls":
-        return super().__new__(cls, ssl.PROTOCOL_TLS_CLIENT)
-
-    def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-        self.load_default_certs()
-
-    def wrap_bio(
-        self,
-        incoming: ssl.MemoryBIO,
-        outgoing: ssl.MemoryBIO,
-        server_side: bool = False,
-        server_hostname: str | bytes | None = None,
-        session: ssl.SSLSession | None = None,
-    ) -> ssl.SSLObject:
-        named = self.names[str(server_hostname)]
-        return super().wrap_bio(incoming, outgoing, server_side, named, session)
-
-    def wrap_socket(
-        self,
-        sock: socket,
-        server_side: bool = False,
-        do_handshake_on_connect: bool = True,
-        suppress_ragged_eofs: bool = True,
-        server_hostname: str | bytes | None = None,
-        session: ssl.SSLSession | None = None,
-    ) -> ssl.SSLSocket:
-        named = self.names[str(server_hostname)]
-        wrapped = super().wrap_socket(
-            sock, server_side, do_handshake_on_connect, suppress_ragged_eofs, named, session
-        )
-        try:
-            wrapped.do_handshake()
-        except BaseException:
-            # A client that does this itself may leave the socket open when it fails.
-            wrapped.close()
-            raise
-        return wrapped
 
 
 @dataclass(frozen=True)

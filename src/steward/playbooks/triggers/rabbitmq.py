@@ -1,6 +1,7 @@
 """Starts it for each message of a RabbitMQ queue; a message is acknowledged once it is stored."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final, Literal
 
@@ -21,6 +22,10 @@ from steward.playbooks.triggers.queues import (
 
 _MORE_SECONDS: Final = 0.05
 """How long a first message waits for others to be stored with it."""
+
+
+# What goes wrong is raised and shown at the trigger; the library would log it as well.
+logging.getLogger("aiormq").setLevel(logging.CRITICAL)
 
 
 @TRIGGERS.register("rabbitmq")
