@@ -5,7 +5,7 @@ NAME ?=
 ROOM ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-fast soak bench fmt clean
+.PHONY: help up test test-fast soak bench release fmt clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -24,6 +24,9 @@ soak: ## Long runs with their full numbers, and batteries of further cases: make
 
 bench: ## Benchmarks beside their peers: make bench NAME=startup, or all of them
 	@$(DEV) bench $(NAME)
+
+release: ## Build wheel, sdist, SBOM and checksums into dist/, and try the wheel in an empty environment
+	@$(PYTHON) -m scripts.release
 
 fmt: ## Format Python and web sources, refresh generated files
 	@$(DEV) fmt

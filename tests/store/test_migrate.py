@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from steward.app import diagnose
 from steward.core.errors import Misconfigured
 from steward.store import (
     EVERYWHERE,
@@ -53,6 +54,14 @@ def test_a_newer_schema_is_refused_and_left_alone(installation: Installation) ->
     with pytest.raises(Misconfigured, match=r"schema '9999'.*newer version"):
         migrate(database)
     assert schema_revision(database) == "9999"
+
+
+def test_the_doctor_says_that_a_newer_version_wrote_the_data(installation: Installation) -> None:
+    with installation.steward.database.raw_writer() as connection, connection.begin():
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    found = {each.subject: each for each in diagnose(installation.steward.settings)}
+    assert found["database"].state == "failed"
+    assert "9999: a newer version of Steward wrote it" in found["database"].message
 
 
 def test_a_migration_that_fails_leaves_no_trace(

@@ -16,7 +16,13 @@ from steward.core import Settings
 from steward.core.errors import StewardError
 from steward.models import probe
 from steward.sandbox import Walls
-from steward.store import Keyring, latest_revision, schema_revision, sqlite_version
+from steward.store import (
+    Keyring,
+    knows_revision,
+    latest_revision,
+    schema_revision,
+    sqlite_version,
+)
 
 State = Literal["ok", "info", "warning", "failed"]
 _GIB = 1 << 30
@@ -107,6 +113,13 @@ def _database(settings: Settings) -> Finding:
     except StewardError as error:
         return Finding("database", "failed", error.message, "Check STEWARD_DATABASE__URL.")
     kind = "SQLite" if settings.database.url is None else "PostgreSQL"
+    if not knows_revision(revision):
+        return Finding(
+            "database",
+            "failed",
+            f"{kind}, schema {revision}: a newer version of Steward wrote it",
+            "Install that version again, or restore a backup that this version made.",
+        )
     if revision != latest_revision():
         return Finding(
             "database",

@@ -6,7 +6,7 @@ from steward.store.confine import Prepared, Scope
 from steward.store.database import EVERYWHERE, AnyScope, Database, Transaction, sqlite_version
 from steward.store.eventlog import EventLog, News
 from steward.store.guarded import require_no_secrets
-from steward.store.migrate import latest_revision, migrate, schema_revision
+from steward.store.migrate import knows_revision, latest_revision, migrate, schema_revision
 from steward.store.secrets import (
     OWN_SECRETS,
     Keyring,
@@ -37,6 +37,7 @@ __all__ = [
     "SecretStore",
     "Signer",
     "Transaction",
+    "knows_revision",
     "latest_revision",
     "metadata",
     "migrate",

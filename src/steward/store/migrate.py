@@ -54,9 +54,17 @@ def _config() -> Config:
     return config
 
 
+def knows_revision(revision: str | None) -> bool:
+    """False for data that a newer version of Steward wrote."""
+    return _is_known(ScriptDirectory.from_config(_config()), revision)
+
+
+def _is_known(scripts: ScriptDirectory, revision: str | None) -> bool:
+    return revision is None or revision in {each.revision for each in scripts.walk_revisions()}
+
+
 def _refuse_unknown(scripts: ScriptDirectory, revision: str | None) -> None:
-    known = {script.revision for script in scripts.walk_revisions()}
-    if revision is not None and revision not in known:
+    if not _is_known(scripts, revision):
         raise Misconfigured(
             f"The data is at schema {revision!r}, which this version of Steward does not know: "
             "a newer version wrote it. Use that version, or restore a backup made by this one."
