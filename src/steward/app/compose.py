@@ -31,6 +31,7 @@ from steward.core.errors import Misconfigured, NotFound
 from steward.data.workbench import Workbench
 from steward.definitions import DefinitionStore
 from steward.evaluation.kept import Reports
+from steward.flows.code_check import CodeChecks
 from steward.flows.direct_calls import DirectCall
 from steward.flows.launch import DEFAULT_BUDGET
 from steward.identity import Access, Identity, Passwords
@@ -95,6 +96,7 @@ class Steward:
     staff: Staff
     planning: Planning
     sandbox: Sandbox
+    code_checks: CodeChecks
     skills: Skills
     agents: ComposedAgents
     models: ConfiguredModels
@@ -332,6 +334,7 @@ def open_steward(
         staff=staff,
         planning=planning,
         sandbox=sandbox,
+        code_checks=CodeChecks(sandbox, workbench.versions),
         skills=skills,
         agents=agents,
         models=configured,

@@ -23,7 +23,9 @@ from steward.runs import Json
 KEYWORD: Final = "x-role"
 NEW: Final = "x-may-be-new"
 ONLY_READS: Final = "x-only-reads"
-_KEYWORDS: Final = frozenset({KEYWORD, NEW, ONLY_READS})
+CODE: Final = "x-code"
+"""What a text is written in: `sql`, `python`, or `{"field": …}` with the name of the argument that says it."""
+_KEYWORDS: Final = frozenset({KEYWORD, NEW, ONLY_READS, CODE})
 _MOST_FIELDS: Final = 2_000
 """Fields that are looked at, the outer ones first; further ones count as undeclared."""
 

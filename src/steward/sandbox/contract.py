@@ -75,6 +75,8 @@ class Request(_Document):
     parameters: dict[ParameterName, Scalar] = Field(default_factory=dict, max_length=100)
     """Values by name: `$name` in SQL, bound by the engine; `parameters["name"]` in Python."""
     limits: Limits = Limits()
+    only_check: bool = False
+    """Says what is wrong with the code, as far as that can be seen without running it."""
 
 
 class Refusal(_Document):

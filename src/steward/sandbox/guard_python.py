@@ -9,6 +9,7 @@ import ast
 import builtins
 import importlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -56,7 +57,7 @@ def check(code: str) -> ast.Module:
         raise Refused([Finding("length", f"The code is longer than {MAX_CODE:,} characters.")])
     try:
         tree = _parsed(code)
-        findings = list(_Policy().findings(tree))
+        findings = [_in_characters(each, code) for each in _Policy().findings(tree)]
     except SyntaxError as problem:
         message = f"This is not Python: {problem.msg}"
         raise Refused([Finding("syntax", message, problem.lineno, problem.offset)]) from None
@@ -68,6 +69,16 @@ def check(code: str) -> ast.Module:
         raise Refused(sorted(findings, key=lambda f: (f.line or 0, f.column or 0))[:50])
     guarded: ast.Module = _Formatting().visit(tree)
     return guarded
+
+
+def _in_characters(finding: Finding, code: str) -> Finding:
+    """The tree counts columns in bytes."""
+    if finding.line is None or finding.column is None or code.isascii():
+        return finding
+    lines = code.split("\n")
+    line = lines[finding.line - 1] if finding.line <= len(lines) else ""
+    before = line.encode("utf-8", "surrogatepass")[: finding.column - 1].decode("utf-8", "ignore")
+    return replace(finding, column=len(before) + 1)
 
 
 class _Formatting(ast.NodeTransformer):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, SELECTOR
+from steward.broker.roles import CODE, PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Effects, Outcome, Risk, Tool, ToolContext
 from steward.core.errors import Invalid
 from steward.tools._sandboxed import Job, Parameters, Sandboxed, cost_of, estimated, execute
@@ -20,6 +20,7 @@ class CheckSql(Sandboxed):
         max_length=100_000,
         description="One SELECT in DuckDB's SQL that returns a row for everything that is wrong; its first column "
         "says what.",
+        json_schema_extra={CODE: "sql"},
     )
     parameters: Annotated[Parameters, SELECTOR] = Field(
         default_factory=dict,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, SELECTOR
+from steward.broker.roles import CODE, PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Artifact, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.runs import canonical
 from steward.tools._calls import keep, plain
@@ -28,7 +28,10 @@ CONTRACT: Final = (
 
 class ExecutePython(Sandboxed):
     code: Annotated[str, SELECTOR] = Field(
-        min_length=1, max_length=100_000, description=f"Python. {CONTRACT}"
+        min_length=1,
+        max_length=100_000,
+        description=f"Python. {CONTRACT}",
+        json_schema_extra={CODE: "python"},
     )
     parameters: Annotated[Parameters, SELECTOR] = Field(
         default_factory=dict,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from steward.broker.roles import PLAIN, SELECTOR
+from steward.broker.roles import CODE, PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Risk, Tool, ToolContext
 from steward.tools._sandboxed import Job, Parameters, Sandboxed, estimated, execute, tabular
 
@@ -14,6 +14,7 @@ class Query(Sandboxed):
         min_length=1,
         max_length=100_000,
         description='One SELECT in DuckDB\'s SQL; datasets are tables by their name, "quoted" where needed.',
+        json_schema_extra={CODE: "sql"},
     )
     parameters: Annotated[Parameters, SELECTOR] = Field(
         default_factory=dict,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from steward.broker.roles import NEW_TARGET, PLAIN, SELECTOR
+from steward.broker.roles import CODE, NEW_TARGET, PLAIN, SELECTOR
 from steward.broker.tool import TOOLS, Cost, Effects, Outcome, Preview, Risk, Tool, ToolContext
 from steward.core.errors import Invalid, NotFound
 from steward.data.landing import land
@@ -40,6 +40,7 @@ class Transform(Sandboxed):
         min_length=1,
         max_length=100_000,
         description="One SELECT; or Python that leaves a table in `result_df` or `result_rows`.",
+        json_schema_extra={CODE: {"field": "language"}},
     )
     parameters: Annotated[Parameters, SELECTOR] = Field(
         default_factory=dict,

@@ -1343,6 +1343,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/code/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Code
+         * @description What is wrong with SQL or Python, each with its line and column; nothing of it is run.
+         */
+        post: operations["check_code"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/commits": {
         parameters: {
             query?: never;
@@ -7419,6 +7439,11 @@ export interface components {
             /** Worked */
             worked: boolean;
         };
+        /** CheckedCode */
+        CheckedCode: {
+            /** Problems */
+            problems: components["schemas"]["CodeProblemOut"][];
+        };
         /** CheckedFlow */
         CheckedFlow: {
             /** Flow */
@@ -7484,6 +7509,45 @@ export interface components {
              * @description Such as `total of gross`, `by country`, `only Germany`, `largest 10`, `bar chart`.
              */
             text: string;
+        };
+        /** CodeIn */
+        CodeIn: {
+            /**
+             * Branch
+             * @default main
+             */
+            branch?: string;
+            /** Code */
+            code: string;
+            /**
+             * Language
+             * @enum {string}
+             */
+            language: "sql" | "python";
+            /**
+             * Parameters
+             * @description Values by name; one that is an expression is not known yet.
+             */
+            parameters?: {
+                [key: string]: unknown;
+            };
+        };
+        /** CodeProblemOut */
+        CodeProblemOut: {
+            /** Column */
+            column: number | null;
+            /**
+             * Is Warning
+             * @description Whether it may be right once the flow runs: an earlier step can make a dataset.
+             */
+            is_warning: boolean;
+            /**
+             * Line
+             * @description Counted from 1, as the column.
+             */
+            line: number | null;
+            /** Message */
+            message: string;
         };
         /** ColumnChangeOut */
         ColumnChangeOut: {
@@ -22909,6 +22973,122 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": unknown;
+                };
+            };
+            /** @description The body is not JSON. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflicts with the current state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_code: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedCode"];
                 };
             };
             /** @description The body is not JSON. */

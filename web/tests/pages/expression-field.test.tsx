@@ -8,6 +8,7 @@ import { graphOf } from '@/flows/edits';
 import { nodesWithin } from '@/flows/graph';
 import { expressionCheck } from '@/pages/flows/expression-scope';
 import { functionNames } from '@/pages/flows/known-values';
+import { offsetOf } from '@/pages/flows/CodeText';
 import { ValueText } from '@/pages/flows/ValueText';
 import { readYaml } from '@/flows/document';
 import vectors from '../flows/vectors.json';
@@ -98,5 +99,42 @@ describe('the field', () => {
     await userEvent.type(field(), '${{1 + si');
     await userEvent.click(await screen.findByRole('option', { name: /^size\(\)/ }));
     await waitFor(() => expect(field()).toHaveValue('${1 + size()'));
+  });
+});
+
+describe('code', () => {
+  const code = 'SELECT name,\n  ägе😀, years\nFROM people';
+
+  it('has a place for each line and column', () => {
+    expect(offsetOf(code, 1, 8)).toBe(code.indexOf('name'));
+    expect(offsetOf(code, 2, 9)).toBe(code.indexOf('years'));
+    expect(offsetOf(code, 3, 1)).toBe(code.indexOf('FROM'));
+    expect(offsetOf(code, 9, 9)).toBe(code.length);
+  });
+
+  it('shows what is wrong at the field, and leads there', async () => {
+    const at = offsetOf(code, 2, 9);
+    const marks = [
+      { message: 'Column "years" not found', place: 'Line 2, column 9', at, isWarning: false },
+      {
+        message: 'There is no dataset "people"',
+        place: 'Line 3, column 6',
+        at: 0,
+        isWarning: true,
+      },
+    ];
+    renderAlone(
+      <ValueText
+        {...{ label: 'Code', value: code, values: [], error: undefined, marks, readOnly: false }}
+        onChange={() => undefined}
+      />,
+    );
+    const box = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Code' });
+    expect(box).toHaveAccessibleDescription(/Column "years" not found/);
+    expect(box).toHaveAttribute('aria-invalid', 'true');
+    expect(screen.getByText(/There is no dataset/)).toBeVisible();
+    await userEvent.click(screen.getByRole('button', { name: /^Line 2, column 9: .*years$/ }));
+    expect(box).toHaveFocus();
+    expect(box.selectionStart).toBe(code.indexOf('years'));
   });
 });

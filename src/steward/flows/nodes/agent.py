@@ -1,4 +1,4 @@
-"""Hands a task to an agent; which agents there are is not the flow's business."""
+"""Hands a task to an agent."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal

@@ -1,6 +1,7 @@
-"""SQL or Python, through the tools `query` and `execute_python`: never in this process.
+"""Runs SQL or Python over the project's data, in the sandbox.
 
-Expressions have no place in the code itself, where a value could turn into code; they go into `parameters`.
+It does so through the tools `query` and `execute_python`, never in this process. Expressions have no place in the code
+itself, where a value could turn into code; they go into `parameters`.
 """
 
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
+from steward.broker.roles import CODE
 from steward.flows.node import NODES, JsonSchema, Node, Place, Starter, Templates, ToolCall, Valued
 from steward.runs import Json
 
@@ -18,7 +20,9 @@ _TOOLS: Final = {"sql": ("query", "sql"), "python": ("execute_python", "code")}
 class CodeNode(Node):
     type: Literal["code"]
     language: Literal["sql", "python"]
-    code: str = Field(min_length=1, max_length=100_000)
+    code: str = Field(
+        min_length=1, max_length=100_000, json_schema_extra={CODE: {"field": "language"}}
+    )
     parameters: Templates = Field({}, description="Values the code uses, by name.")
 
     group: ClassVar = "Code"

@@ -16,6 +16,7 @@ import duckdb
 
 from steward.sandbox import guard_python
 from steward.sandbox.contract import Answer, Column, Limits, Request
+from steward.sandbox.refused import Finding, Refused
 from steward.sandbox.runner.tabular import Fetched, fetch
 from steward.sandbox.runner.values import Budget, TooMuch, encode, encode_rows
 
@@ -51,6 +52,16 @@ def run(
         limit = request.limits.output_bytes
         message = f"The result has more than {limit:,} bytes. Return less, or write a file."
         return Answer(status="too_large", message=message)
+
+
+def check(_connection: duckdb.DuckDBPyConnection, request: Request) -> None:
+    """Raises `Refused` for what the guard does not let through and for what cannot be compiled."""
+    tree: Any = guard_python.check(request.code)
+    try:
+        compile(tree, FILENAME, "exec", dont_inherit=True)
+    except SyntaxError as problem:
+        message = f"This is not Python: {problem.msg}"
+        raise Refused([Finding("syntax", message, problem.lineno, problem.offset)]) from None
 
 
 def fresh_randomness() -> None:

@@ -1,9 +1,12 @@
-"""Runs one guarded SELECT over the request's datasets."""
+"""Runs one guarded SELECT over the request's datasets, or says what is wrong with it."""
+
+import re
 
 import duckdb
 
 from steward.sandbox import guard_sql
 from steward.sandbox.contract import Answer, Request
+from steward.sandbox.refused import Finding, Refused
 from steward.sandbox.runner.tabular import fetch
 from steward.sandbox.runner.values import Budget
 
@@ -48,3 +51,49 @@ def run(connection: duckdb.DuckDBPyConnection, request: Request, *, guarded: boo
         tables=tables,
         used_columns=columns,
     )
+
+
+_PLACE = re.compile(r"^LINE (\d+): (.*)\n(\s*)\^", re.MULTILINE)
+_ELLIPSIS = "..."
+_PREFIX = "EXPLAIN\n"
+
+
+def check(connection: duckdb.DuckDBPyConnection, request: Request) -> None:
+    """Raises `Refused` for what the guard does not let through, and for names and types that the engine does not find.
+
+    The engine plans the statement and does not run it.
+    """
+    schema = {each.name: [column.name for column in each.columns] for each in request.datasets}
+    checked = guard_sql.check(request.code, schema, request.parameters)
+    if checked.lists:
+        # Which columns a pivot has is known once it runs.
+        return
+    values = {name: request.parameters[name] for name in checked.parameters}
+    try:
+        connection.execute(_PREFIX + request.code, values or None)
+    except (duckdb.OutOfMemoryException, MemoryError):
+        return
+    except duckdb.Error as problem:
+        finding = _finding(str(problem), request.code)
+        # The type of a value that is not known yet may be what does not fit.
+        if None not in values.values() or finding.message.startswith("Referenced "):
+            raise Refused([finding]) from None
+
+
+def _finding(said: str, code: str) -> Finding:
+    """The engine's words, and the place in the code that its excerpt points to."""
+    first = said.partition("\n\n")[0].partition(" Error: ")[2] or said.partition("\n")[0]
+    message = " ".join(first.split())
+    place = _PLACE.search(said)
+    if place is None:
+        return Finding("engine", message)
+    number = int(place[1]) - _PREFIX.count("\n")
+    lines = code.split("\n")
+    line = lines[number - 1] if 0 < number <= len(lines) else ""
+    column = len(place[3]) - len(f"LINE {place[1]}: ")
+    shown = place[2]
+    if shown.startswith(_ELLIPSIS):
+        # A long line is shown in part.
+        part = shown.removeprefix(_ELLIPSIS).removesuffix(_ELLIPSIS)
+        column += line.find(part) - len(_ELLIPSIS)
+    return Finding("engine", message, number, max(0, column) + 1)

@@ -32,6 +32,10 @@ def answer(envelope: Envelope, scratch: str) -> Answer:
     request = envelope.request
     try:
         connection = engine.prepare(request)
+        if request.only_check:
+            check = run_sql.check if request.kind == "sql" else run_python.check
+            check(connection, request)
+            return Answer(status="done")
         if request.kind == "sql":
             return run_sql.run(connection, request, guarded=envelope.guarded)
         return run_python.run(connection, request, scratch, guarded=envelope.guarded)

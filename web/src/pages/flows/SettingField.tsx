@@ -5,6 +5,8 @@ import { useState } from 'react';
 import type { FormValues } from '@/components/schema-form';
 import { toolArguments, type ToolField, toolFieldsOf, toolValues } from '@/components/tool-form';
 import { ToolForm } from '@/components/ToolForm';
+import type { CodeLanguage } from '@/api/code-check';
+import { CodeText } from './CodeText';
 import type { ExpressionCheck } from './expression-scope';
 import type { KnownValue } from './known-values';
 import { ValueText } from './ValueText';
@@ -18,6 +20,8 @@ export interface Schema extends Record<string, unknown> {
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
+  /** What a text is written in: a language, or the field beside it that says which. */
+  'x-code'?: string | { field: string };
 }
 
 interface Props {
@@ -58,23 +62,26 @@ export function SettingField(props: Props) {
     (field.drawn === 'plain' && ['text', 'lines', 'column'].includes(field.field.kind));
   const isTemplate = typeof value === 'string' && value.includes('${');
   if (isText || isTemplate || asText) {
-    return (
-      <ValueText
-        label={field.field.label}
-        description={field.field.description}
-        required={required}
-        value={typeof value === 'string' ? value : ''}
-        values={props.values}
-        check={
-          check && ((text, isBare) => check(text, isBare, { ...props.schema, $defs: definitions }))
-        }
-        error={props.problemAt(pointer)}
-        isBare={props.bare.has(pointer.replaceAll(/\/\d+\//g, '/*/'))}
-        isCode={name === 'code' || name === 'sql'}
-        readOnly={props.readOnly}
-        onChange={(text) => props.onChange(text === '' && !required ? undefined : text)}
-      />
-    );
+    const text = {
+      label: field.field.label,
+      description: field.field.description,
+      required,
+      value: typeof value === 'string' ? value : '',
+      values: props.values,
+      check:
+        check &&
+        ((written: string, isBare: boolean) =>
+          check(written, isBare, { ...props.schema, $defs: definitions })),
+      error: props.problemAt(pointer),
+      isBare: props.bare.has(pointer.replaceAll(/\/\d+\//g, '/*/')),
+      isCode: schema['x-code'] !== undefined,
+      readOnly: props.readOnly,
+      onChange: (next: string) => props.onChange(next === '' && !required ? undefined : next),
+    };
+    const language = languageOf(schema, props.around);
+    // Code with expressions in it is code once the flow runs.
+    if (language === null || (check !== undefined && isTemplate)) return <ValueText {...text} />;
+    return <CodeText {...text} language={language} parameters={parametersOf(props.around)} />;
   }
   return (
     <Group align="flex-end" gap={4} wrap="nowrap">
@@ -100,6 +107,20 @@ export function SettingField(props: Props) {
       </Tooltip>
     </Group>
   );
+}
+
+function languageOf(schema: Schema, around: Props['around']): CodeLanguage | null {
+  const told = schema['x-code'];
+  const name = typeof told === 'object' ? (around[told.field] ?? 'sql') : told;
+  return name === 'sql' || name === 'python' ? name : null;
+}
+
+const NO_PARAMETERS: Record<string, unknown> = {};
+
+/** The values that code is given by name, as the field beside it has them. */
+function parametersOf({ parameters }: Props['around']): Record<string, unknown> {
+  const isMap = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
+  return isMap ? (parameters as Record<string, unknown>) : NO_PARAMETERS;
 }
 
 interface FormProps {

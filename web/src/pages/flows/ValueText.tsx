@@ -12,6 +12,15 @@ import classes from './flows.module.css';
 /** Long enough for the next key, short enough to be seen while typing. */
 const PAUSE = 250;
 
+/** Something to say about a place in the text. */
+export interface TextMark {
+  message: string;
+  /** The line and column, in words. */
+  place: string;
+  at: number | null;
+  isWarning: boolean;
+}
+
 interface Props {
   label: string;
   description?: string;
@@ -24,12 +33,19 @@ interface Props {
   /** What is wrong with the text, or what it gives. */
   check?: ((text: string, isBare: boolean) => Checked) | undefined;
   error: string | undefined;
+  /** What is wrong with the text as code, or may be. */
+  marks?: readonly TextMark[];
   readOnly: boolean;
   onChange: (value: string) => void;
 }
 
+const NO_MARKS: readonly TextMark[] = [];
+
 export function ValueText(props: Props) {
   const { label, description, value, required = false, values, isBare = false, readOnly } = props;
+  const marks = props.marks ?? NO_MARKS;
+  const wrong = marks.filter(({ isWarning }) => !isWarning);
+  const doubtful = marks.filter(({ isWarning }) => isWarning);
   const combobox = useCombobox();
   const targetRef = use(ValueTarget);
   const input = useRef<HTMLTextAreaElement>(null);
@@ -76,6 +92,8 @@ export function ValueText(props: Props) {
           error={
             checked?.reason && !checked.isWarning ? (
               <FoundProblem text={value} found={checked} onGoTo={goTo} />
+            ) : wrong.length > 0 ? (
+              <MarkList marks={wrong} text={value} onGoTo={goTo} />
             ) : (
               props.error
             )
@@ -89,6 +107,11 @@ export function ValueText(props: Props) {
           inputContainer={(children) => (
             <>
               {children}
+              {props.marks && (
+                <div className={classes.expressionNote} role="status">
+                  {doubtful.length > 0 && <MarkList marks={doubtful} text={value} onGoTo={goTo} />}
+                </div>
+              )}
               {hasExpression && (
                 <p className={classes.expressionNote} role="status">
                   {checked?.reason && checked.isWarning ? (
@@ -142,20 +165,54 @@ function FoundProblem({ text, found: { reason, at, isWarning }, onGoTo }: Proble
   const said = isWarning ? `With the values of the last run: ${reason}.` : `${sentence(reason)}.`;
   if (at === null) return said;
   const character = characters(text.slice(0, at)).length + 1;
-  const [first = '', ...rest] = characters(text.slice(at, at + EXCERPT));
   return (
     <>
-      {said}{' '}
-      <button type="button" className={classes.place} onClick={() => onGoTo(at)}>
-        Character {character}:{' '}
-        <code>
-          {at > EXCERPT && '…'}
-          {text.slice(Math.max(0, at - EXCERPT), at)}
-          <mark className={classes.mark}>{first.trim() === '' ? '␣' : first}</mark>
-          {rest.join('')}
-        </code>
-      </button>
+      {said} <PlaceButton name={`Character ${character}`} text={text} at={at} onGoTo={onGoTo} />
     </>
+  );
+}
+
+interface MarkProps {
+  marks: readonly TextMark[];
+  text: string;
+  onGoTo: (at: number) => void;
+}
+
+/** Spans: it can be the error of a field, which is a paragraph. */
+function MarkList({ marks, text, onGoTo }: MarkProps) {
+  return marks.map(({ message, place, at }) => (
+    <span key={`${place} ${message}`} className={classes.finding}>
+      {message} {at !== null && <PlaceButton name={place} text={text} at={at} onGoTo={onGoTo} />}
+    </span>
+  ));
+}
+
+interface PlaceProps {
+  name: string;
+  text: string;
+  at: number;
+  onGoTo: (at: number) => void;
+}
+
+function PlaceButton({ name, text, at, onGoTo }: PlaceProps) {
+  // The excerpt stays within its line.
+  const before =
+    text
+      .slice(Math.max(0, at - EXCERPT), at)
+      .split('\n')
+      .at(-1) ?? '';
+  const [after = ''] = text.slice(at, at + EXCERPT).split('\n');
+  const [first = '', ...rest] = characters(after);
+  return (
+    <button type="button" className={classes.place} onClick={() => onGoTo(at)}>
+      {name}:{' '}
+      <code>
+        {before.length === EXCERPT && '…'}
+        {before}
+        <mark className={classes.mark}>{first.trim() === '' ? '␣' : first}</mark>
+        {rest.join('')}
+      </code>
+    </button>
   );
 }
 

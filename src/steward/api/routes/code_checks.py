@@ -1,0 +1,46 @@
+"""Whether SQL or Python of a step can run, asked while somebody types it."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import Field
+
+from steward.api.context import steward_of
+from steward.api.documents import Input, Output
+from steward.api.guards import AsEditor
+from steward.flows.code_check import Code, Language
+
+router = APIRouter(prefix="/projects/{project_id}", tags=["tools"])
+
+
+class CodeIn(Input):
+    language: Language
+    code: str = Field(min_length=1, max_length=100_000)
+    parameters: dict[str, Any] = Field(
+        default_factory=dict,
+        max_length=100,
+        description="Values by name; one that is an expression is not known yet.",
+    )
+    branch: str = Field("main", min_length=1, max_length=100)
+
+
+class CodeProblemOut(Output):
+    message: str
+    line: int | None = Field(description="Counted from 1, as the column.")
+    column: int | None
+    is_warning: bool = Field(
+        description="Whether it may be right once the flow runs: an earlier step can make a dataset."
+    )
+
+
+class CheckedCode(Output):
+    problems: list[CodeProblemOut]
+
+
+@router.post("/code/check")
+async def check_code(request: Request, access: AsEditor, body: CodeIn) -> CheckedCode:
+    """What is wrong with SQL or Python, each with its line and column; nothing of it is run."""
+    steward = steward_of(request)
+    code = Code(body.language, body.code, body.parameters, body.branch)
+    found = await steward.code_checks.problems(access.scope, access.user_id, code)
+    return CheckedCode(problems=[CodeProblemOut.model_validate(each) for each in found])

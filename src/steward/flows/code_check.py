@@ -1,0 +1,103 @@
+"""Says what is wrong with the SQL or Python of a step while somebody types it.
+
+The text goes to the sandbox, where the guards that look at it before a run look at it here; nothing of it is run. The
+tables it finds there are empty: they have the columns of the datasets and none of their rows.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from steward.core.errors import Unavailable
+from steward.data.versions import Dataset, Versions
+from steward.sandbox import Column, Limits, Request, Response, Sandbox
+from steward.sandbox import Dataset as Readable
+from steward.store import Scope
+
+Language = Literal["sql", "python"]
+_MOST_DATASETS: Final = 50
+_LIMITS: Final = Limits(wall_seconds=10, cpu_seconds=5)
+_SCALARS: Final = (bool, int, float, str)
+
+
+@dataclass(frozen=True)
+class CodeProblem:
+    message: str
+    line: int | None
+    column: int | None
+    is_warning: bool
+    """Whether it may be right once the flow runs: an earlier step can make a dataset that is not there yet."""
+
+
+@dataclass(frozen=True)
+class Code:
+    language: Language
+    text: str
+    parameters: Mapping[str, Any]
+    """Values by name; those that are computed when the flow runs are not known yet."""
+    branch: str = "main"
+
+
+class CodeChecks:
+    def __init__(self, sandbox: Sandbox, versions: Versions) -> None:
+        self._sandbox = sandbox
+        self._versions = versions
+
+    async def problems(self, scope: Scope, user_id: str, code: Code) -> list[CodeProblem]:
+        datasets: list[Readable] = []
+        if code.language == "sql":
+            datasets = await asyncio.to_thread(self._datasets, scope, user_id, code)
+        request = Request(
+            kind=code.language,
+            code=code.text,
+            datasets=datasets,
+            parameters={name: _known(value) for name, value in code.parameters.items()},
+            limits=_LIMITS,
+            only_check=True,
+        )
+        return _told(await self._sandbox.execute(request))
+
+    def _datasets(self, scope: Scope, user_id: str, code: Code) -> list[Readable]:
+        found = self._versions.workspace(scope, user_id).datasets(code.branch)
+        written = code.text.casefold()
+        # The others are there to be named in a message.
+        ordered = sorted(found, key=lambda each: each.name.casefold() not in written)
+        return [_empty(each) for each in ordered[:_MOST_DATASETS]]
+
+
+def _empty(dataset: Dataset) -> Readable:
+    columns = ", ".join(
+        f"CAST(NULL AS {each.type}) AS {_quoted(each.name)}" for each in dataset.columns
+    )
+    return Readable(
+        name=dataset.name,
+        source=f"(SELECT {columns or 'NULL'} LIMIT 0)",
+        columns=[Column(name=each.name, type=each.type) for each in dataset.columns],
+    )
+
+
+def _known(value: Any) -> Any:
+    is_computed = isinstance(value, str) and "${" in value
+    return value if isinstance(value, _SCALARS) and not is_computed else None
+
+
+def _told(response: Response) -> list[CodeProblem]:
+    if response.status == "done":
+        return []
+    if response.status != "refused":
+        raise Unavailable(f"The code was not checked: {response.message or response.status}")
+    return _distinct(
+        [
+            CodeProblem(each.message, each.line, each.column, is_warning=each.what == "table")
+            for each in response.refusals
+        ]
+    )
+
+
+def _distinct(problems: Sequence[CodeProblem]) -> list[CodeProblem]:
+    return list(dict.fromkeys(problems))
+
+
+def _quoted(identifier: str) -> str:
+    return '"' + identifier.replace('"', '""') + '"'
