@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 
-from steward.broker.budgets import Budgets, Holding
+from steward.broker.budgets import Budgets
+from steward.broker.holdings import Holding
 from steward.broker.limits import Budget, BudgetExceeded, Reservation
 from steward.broker.tool import Cost
 from steward.core import SystemClock
@@ -58,9 +59,9 @@ class Ledger:
         with self._database.write(run.scope) as tx:
             self._budgets.settle(tx, run, key, actual, within=within)
 
-    def give_back_all(self, run: Drawer) -> None:
+    def give_back_all(self, run: Drawer, outer: Holding | None = None) -> None:
         with self._database.write(run.scope) as tx:
-            self._budgets.give_back_all(tx, run)
+            self._budgets.give_back_all(tx, run, outer)
 
     def release(self, run: Drawer, key: str) -> None:
         self.settle(run, key, Cost())

@@ -132,6 +132,24 @@ def test_a_list_inside_a_list_holds_out_of_what_is_held(budgets: Ledger) -> None
     assert shown(budgets) == (20, 0)
 
 
+def test_a_sub_run_that_is_given_up_gives_back_what_its_caller_holds(budgets: Ledger) -> None:
+    budgets.open(RUN, Budget(tokens=100))
+    budgets.open(CHILD, Budget(tokens=60))
+    budgets.hold(RUN, ITEMS[1], tokens(80))
+    budgets.hold(CHILD, "in:items", tokens(30), ITEMS)
+    budgets.reserve(CHILD, "in[0]/a", tokens(20), within=("child", "in:items"))
+    budgets.reserve(CHILD, "b", tokens(10), within=ITEMS)
+    budgets.settle(CHILD, "b", tokens(4), ITEMS)
+    assert (shown(budgets), shown(budgets, CHILD)) == ((4, 76), (4, 30))
+    budgets.give_back_all(CHILD, ITEMS)
+    assert (shown(budgets), shown(budgets, CHILD)) == ((4, 76), (4, 0))
+    # The next item takes it again.
+    budgets.reserve(RUN, "each[1]/a", tokens(76), within=ITEMS)
+    assert shown(budgets) == (4, 76)
+    budgets.give_back_all(RUN)
+    assert shown(budgets) == (4, 0)
+
+
 # Sums
 
 PARENTS = {"root": None, "child": "root"}

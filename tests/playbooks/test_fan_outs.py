@@ -1,14 +1,19 @@
 """Lists of items and branches side by side: what they will cost is held before the first begins."""
 
 import asyncio
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from steward.broker._budget_tables import period_uses
 from steward.broker.limits import Usage
+from steward.broker.period_budgets import BudgetLimits, KeptBudget, PeriodBudget
 from steward.playbooks.rehearsals import Wish
 from steward.runs import Run, Status
+from steward.runs.worker import LEASE, QUEUES
 from steward.testing.models import ScriptedLineup, ScriptedModel
 from tests.playbooks.conftest import Room
 
@@ -34,6 +39,12 @@ ASKED = LETTERS.replace(
     'instructions: "Write to ${item}."}\n'
     '          - {id: sure, type: question, needs: [write], question: "Send it?", form: {type: boolean}}\n'
     '          - {id: done, type: output, needs: [sure], value: "${nodes.sure.output}"}\n',
+)
+FIRST_ASKED = LETTERS.replace(
+    '- {id: write, type: agent, instructions: "Write to ${item}."}\n',
+    '- {id: sure, type: question, question: "Write to them?", form: {type: boolean}}\n'
+    '          - {id: write, type: agent, needs: [sure], instructions: "Write to ${item}."}\n'
+    '          - {id: done, type: output, needs: [write], value: "${nodes.write.output}"}\n',
 )
 LETTER = """\
 format: 1
@@ -264,3 +275,86 @@ def test_a_test_run_holds_nothing(room: Room, model: ScriptedModel) -> None:
     run = room.playbooks.rehearsals.start(room.editor.access, made, Wish(inputs={"names": ["Ann"]}))
     room.drive()
     assert not [key for key in keys(room, run) if ":items" in key]
+
+
+def of_the_day(room: Room, usd: str) -> Callable[[], KeptBudget]:
+    """A budget of the project for each day, and how it stands."""
+    budgets, access = (
+        room.installation.steward.governing.period_budgets,
+        room.installation.owner.access,
+    )
+    document = PeriodBudget(kind="project", period="day", usd=Decimal(usd))
+    made = budgets.add(access, document)
+    return lambda: budgets.get(access.scope, made.id)
+
+
+def test_a_list_that_would_cost_more_than_the_day_has_left_stops_before_its_first_item(
+    room: Room, model: ScriptedModel
+) -> None:
+    made = deployed(room, LETTERS.replace("{usd: 1}", "{usd: 50}"))
+    each = usage(room, start(room, made, 1)).spent
+    day = of_the_day(room, "1")
+    assert day().spent["usd"] == each
+    asked, count = len(model.requests), int(Decimal(1) / each) + 2
+    run = start(room, made, count)
+    assert run.status is Status.blocked
+    assert len(model.requests) == asked
+    (wait,) = run.waits or []
+    breach: dict[str, Any] = wait["request"]["breach"]
+    assert "are left in the daily budget of this project. No item has started." in breach["message"]
+    assert "It resets on " in breach["message"]
+    assert (breach["budget_id"], breach["parts"]) == (day().id, count)
+    assert day().reserved["usd"] == usage(room, run).reserved == 0
+    limits = BudgetLimits(usd=Decimal(20))
+    budgets = room.installation.steward.governing.period_budgets
+    budgets.change(room.installation.owner.access, day().id, limits, 1)
+    room.answer(run, {"decision": "raise"})
+    run = room.fresh(run)
+    assert run.status is Status.done, run.reason
+    assert day().reserved["usd"] == 0
+    assert day().spent["usd"] == usage(room, run).spent + each
+    replays(room, run)
+
+
+def test_what_a_list_holds_of_the_day_is_taken_once_and_given_back(
+    room: Room, model: ScriptedModel
+) -> None:
+    made = deployed(room, FIRST_ASKED)
+    first = start(room, made, 1)
+    room.answer(first, True)
+    each = usage(room, first).spent
+    day = of_the_day(room, "1")
+    run = start(room, made, 3)
+    assert run.status is not Status.done
+    assert usage(room, run).reserved == 3 * each
+    assert day().reserved["usd"] == 3 * each
+    # The calls are made on the next day and count there; what was held of the first one is free again.
+    room.installation.clock.advance(days=1)
+    for _ in range(3):
+        room.answer(run, True)
+    run = room.fresh(run)
+    assert run.status is Status.done, run.reason
+    assert day().reserved["usd"] == usage(room, run).reserved == 0
+    assert day().spent["usd"] == usage(room, run).spent
+    with room.installation.steward.database.read(run.scope) as tx:
+        uses = tx.rows(sa.select(period_uses).order_by(period_uses.c.start))
+    assert [row.reserved_usd for row in uses] == [0, 0]
+    assert uses[0].spent_usd == each * 10**9
+
+
+def test_a_run_that_is_set_aside_holds_nothing_any_more(room: Room, model: ScriptedModel) -> None:
+    made = deployed(room, FIRST_ASKED)
+    first = start(room, made, 1)
+    room.answer(first, True)
+    day = of_the_day(room, "1")
+    run = start(room, made, 3)
+    assert usage(room, run).reserved == day().reserved["usd"] > 0
+    key = (run.waits or [])[0]["key"]
+    room.installation.steward.governing.inbox.answer(room.editor.access, run.id, key, True)
+    for number in range(3):
+        assert room.runs.records.claim(f"worker {number}", QUEUES, 10, LEASE)
+        room.installation.clock.advance(seconds=LEASE.total_seconds() + 1)
+    room.drive()
+    run = room.fresh(run)
+    assert (run.status, "stopped its worker" in (run.reason or "")) == (Status.failed, True)
+    assert day().reserved["usd"] == usage(room, run).reserved == 0

@@ -80,6 +80,7 @@ def govern(
     tokens = TokenDesk(RunTokens(keyring.derived(TOKEN_PURPOSE), clock), clock)
     planner = CallPlanner(database, tools, rulebook, groups, services)
     broker = Broker(tools, planner, rulebook, approvals, budgets, tokens, clock, services)
+    runs.parts.on_lost.append(broker.forget_lost)
     undoing = Undoing(runs, workbench.versions, TOOLS, rulebook, services, database, events, clock)
     services["undoing"] = undoing
     direct_calls = DirectCalls(runs, broker, tools)

@@ -26,6 +26,7 @@ from steward.broker.approvals import UNDO_WINDOW, Approvals, Needs
 from steward.broker.budgets import Budgets
 from steward.broker.call_planning import CallPlanner, within_time
 from steward.broker.grants import Grant, TokenDesk
+from steward.broker.holdings import HELD
 from steward.broker.labels import Labels
 from steward.broker.limits import Foresight
 from steward.broker.people import People
@@ -41,7 +42,7 @@ from steward.broker.plans import (
 from steward.broker.policy_text import Verdict
 from steward.broker.rehearsal import Rehearsal, happens, stood_in
 from steward.broker.rulebook import ProjectSettings, Rulebook
-from steward.broker.spending import HELD, Spending
+from steward.broker.spending import Spending
 from steward.broker.tool import Cost, Outcome, Risk, Tool
 from steward.broker.toolbox import Toolbox
 from steward.core.clock import Clock
@@ -64,6 +65,7 @@ from steward.runs import (
     digest,
 )
 from steward.runs.execution import OpenWait
+from steward.store import Transaction
 
 T = TypeVar("T")
 ASK_HUMAN: Final = "ask_human"
@@ -275,6 +277,10 @@ class Broker:
     def forget_held(self, execution: Execution) -> None:
         """Frees what a cancelled run held, in the transaction that ends it."""
         self._spending.forget_held(execution)
+
+    def forget_lost(self, tx: Transaction, run: Run) -> None:
+        """Frees what a run that was set aside had set aside, in the transaction that ends it."""
+        self._spending.forget_lost(tx, run)
 
     async def approve_together(
         self,

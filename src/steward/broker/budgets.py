@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.broker._budget_tables import UNITS, budget_entries, budgets
+from steward.broker.holdings import Holding, around
 from steward.broker.limits import (
     Budget,
     BudgetExceeded,
@@ -30,7 +31,7 @@ from steward.broker.limits import (
     name_of,
     shown,
 )
-from steward.broker.period_draws import Payer, count, draw
+from steward.broker.period_draws import NOTHING_AHEAD, Ahead, Payer, count, draw, free
 from steward.broker.tool import Cost
 from steward.core.clock import Clock
 from steward.core.errors import Bug, Invalid, NotFound
@@ -91,6 +92,11 @@ _DRAW_ENTRY: Final = Prepared(
     )
     .values(actual=sa.bindparam("taken"))
 )
+_UNSETTLED: Final = Prepared(
+    sa.select(budget_entries.c.key, budget_entries.c.state).where(
+        budget_entries.c.run_id == sa.bindparam("of_run"), budget_entries.c.state != "settled"
+    )
+)
 _HELD_BY: Final = Prepared(
     sa.select(budget_entries).where(
         budget_entries.c.run_id == sa.bindparam("of_run"), budget_entries.c.state == "held"
@@ -128,10 +134,6 @@ _GIVE_BACK: Final = Prepared(
     )
 )
 _ADD: Final = Prepared(sa.update(budgets).where(_THIS).values(**_more("spent", (*UNITS, "time"))))
-
-
-Holding = tuple[str, str]
-"""The run and the key for which something is held."""
 
 
 class Drawing(Protocol):
@@ -202,18 +204,27 @@ class Budgets:
         key: str,
         estimate: Cost,
         within: Holding | None = None,
+        payer: Payer | None = None,
     ) -> Reservation:
         """As `reserve`, for calls that are still to come; `settle` gives back what they did not take."""
-        return self._reserve(tx, run, key, estimate, "held", within=within)
+        return self._reserve(tx, run, key, estimate, "held", payer=payer, within=within)
 
     def held_by(self, tx: Transaction, run_id: str) -> list[str]:
         """The keys for which a run holds something."""
         return [row.key for row in tx.rows(_HELD_BY, {"of_run": run_id})]
 
-    def give_back_all(self, tx: Transaction, run: Drawing) -> None:
-        """Once a run is over: what it held for calls that never came is free again."""
-        for key in self.held_by(tx, run.id):
-            self.settle(tx, run, key, Cost())
+    def give_back_all(self, tx: Transaction, run: Drawing, outer: Holding | None = None) -> None:
+        """Once a run is over: what it set aside for calls that never came, or never came back, is free again.
+
+        `outer` is what a caller holds for all of it: there it is held again.
+        """
+        rows = tx.rows(_UNSETTLED, {"of_run": run.id})
+        held = [row.key for row in rows if row.state == "held"]
+        calls = [row.key for row in rows if row.state != "held"]
+        # The inner ones first: they were taken out of the outer ones.
+        for key in [*calls, *sorted(held, key=len, reverse=True)]:
+            found = around([each for each in held if each != key], key)
+            self.settle(tx, run, key, Cost(), within=outer if found is None else (run.id, found))
 
     def _reserve(
         self,
@@ -237,7 +248,8 @@ class Budgets:
         wanted = {row.run_id: _less(asked, freed, row, held) for row in chain}
         for row in chain:
             _refuse_beyond(row, wanted[row.run_id], now)
-        drawn = draw(tx, run.id, payer, asked, now) if payer is not None else []
+        ahead = Ahead(held.drawn, freed) if held is not None and held.drawn else NOTHING_AHEAD
+        drawn = draw(tx, run.id, payer, asked, now, ahead) if payer is not None else []
         is_idle = state != "open"
         for row in chain:
             since = row.busy_since if is_idle else row.busy_since or now
@@ -294,6 +306,7 @@ class Budgets:
             left = {unit: max(0, known.estimate[unit] - taken[unit]) for unit in UNITS}
             for row in chain:
                 _set_free(tx, row, left)
+            free(tx, known.drawn or (), left)
             _hold_again(tx, chain, held, _difference(taken, known.estimate))
             tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": taken})
             return
@@ -301,8 +314,7 @@ class Budgets:
         for row in chain:
             _give_back(tx, row, known, spent, now)
         tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": spent})
-        if payer is not None:
-            count(tx, payer, known.drawn or (), known.estimate, spent, now)
+        count(tx, payer, known.drawn or (), known.estimate, spent, now)
 
     def raise_limit(self, run: Drawing, limits: Budget, *, at: str | None = None) -> None:
         """Raises limits to what a person granted, never lowers one; repeating it changes nothing.
@@ -470,6 +482,7 @@ def _holds(row: sa.Row[Any], held: sa.Row[Any]) -> bool:
 
 def _draw_from(tx: Transaction, held: sa.Row[Any] | None, more: Mapping[str, int]) -> None:
     if held is not None:
+        free(tx, held.drawn or (), _freed(held, more))
         taken = {unit: held.actual[unit] + more[unit] for unit in (*UNITS, "time")}
         tx.execute(_DRAW_ENTRY, {"of_run": held.run_id, "of_key": held.key, "taken": taken})
 

@@ -128,8 +128,9 @@ class PeriodBudgetExceeded(BudgetExceeded):
         )
 
     def to_json(self) -> dict[str, Any]:
+        whose = f"the {PERIOD_WORDS[self.period]} budget of {self.owner}"
         about = {"budget_id": self.budget_id, "resets_at": self.resets_at.isoformat()}
-        return {**super().to_json(), **about}
+        return {**super().to_json(), **about, "whose": whose}
 
 
 @dataclass(frozen=True)
@@ -147,10 +148,17 @@ class Foresight:
         limit = over["limit"]
         asked, left, total = (Decimal(over[name]) for name in ("asked", "left", "total"))
         past = "the last run" if self.runs == 1 else f"the last {self.runs} runs"
+        whose, advice = "", "Raise the limit, or run it with fewer items."
+        if "whose" in over:
+            resets_at = datetime.fromisoformat(over["resets_at"])
+            whose = f" in {over['whose']}"
+            advice = (
+                f"It resets on {resets_at:%Y-%m-%d at %H:%M} UTC. An admin can raise it on the page Overview, tab "
+                "Budgets."
+            )
         message = (
             f"{what} may need {_words(limit, asked)} for {self.parts:,} items, by what they cost in {past}. "
-            f"{_words(limit, left)} of {_words(limit, total)} are left. No item has started. "
-            "Raise the limit, or run it with fewer items."
+            f"{_words(limit, left)} of {_words(limit, total)} are left{whose}. No item has started. {advice}"
         )
         return {**over, "message": message, "parts": self.parts}
 

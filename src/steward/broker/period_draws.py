@@ -3,10 +3,13 @@
 A call draws on every budget that it belongs to: its project, the flow of its root run, the agent that makes it and the
 person who started the run. Rows are locked in the order of their ids, after those of the runs, so that no two calls
 wait for each other.
+
+What is held for a list of items is set aside here, too; its calls take theirs out of it. A budget of an agent is not held
+ahead: which agents the items will call is not known by then.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -66,28 +69,65 @@ class Payer:
     """None for a run below another: it is the flow of the root."""
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """What was held for a call before: in which budgets, and how much of it the call takes."""
+
+    places: Sequence[Mapping[str, str]] = ()
+    freed: Mapping[str, int] = field(default_factory=dict)
+
+    def less(self, asked: Mapping[str, int], budget_id: str, start: datetime) -> Mapping[str, int]:
+        """What a budget must have left for the call."""
+        if _place(budget_id, start) not in self.places:
+            return asked
+        return {unit: asked[unit] - self.freed[unit] for unit in PERIOD_UNITS}
+
+
+NOTHING_AHEAD: Final = Ahead()
+
+
 def draw(
-    tx: Transaction, run_id: str, payer: Payer, asked: Mapping[str, int], now: datetime
+    tx: Transaction,
+    run_id: str,
+    payer: Payer,
+    asked: Mapping[str, int],
+    now: datetime,
+    ahead: Ahead = NOTHING_AHEAD,
 ) -> list[dict[str, str]]:
     """Sets an estimate aside in all budgets of the payer, or raises PeriodBudgetExceeded and takes nothing."""
     if not _costs(asked):
         return []
     found = [(row, start_of(row.period, now)) for row in _matching(tx, payer)]
-    breaches = (_breach(run_id, row, _use(tx, row.id, at), asked, now) for row, at in found)
-    if any(breaches):
-        reclaim(tx)
+    _lock(tx, [*ahead.places, *(_place(row.id, start) for row, start in found)])
+
+    def breaches() -> Iterator[PeriodBudgetExceeded]:
         for row, start in found:
-            breach = _breach(run_id, row, _use(tx, row.id, start), asked, now)
+            wanted = ahead.less(asked, row.id, start)
+            breach = _breach(run_id, row, _use(tx, row.id, start), wanted, now)
             if breach is not None:
-                raise breach
+                yield breach
+
+    if any(breaches()):
+        reclaim(tx)
+        for breach in breaches():
+            raise breach
     for row, start in found:
         _move(tx, row.id, start, {f"reserved_of_{unit}": asked[unit] for unit in PERIOD_UNITS})
-    return [{"budget": row.id, "start": start.isoformat()} for row, start in found]
+    return [_place(row.id, start) for row, start in found]
+
+
+def free(tx: Transaction, places: Sequence[Mapping[str, str]], amounts: Mapping[str, int]) -> None:
+    """Sets less aside where something is held; with negative amounts, more again."""
+    if places and _costs(amounts):
+        _lock(tx, places)
+        freed = {f"reserved_of_{unit}": -amounts[unit] for unit in PERIOD_UNITS}
+        for each in places:
+            _move(tx, each["budget"], datetime.fromisoformat(each["start"]), freed)
 
 
 def count(
     tx: Transaction,
-    payer: Payer,
+    payer: Payer | None,
     drawn: Sequence[Mapping[str, str]],
     estimate: Mapping[str, int],
     spent: Mapping[str, int],
@@ -101,7 +141,7 @@ def count(
     for budget_id, start in sorted(places.items()):
         freed = {f"reserved_of_{unit}": -estimate[unit] for unit in PERIOD_UNITS}
         _move(tx, budget_id, start, {**freed, **_spent(spent)})
-    if _costs(spent):
+    if payer is not None and _costs(spent):
         for row in _matching(tx, payer):
             if row.id not in places:
                 start = start_of(row.period, now)
@@ -121,9 +161,10 @@ def reclaim(tx: Transaction) -> None:
         )
     )
     for row in rows:
-        freed = {f"reserved_of_{unit}": -row.estimate[unit] for unit in PERIOD_UNITS}
-        for each in row.drawn:
-            _move(tx, each["budget"], datetime.fromisoformat(each["start"]), freed)
+        # Calls took theirs out of what was held for them.
+        taken = row.actual if row.state == "held" else dict.fromkeys(PERIOD_UNITS, 0)
+        left = {unit: max(0, row.estimate[unit] - taken[unit]) for unit in PERIOD_UNITS}
+        free(tx, row.drawn, left)
         tx.execute(
             sa.update(budget_entries)
             .where(budget_entries.c.run_id == row.run_id, budget_entries.c.key == row.key)
@@ -188,6 +229,15 @@ def _is_of(budget: sa.Row[Any], payer: Payer, flow: str) -> bool:
             return bool(budget.name == payer.person)
         case _:
             return True
+
+
+def _place(budget_id: str, start: datetime) -> dict[str, str]:
+    return {"budget": budget_id, "start": start.isoformat()}
+
+
+def _lock(tx: Transaction, places: Iterable[Mapping[str, str]]) -> None:
+    for budget_id, start in sorted({(each["budget"], each["start"]) for each in places}):
+        _use(tx, budget_id, datetime.fromisoformat(start))
 
 
 def _use(tx: Transaction, budget_id: str, start: datetime) -> sa.Row[Any]:

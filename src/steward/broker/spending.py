@@ -1,25 +1,23 @@
 """What calls cost: set aside before, counted after, asked for when it does not suffice."""
 
 import asyncio
-from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 
-from steward.broker.budgets import Budgets, Holding
+from steward.broker.budgets import Budgets
 from steward.broker.grants import Grant
+from steward.broker.holdings import Holding, around
 from steward.broker.limits import Budget, BudgetExceeded, Foresight, covers, draws_on_periods
 from steward.broker.period_draws import Payer
 from steward.broker.plans import Plan, cost_from_json
 from steward.broker.policy_text import Verdict
 from steward.broker.tool import Cost
-from steward.runs import EntryType, Execution, Json, Status, StepFailed, flow_name
+from steward.runs import EntryType, Execution, Json, Run, Status, StepFailed, flow_name
 from steward.store import Transaction
 
 _LONGEST_REASON = 200
 _LONGEST_NAME = 200
 _OPENED = "budget opened"
-HELD = ":items"
-"""Ends the key under which something is held for the items of a node."""
 
 
 class Spending:
@@ -35,17 +33,23 @@ class Spending:
             self._budgets.open(tx, run, budget)
             return [] if run.parent_id is None else self._budgets.held_by(tx, run.parent_id)
 
-        held = await execution.share(open_budget)
-        around = _around(held, run.parent_key or "")
-        if around is not None and run.parent_id is not None:
-            execution.holdings[""] = (run.parent_id, around)
+        found = around(await execution.share(open_budget), run.parent_key or "")
+        if found is not None and run.parent_id is not None:
+            execution.holdings[""] = (run.parent_id, found)
 
     async def hold(self, execution: Execution, key: str, estimate: Cost) -> Json:
         """Sets aside what calls below a key will take; a breach, if it is not there."""
 
         def take(tx: Transaction) -> Json:
             try:
-                self._budgets.hold(tx, execution.run, key, estimate, _within(execution, key))
+                self._budgets.hold(
+                    tx,
+                    execution.run,
+                    key,
+                    estimate,
+                    _within(execution, key),
+                    payer=_payer(execution, key),
+                )
             except BudgetExceeded as breach:
                 return breach.to_json()
             return None
@@ -156,6 +160,13 @@ class Spending:
         if not execution.replaying:
             execution.take_along(lambda tx: self._budgets.give_back_all(tx, execution.run))
 
+    def forget_lost(self, tx: Transaction, run: Run) -> None:
+        """Frees what a run that was set aside holds, and what its calls that never came back had reserved."""
+        held = [] if run.parent_id is None else self._budgets.held_by(tx, run.parent_id)
+        found = around(held, run.parent_key or "")
+        outer = None if found is None or run.parent_id is None else (run.parent_id, found)
+        self._budgets.give_back_all(tx, run, outer)
+
     async def release(self, execution: Execution, key: str) -> None:
         """Gives back what was reserved for a call that did not happen."""
 
@@ -173,18 +184,8 @@ def _budget(execution: Execution) -> Budget:
 
 def _within(execution: Execution, key: str) -> Holding | None:
     """What is held for the calls of a list around this one, the innermost; else what a caller of the run holds."""
-    around = _around([name for name in execution.holdings if name and name != key], key)
-    return execution.holdings.get(around or "")
-
-
-def _around(held: Iterable[str], key: str) -> str | None:
-    """The innermost of the keys below which a key is."""
-    found = [
-        each
-        for each in held
-        if key.startswith(tuple(f"{each.removesuffix(HELD)}{end}" for end in "[/"))
-    ]
-    return max(found, key=len, default=None)
+    found = around([name for name in execution.holdings if name and name != key], key)
+    return execution.holdings.get(found or "")
 
 
 def _payer(execution: Execution, key: str) -> Payer:

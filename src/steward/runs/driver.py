@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 import sqlalchemy as sa
@@ -79,6 +80,8 @@ class Parts:
         self.scrub = scrub
         self.on_end: list[Callable[[Run], None]] = []
         """Told of each run that ended here, once that is durable; must neither block nor fail."""
+        self.on_lost: list[Callable[[Transaction, Run], None]] = []
+        """Called in the transaction in which a run is set aside that stopped its workers."""
         self.chores: list[Callable[[], object]] = []
         """What a worker does about once an hour beside its runs, such as removing what nobody needs."""
         self.beside: list[Callable[[], Coroutine[Any, Any, None]]] = []
@@ -321,6 +324,8 @@ class Drive:
         )
         _log.warning("run_set_aside", run_id=run.id, lost=run.lost)
         scribe = JournalScribe(parts, run, head)
+        for forget in parts.on_lost:
+            scribe.take_along(partial(_forgotten, forget, run), run.root_id)
         await self._finish(scribe, Status.failed, Kind.failed, {"error": error_to_json(problem)})
 
     async def _follow(
@@ -440,6 +445,10 @@ class Drive:
         ended = replace(run, status=status)
         for tell in self._parts.on_end:
             tell(ended)
+
+
+def _forgotten(forget: Callable[[Transaction, Run], None], run: Run, tx: Transaction) -> None:
+    forget(tx, run)
 
 
 _RANK = (Status.waiting_for_approval, Status.reviewing, Status.blocked, Status.running)
