@@ -36,6 +36,7 @@ from steward.playbooks.people import People, subject_of
 from steward.playbooks.presence import Presence
 from steward.playbooks.rehearsals import Rehearsals
 from steward.playbooks.retries import Retries
+from steward.playbooks.run_differences import RunDifferences
 from steward.playbooks.running import Running
 from steward.playbooks.shadows import Shadows
 from steward.playbooks.subscriptions import Subscriptions
@@ -119,8 +120,7 @@ class Playbooks:
             self.deployments,
             self.rehearsals,
             runs,
-            launcher,
-            broker.tools,
+            RunDifferences(runs, launcher, broker.tools),
         )
         self.deploying = Deploying(
             self.library,

@@ -1,4 +1,4 @@
-"""Shadow runs: another version does again what ended runs of the deployed one did, without effects, and both are compared.
+"""Shadow runs: another version does again what ended runs of the deployed one did, without effects, to compare both.
 
 A shadow begins when its live run is over, behind all live runs in the queue. So it delays none, and what the live run
 sent, asked and was told can stand in for what a shadow does not do.
@@ -6,7 +6,7 @@ sent, asked and was told can stand in for what a shadow does not do.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -16,26 +16,19 @@ import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
 from steward.broker.grants import Grant
-from steward.broker.tool import Risk
-from steward.broker.toolbox import Toolbox
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Invalid, NotFound, StewardError
-from steward.flows import load_flow
-from steward.flows.launch import Launcher, NodeOutput
-from steward.flows.nodes.agent import AgentNode
 from steward.identity import Access, Role
 from steward.playbooks import _tables as tables
 from steward.playbooks.cards import State
 from steward.playbooks.deployments import Deployments, within
-from steward.playbooks.foresight import PastCosts
 from steward.playbooks.library import Library
 from steward.playbooks.manifest import Manifests
 from steward.playbooks.people import People, subject_of
-from steward.playbooks.pins import every_node
 from steward.playbooks.rehearsals import Rehearsals
+from steward.playbooks.run_differences import Difference, RunDifferences
 from steward.playbooks.trigger_events import TOPIC
-from steward.runs import Json, Run, Runs, Status, canonical
-from steward.runs.projection import Call, calls_of
+from steward.runs import Json, Run, Runs, Status
 from steward.store import EVERYWHERE, Bus, Database, Scope, Transaction
 
 AT_ONCE: Final = 2
@@ -46,7 +39,6 @@ _OVERLAP: Final = timedelta(minutes=2)
 """Machines' clocks differ, and a run's end may become visible after the end of a later one."""
 _PAGE: Final = 200
 _MOST_DIFFERENCES: Final = 50
-_LONGEST: Final = 500
 _PAUSE: Final = 1.0
 _KEPT: Final = timedelta(days=90)
 _S: Final = tables.shadows.c
@@ -73,15 +65,6 @@ class Shadow:
 
 
 @dataclass(frozen=True)
-class Difference:
-    kind: str
-    """`end`, `output`, `step`, `call` or `agent`."""
-    at: str
-    live: str
-    shadow: str
-
-
-@dataclass(frozen=True)
 class Comparison:
     live_id: str
     shadow_id: str | None
@@ -96,26 +79,6 @@ class Comparison:
     live_ended_at: datetime
 
 
-@dataclass(frozen=True)
-class _Side:
-    """One of two runs that are compared."""
-
-    run: Run
-    outcome: Mapping[str, Any]
-    nodes: Mapping[str, NodeOutput]
-    calls: Sequence[Call]
-    agents: Mapping[str, Json]
-    """What each agent of the flow is drawn as."""
-    own_words: Mapping[str, str]
-    """What differs between any two runs, and what is written in its place."""
-
-    def spelled(self, value: Json) -> str:
-        text: str = canonical(value)
-        for word, plain in self.own_words.items():
-            text = text.replace(word, plain)
-        return text
-
-
 class Shadows:
     def __init__(
         self,
@@ -128,8 +91,7 @@ class Shadows:
         deployments: Deployments,
         rehearsals: Rehearsals,
         runs: Runs,
-        launcher: Launcher,
-        tools: Toolbox,
+        differences: RunDifferences,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -140,8 +102,7 @@ class Shadows:
         self._deployments = deployments
         self._rehearsals = rehearsals
         self._runs = runs
-        self._launcher = launcher
-        self._tools = tools
+        self._differences = differences
 
     # What people ask for
 
@@ -437,18 +398,11 @@ class Shadows:
                 self._runs.records.start_within(tx, shadow.author, request, run_id=run_id)
         return bool(taken)
 
-    # Comparing
-
     def _compare(self, scope: Scope, row: sa.Row[Any], shadow: sa.Row[Any]) -> None:
         try:
-            live = self._side(self._runs.get(scope, row.live_id), None)
-            tried = self._side(self._runs.get(scope, row.shadow_id), live.run)
-            differences = list(self._differences(live, tried, spend=shadow.spend))
-            measured = {
-                f"{name}_{what}": value
-                for name, side in (("live", live), ("shadow", tried))
-                for what, value in (("seconds", _seconds(side.run)), ("usd", self._usd(side.run)))
-            }
+            live, tried = (self._runs.get(scope, each) for each in (row.live_id, row.shadow_id))
+            differences = self._differences.between(live, tried, spend=shadow.spend)
+            measured = self._differences.measured(live, tried)
         except StewardError as problem:
             self._settle(scope, row, "running", "failed", [], {"problem": problem.message})
             return
@@ -476,115 +430,9 @@ class Shadows:
                 .values(**values)
             )
 
-    def _side(self, run: Run, live: Run | None) -> _Side:
-        request = self._runs.request(run.scope, run.id)
-        calls = calls_of(self._runs.journal.entries(run.scope, run.id), self._runs.payload)
-        own = {run.id: "this run"}
-        for call in calls:
-            # By the call and not by their order: steps side by side end in any.
-            own |= {commit: f"commit {at} of {call.key}" for at, commit in enumerate(call.commits)}
-        if live is not None:
-            mine = Grant.from_json(request.grant).branch
-            theirs = Grant.from_json(self._runs.request(live.scope, live.id).grant).branch
-            own |= {mine: theirs}
-        flow = load_flow(request.document)
-        return _Side(
-            run=run,
-            outcome=self._runs.outcome(run.scope, run.id) or {},
-            nodes=asyncio.run(self._launcher.outputs(run.scope, run.id)),
-            calls=calls,
-            agents={
-                node.id: node.model_dump(mode="json", exclude={"title", "needs"})
-                for node in every_node(flow)
-                if isinstance(node, AgentNode)
-            },
-            own_words=own,
-        )
-
-    def _differences(self, live: _Side, tried: _Side, *, spend: bool) -> Iterator[Difference]:
-        ends = [_end(side) for side in (live, tried)]
-        if ends[0] != ends[1]:
-            yield Difference("end", "run", *ends)
-        if live.run.status is tried.run.status is Status.done:
-            outputs = [side.spelled(side.outcome.get("output")) for side in (live, tried)]
-            if outputs[0] != outputs[1]:
-                yield Difference("output", "run", *map(_short, outputs))
-        for key, node in live.nodes.items():
-            other = tried.nodes.get(key)
-            # Steps that only one version has change nothing by themselves; what they do is among the calls.
-            if other is None:
-                continue
-            before, after = live.spelled(node.value), tried.spelled(other.value)
-            if (node.state, before) != (other.state, after):
-                yield Difference(
-                    "step",
-                    key,
-                    _short(f"{node.state}: {before}"),
-                    _short(f"{other.state}: {after}"),
-                )
-        yield from self._call_differences(live, tried)
-        if not spend:
-            for name, drawn in tried.agents.items():
-                if canonical(drawn) != canonical(live.agents.get(name)):
-                    told = "Changed. A shadow that may not ask models has no answer of its own."
-                    yield Difference("agent", name, "As deployed", told)
-
-    def _call_differences(self, live: _Side, tried: _Side) -> Iterator[Difference]:
-        """What would be asked of tools otherwise; calls that only read count where both versions make them."""
-        before = {call.key: call for call in live.calls if call.tool is not None}
-        after = {call.key: call for call in tried.calls if call.tool is not None}
-        for key in [key for key in before if key in after]:
-            left, right = _asked(live, before.pop(key)), _asked(tried, after.pop(key))
-            if left != right:
-                yield Difference("call", key, _short(left), _short(right))
-        scope = live.run.scope
-        lost = [
-            (key, _asked(live, call)) for key, call in before.items() if self._acts(scope, call)
-        ]
-        for key, call in after.items():
-            if not self._acts(scope, call):
-                continue
-            asked = _asked(tried, call)
-            same = next((each for each in lost if each[1] == asked), None)
-            if same is not None:
-                lost.remove(same)
-            else:
-                yield Difference("call", key, "", _short(asked))
-        for key, asked in lost:
-            yield Difference("call", key, _short(asked), "")
-
-    def _acts(self, scope: Scope, call: Call) -> bool:
-        try:
-            tool = self._tools.get(scope, call.tool or "")
-        except StewardError:
-            return True
-        return not tool.risk.at_most(Risk.read)
-
-    def _usd(self, run: Run) -> float:
-        return sum(float(cost.get("usd") or 0) for _, cost in PastCosts(self._runs).of(run))
-
 
 def _this(row: sa.Row[Any]) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     return _R.live_id == row.live_id, _R.deployment == row.deployment
-
-
-def _end(side: _Side) -> str:
-    error = side.outcome.get("error") or {}
-    said = f": {error.get('message', '')}" if side.run.status is Status.failed else ""
-    return _short(f"{side.run.status.value}{side.spelled(said)[1:-1] if said else ''}")
-
-
-def _asked(side: _Side, call: Call) -> str:
-    return f"{call.tool} {side.spelled(call.arguments)}"
-
-
-def _seconds(run: Run) -> float:
-    began = run.started_at or run.created_at
-    return round(((run.ended_at or began) - began).total_seconds(), 3)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _comparison(row: sa.Row[Any]) -> Comparison:
