@@ -46,6 +46,16 @@ steps:
   - {id: tax, tool: plugin.acme-tax.add_tax, arguments: {net: 100}}
 output: "${nodes.tax.output.gross}"
 """
+SHOUTS = """\
+format: 1
+id: shouts
+budget: {usd: 1}
+steps:
+  - {id: sure, question: "Go on?", form: {type: boolean}}
+  - {id: call, type: shout, text: hello}
+  - {id: again, question: "Still?", form: {type: boolean}}
+output: "${nodes.call.output}"
+"""
 OPEN = '@id("open")\npermit (principal, action, resource);'
 NO_LISTS = (
     OPEN + '\n@id("no-lists")\nforbid (principal, action == Action::"list_datasets", resource);'
@@ -222,7 +232,10 @@ def test_the_next_pinned_model_is_asked_where_the_first_is_gone(
 
 def install(room: Room, content: bytes) -> None:
     access = room.installation.owner.access
-    room.installation.steward.plugins.install(access, content, read_wheel(content).sha256)
+    wheel = read_wheel(content)
+    room.installation.steward.plugins.install(
+        access, content, wheel.sha256, rights=wheel.needs_rights
+    )
 
 
 @pytest.fixture
@@ -260,6 +273,32 @@ def test_a_run_refuses_a_plug_in_that_is_not_the_deployed_one(
     room.drive()
     room.answer(run, True)
     assert room.runs.outcome(run.scope, run.id)["output"] == 119.0
+
+
+def test_a_run_that_goes_on_meets_no_other_code_in_its_nodes(room: Room, tmp_path: Path) -> None:
+    first = scaffold(tmp_path / "one", "node")
+    project = (tmp_path / "one/acme-tax/pyproject.toml").read_text()
+    second = scaffold(tmp_path / "two", "node", pyproject=project.replace("0.1.0", "0.2.0"))
+    install(room, first)
+    made = deployed(room, SHOUTS)
+    before, between = (room.playbooks.running.start(room.editor.access, made, {}) for _ in range(2))
+    room.drive()
+    # One waits before the node of the plug-in, one behind it.
+    room.answer(between, True)
+    assert room.fresh(between).status is not Status.done
+    install(room, second)
+    for run in (before, between):
+        room.answer(run, True)
+        assert room.fresh(run).status is Status.failed
+        assert "Installed now is version 0.2.0 with other code" in why(room, run)
+        assert asyncio.run(room.runs.replay(run.scope, run.id)).divergences == ()
+    install(room, first)
+    run = room.playbooks.running.start(room.editor.access, made, {})
+    room.drive()
+    room.answer(run, True)
+    room.answer(run, True)
+    assert room.fresh(run).status is Status.done
+    assert asyncio.run(room.runs.replay(run.scope, run.id)).divergences == ()
 
 
 def test_going_back_to_code_that_is_gone_is_refused_and_changes_nothing(

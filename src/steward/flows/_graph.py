@@ -10,12 +10,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from steward.broker.grants import PLUGIN_CHANGED
 from steward.broker.rehearsal import Rehearsal
 from steward.broker.schemas import problems_of, with_defaults
 from steward.core.errors import Misconfigured, StewardError
 from steward.flows._scope import Scope, Settled, State
 from steward.flows.model import Flow, dump_flow
 from steward.flows.node import Body, Goto, Graph, Labels, Node, Valued, joined, seconds_of
+from steward.flows.nodes.agent import AgentNode
 from steward.flows.nodes.output import OutputNode
 from steward.runs import EntryType, Execution, Json, RunRequest, Status, StepFailed
 
@@ -25,6 +27,7 @@ ApproveBatch = Callable[
 ]
 SetAside = Callable[[Execution, str, int, str], Awaitable[bool]]
 GiveBack = Callable[[Execution, str], Awaitable[None]]
+CodeProblem = Callable[[Execution], Awaitable[str | None]]
 RunAgent = Callable[[Execution, str, Json, Mapping[str, Labels | None]], Awaitable[Any]]
 
 Observe = Callable[[str, Settled], None]
@@ -34,7 +37,7 @@ _FINAL_CODES: Final = frozenset(
     {
         *("denied", "unauthenticated", "invalid", "too-large", "expression", "rejected", "expired"),
         *("given-up", "budget-exceeded", "too-many-steps", "misconfigured", "not-a-list"),
-        *("too-many-items", "condition", "not-a-moment"),
+        *("too-many-items", "condition", "not-a-moment", PLUGIN_CHANGED),
     }
 )
 """Another try would end the same way, or somebody decided against one."""
@@ -57,6 +60,8 @@ class Services:
     set_aside: SetAside | None = None
     """Holds budget for so many items below a key, where it is known what they cost."""
     give_back: GiveBack | None = None
+    code_problem: CodeProblem | None = None
+    """Why code that was fixed for the run is not what is installed now."""
 
 
 @dataclass
@@ -193,6 +198,7 @@ class GraphRun:
         while True:
             place = NodePlace(self, node, key if attempt == 1 else f"{key}~{attempt}")
             try:
+                await self._require_code(node, place.key)
                 return Settled(State.done, await node.run(place))
             except (StepFailed, StewardError) as problem:
                 failure = _failure(place.key, problem)
@@ -200,6 +206,29 @@ class GraphRun:
                 return self._failed(node, failure)
             await self._pause(node, place.key, attempt, failure)
             attempt += 1
+
+    async def _require_code(self, node: Node, key: str) -> None:
+        """Runs no node of a plug-in with other code than was deployed: it would do other things with what is recorded.
+
+        Agents may have guardrails of a plug-in, and are looked at when they begin.
+        """
+        execution, step = self.execution, f"{key}:code"
+        is_foreign = not type(node).__module__.startswith("steward.")
+        begins = isinstance(node, AgentNode) and not execution.has_begun_below(key)
+        if self.services.code_problem is None or not (is_foreign or begins):
+            return
+        said: str | None = None
+        if not execution.has_begun(step):
+            # Only what was refused is recorded, so that a journal from before replays.
+            said = None if execution.replaying else await self.services.code_problem(execution)
+            if said is None:
+                return
+
+        async def look() -> Json:
+            return said
+
+        found = await execution.step(step, {}, look, type=EntryType.run_checked, of=key)
+        raise StepFailed(key, PLUGIN_CHANGED, str(found))
 
     async def _pause(self, node: Node, key: str, attempt: int, failure: StepFailed) -> None:
         if node.retries is None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from steward.flows._graph import (
     ApproveBatch,
     CallTool,
+    CodeProblem,
     GiveBack,
     Observe,
     Progress,
@@ -31,6 +32,7 @@ def flow_program(
     observe: Observe | None = None,
     set_aside: SetAside | None = None,
     give_back: GiveBack | None = None,
+    code_problem: CodeProblem | None = None,
 ) -> Program:
     """The program `flow`: runs the flow in the request's document with the request's inputs.
 
@@ -42,6 +44,7 @@ def flow_program(
     `observe` is told of every node that is over.
     `set_aside(execution, key, parts, title)` holds budget for the items of a map or the branches of a parallel, and
     `give_back(execution, key)` frees what they did not use.
+    `code_problem(execution)` says why code that was fixed for the run is not what is installed now.
     `input_labels` says what a run's inputs carry, `foreign_labels` what those carry that somebody outside wrote, `child_labels` what the output of a sub-run does, `error_labels` what
     the text of an error does when a flow goes on after it; unset, it is taken for the text of a stranger as well.
     """
@@ -54,6 +57,7 @@ def flow_program(
         observe,
         set_aside,
         give_back,
+        code_problem,
     )
 
     async def run_flow(execution: Execution) -> Json:

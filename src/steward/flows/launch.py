@@ -8,7 +8,7 @@ from typing import Any, cast
 from steward.agents.compile import literal
 from steward.agents.equipment import READ_SKILL
 from steward.broker.broker import Broker, Foresee
-from steward.broker.grants import Grant, bound_to
+from steward.broker.grants import FixedParts, Grant, bound_to
 from steward.broker.labels import Labels
 from steward.broker.limits import Budget, Foresight
 from steward.broker.plans import Labelled
@@ -50,10 +50,15 @@ _EVENT = Labels(("the event that started it",), trusted=False)
 Around = Callable[[Program, Execution], Awaitable[Json]]
 AgentTools = Callable[[Scope, str], Iterable[str]]
 """The tools that an agent brings along, by its name."""
+FindCodeProblem = Callable[[Scope, FixedParts], str | None]
 
 
 def _none(_scope: Scope, _name: str) -> Iterable[str]:
     return ()
+
+
+def _no_problem(_scope: Scope, _fixed: FixedParts) -> str | None:
+    return None
 
 
 async def _unknown(_execution: Execution, _key: str, _parts: int) -> Foresight | None:
@@ -106,6 +111,8 @@ class Launcher:
         """Who looks after a run as a whole: before it begins, and when it fails."""
         self.foresee: Foresee = _unknown
         """What a list of items will cost; whoever knows past runs says so."""
+        self.code_problem: FindCodeProblem = _no_problem
+        """Why plug-ins are not what was deployed; whoever knows them says so."""
         self._run_agent: RunAgent | None = None
         self._agent_tools: AgentTools = _none
         runs.programs[PROGRAM] = self._program(None)
@@ -211,6 +218,7 @@ class Launcher:
             error_labels=_FOREIGN,
             set_aside=self._set_aside,
             give_back=self._broker.give_back,
+            code_problem=self._code_problem,
         )
         return await run_graph(execution, services, flow, Valued({}), prefix, Progress(execution))
 
@@ -239,6 +247,12 @@ class Launcher:
     async def _set_aside(self, execution: Execution, key: str, parts: int, title: str) -> bool:
         return await self._broker.set_aside(execution, key, parts, title, self.foresee)
 
+    async def _code_problem(self, execution: Execution) -> str | None:
+        fixed = Grant.from_json(execution.request.grant).fixed
+        if not fixed.code:
+            return None
+        return await asyncio.to_thread(self.code_problem, execution.run.scope, fixed)
+
     def _program(self, run_agent: RunAgent | None, observe: Observe | None = None) -> Program:
         interpret = flow_program(
             self._call_tool,
@@ -251,6 +265,7 @@ class Launcher:
             observe=observe,
             set_aside=self._set_aside,
             give_back=self._broker.give_back,
+            code_problem=self._code_problem,
         )
 
         async def follow(execution: Execution) -> Json:

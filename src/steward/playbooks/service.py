@@ -97,6 +97,7 @@ class Playbooks:
         )
         past = PastCosts(runs)
         launcher.foresee = past.foresee
+        launcher.code_problem = self.manifests.code_problem
         self.rehearsals = Rehearsals(
             database,
             clock,
