@@ -21,6 +21,7 @@ from steward.connections.addresses import (
     resolve_by_system,
     resolve_checked,
 )
+from steward.connections.client_certificate import ClientCertificate
 from steward.connections.hosts import Place, place_of
 from steward.core.errors import Denied, Invalid, TooLarge, Unavailable
 
@@ -36,6 +37,7 @@ _OWN_HEADERS: Final = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"}
 )
 _AGENT: Final = "steward"
+_MOST_CERTIFICATES: Final = 100
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class Http:
         self._resolve = resolve
         self._transport = transport
         self._tls = tls
+        self._showing: dict[str, ssl.SSLContext] = {}
 
     async def request(
         self,
@@ -105,6 +108,7 @@ class Http:
         *,
         headers: Mapping[str, str] | None = None,
         secret_headers: Mapping[str, str] | None = None,
+        certificate: ClientCertificate | None = None,
         body: bytes = b"",
         check: Check = place_of,
         follow: bool = True,
@@ -112,15 +116,18 @@ class Http:
     ) -> HttpAnswer:
         """One request and, for GET and HEAD, the redirects it leads to.
 
-        `check` refuses addresses by raising. `secret_headers` go to the first host only, never along a redirect.
+        `check` refuses addresses by raising. `secret_headers` go to the first host only, never along a redirect; with a
+        `certificate`, redirects to other hosts are refused.
         An answer of any status is an answer; Unavailable means there was none.
         """
         wanted = method.upper()
         _check_request(wanted, {**(headers or {}), **(secret_headers or {})}, body, limits)
         follow = follow and wanted in _SAFE
+        if certificate is not None:
+            check = _only(place_of(url), check)
         seconds = limits.time.total_seconds()
         try:
-            async with asyncio.timeout(seconds), self._line() as line:
+            async with asyncio.timeout(seconds), await self._line_showing(certificate) as line:
                 return await self._followed(
                     line,
                     wanted,
@@ -222,10 +229,46 @@ class Http:
         """A transport and no client: clients know redirects, cookies and proxies of their own."""
         if self._transport is not None:
             return self._transport
+        return httpx2.AsyncHTTPTransport(verify=self._trust(), trust_env=False, retries=0)
+
+    def _trust(self) -> ssl.SSLContext:
         if self._tls is None:
             # Reading all certificates takes a while: once, and not before it is needed.
             self._tls = httpx2.create_ssl_context(trust_env=False)
-        return httpx2.AsyncHTTPTransport(verify=self._tls, trust_env=False, retries=0)
+        return self._tls
+
+    async def _line_showing(
+        self, certificate: ClientCertificate | None
+    ) -> httpx2.AsyncBaseTransport:
+        if certificate is None or self._transport is not None:
+            return self._line()
+        tls = self._showing.get(certificate.digest)
+        if tls is None:
+            tls = await asyncio.to_thread(_showing, self._trust(), certificate)
+            if len(self._showing) >= _MOST_CERTIFICATES:
+                self._showing.clear()
+            self._showing[certificate.digest] = tls
+        return httpx2.AsyncHTTPTransport(verify=tls, trust_env=False, retries=0)
+
+
+def _showing(trust: ssl.SSLContext, certificate: ClientCertificate) -> ssl.SSLContext:
+    """Trusts the same servers, and shows them who calls."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.load_verify_locations(cadata=b"".join(trust.get_ca_certs(binary_form=True)))
+    certificate.load(made)
+    return made
+
+
+def _only(place: Place, check: Check) -> Check:
+    def checked(url: str) -> None:
+        check(url)
+        if place_of(url) != place:
+            raise Denied(
+                f"{place.text} redirects to {place_of(url).text}; Steward does not show the client certificate there.",
+                code="bad-redirect",
+            )
+
+    return checked
 
 
 class _Checked(httpx2.AsyncBaseTransport):

@@ -21,6 +21,7 @@ from steward.broker.tool import (
     ToolContext,
 )
 from steward.connections import Connection, HostPatterns, Http, HttpAnswer, HttpLimits
+from steward.connections.client_certificate import ClientCertificate
 from steward.connections.hosts import place_of
 from steward.connections.types.http_api import HttpApiSettings
 from steward.connections.types.http_api import headers as headers_of
@@ -105,15 +106,17 @@ async def _way(context: ToolContext, arguments: HttpRequest) -> _Way:
     return _Way(api.url(arguments.url), only, f"the connection {found.name}", settings, found)
 
 
-async def _hidden(context: ToolContext, way: _Way, arguments: HttpRequest) -> dict[str, str]:
-    """Headers with secrets in them: for the request alone."""
+async def _hidden(
+    context: ToolContext, way: _Way, arguments: HttpRequest
+) -> tuple[dict[str, str], ClientCertificate | None]:
+    """Headers with secrets in them, and a certificate: for the request alone."""
     if way.connection is not None:
         found = await opened(context, way.connection)
-        return headers_of(found.settings, found.secrets)
+        return headers_of(found.settings, found.secrets), ClientCertificate.of(found.secrets)
     hidden = {name: await secret(context, key) for name, key in arguments.secret_headers.items()}
     if arguments.bearer:
         hidden["Authorization"] = f"Bearer {await secret(context, arguments.bearer)}"
-    return hidden
+    return hidden, None
 
 
 def _checked(context: ToolContext, arguments: HttpRequest) -> HttpRequestSettings:
@@ -167,11 +170,13 @@ async def run(context: ToolContext, arguments: HttpRequest) -> Outcome:
     headers = dict(arguments.headers)
     if arguments.method not in _REPEATABLE and context.ticket is not None:
         headers.setdefault("Idempotency-Key", context.ticket.idempotency_key)
+    hidden, certificate = await _hidden(context, way, arguments)
     answer = await http.request(
         arguments.method,
         way.url,
         headers=headers,
-        secret_headers=await _hidden(context, way, arguments),
+        secret_headers=hidden,
+        certificate=certificate,
         body=arguments.body.encode(),
         check=lambda url: way.allowed.require(url, way.setting),
         limits=HttpLimits(

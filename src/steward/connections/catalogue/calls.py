@@ -160,6 +160,7 @@ class ServiceCalls:
                 url,
                 headers=headers,
                 secret_headers=who.headers,
+                certificate=who.certificate,
                 body=wire.body,
                 check=lambda where: only.require(where, "the connection"),
                 # A key in the address would go along with a redirect.

@@ -5,13 +5,14 @@ import base64
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from steward.connections.catalogue.record import Operation, Scheme, Service
 from steward.connections.catalogue.settings import ServiceSettings
 from steward.connections.catalogue.sign_in import ServiceLine
+from steward.connections.client_certificate import CERTIFICATE, ClientCertificate
 from steward.connections.http import Http, HttpLimits
 from steward.core.clock import Clock
 from steward.core.errors import Denied, Misconfigured
@@ -27,6 +28,7 @@ class Credentials:
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
+    certificate: ClientCertificate | None = None
 
 
 class Tokens:
@@ -38,20 +40,28 @@ class Tokens:
         self._known: dict[tuple[str, ...], tuple[str, float]] = {}
         self._turns: dict[tuple[Any, ...], asyncio.Lock] = {}
 
-    async def token(self, key: tuple[str, ...], url: str, form: Mapping[str, str]) -> str:
+    async def token(
+        self,
+        key: tuple[str, ...],
+        url: str,
+        form: Mapping[str, str],
+        certificate: ClientCertificate | None = None,
+    ) -> str:
         turn = self._turns.setdefault((id(asyncio.get_running_loop()), *key), asyncio.Lock())
         async with turn:
             known = self._known.get(key)
             if known is not None and known[1] > self._clock.now().timestamp() + _EARLIER:
                 return known[0]
-            token, seconds = await self._asked(url, form)
+            token, seconds = await self._asked(url, form, certificate)
             self._known[key] = (token, self._clock.now().timestamp() + seconds)
             return token
 
     def forget(self, key: tuple[str, ...]) -> None:
         self._known.pop(key, None)
 
-    async def _asked(self, url: str, form: Mapping[str, str]) -> tuple[str, int]:
+    async def _asked(
+        self, url: str, form: Mapping[str, str], certificate: ClientCertificate | None
+    ) -> tuple[str, int]:
         answer = await self._http.request(
             "POST",
             url,
@@ -59,6 +69,7 @@ class Tokens:
                 "Content-Type": "application/x-www-form-urlencoded",
                 "Accept": "application/json",
             },
+            certificate=certificate,
             body=urlencode(form, quote_via=quote).encode(),
             follow=False,
             limits=_LIMITS,
@@ -86,6 +97,23 @@ async def credentials(
     line: ServiceLine | None = None,
 ) -> Credentials:
     """For one request to the service's own host. `key` names the connection and its revision."""
+    shown = ClientCertificate.of(secrets)
+    if settings.way == "certificate" and shown is None:
+        _secret(secrets, CERTIFICATE)
+    told = await _told(tokens, key, service, operation, settings, secrets, line, shown)
+    return replace(told, certificate=shown)
+
+
+async def _told(
+    tokens: Tokens,
+    key: tuple[str, ...],
+    service: Service,
+    operation: Operation,
+    settings: ServiceSettings,
+    secrets: Mapping[str, str],
+    line: ServiceLine | None,
+    shown: ClientCertificate | None,
+) -> Credentials:
     match settings.way:
         case "bearer":
             return Credentials({"Authorization": f"Bearer {_secret(secrets, 'token')}"})
@@ -101,7 +129,7 @@ async def credentials(
                 raise Misconfigured("The connection is not one that a person signs in to.")
             return Credentials({"Authorization": f"Bearer {await line.token(secrets)}"})
         case "client_credentials":
-            token = await tokens.token(key, *_client_form(service, settings, secrets))
+            token = await tokens.token(key, *_client_form(service, settings, secrets), shown)
             return Credentials({"Authorization": f"Bearer {token}"})
         case "service_account":
             scopes = settings.scopes or " ".join(operation.scopes[:1])

@@ -17,6 +17,7 @@ Way = Literal[
     "client_credentials",
     "service_account",
     "sigv4",
+    "certificate",
     "fields",
 ]
 
@@ -39,7 +40,8 @@ class ServiceSettings(ConnectorSettings):
         title="Authentication",
         description=(
             "How the service learns who calls. “person”: somebody signs in with the browser (OAuth). "
-            "“client_credentials”: Steward signs in by itself."
+            "“client_credentials”: Steward signs in by itself. “certificate”: Steward shows a client certificate "
+            "(mutual TLS); with the secrets client_certificate and client_key it does so in every other way too."
         ),
     )
     scheme: str = Field(

@@ -4,6 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from steward.connections.client_certificate import CERTIFICATE, KEY, ClientCertificate
 from steward.connections.connector import (
     CONNECTORS,
     Connector,
@@ -73,7 +74,10 @@ def headers(settings: HttpApiSettings, secrets: Secrets) -> dict[str, str]:
 
 async def check(around: Surroundings, settings: HttpApiSettings, secrets: Secrets) -> str:
     answer = await around.http.request(
-        "GET", settings.url(settings.check_path), secret_headers=headers(settings, secrets)
+        "GET",
+        settings.url(settings.check_path),
+        secret_headers=headers(settings, secrets),
+        certificate=ClientCertificate.of(secrets),
     )
     host = place_of(settings.base_url).text
     if answer.status in {401, 403}:
@@ -93,6 +97,14 @@ CONNECTORS.add(
         settings=HttpApiSettings,
         check=check,
         place=lambda settings: settings.base_url,
-        secrets=(SecretField("token", "Token or key", "Sent with every request."),),
+        secrets=(
+            SecretField("token", "Token or key", "Sent with every request."),
+            SecretField(
+                CERTIFICATE,
+                "Client certificate",
+                "For servers that want one (mutual TLS): in PEM, with those that signed it.",
+            ),
+            SecretField(KEY, "Key of the certificate", "In PEM, without a passphrase."),
+        ),
     ),
 )

@@ -1,17 +1,18 @@
 """Services of the catalogue: any API that describes itself, once its description is installed."""
 
 from steward.connections.catalogue.settings import ServiceSettings
+from steward.connections.client_certificate import ClientCertificate
 from steward.connections.connector import CONNECTORS, Connector, Secrets, Surroundings
 from steward.connections.hosts import place_of
 from steward.core.errors import Misconfigured
 
 
-async def check(around: Surroundings, settings: ServiceSettings, _secrets: Secrets) -> str:
+async def check(around: Surroundings, settings: ServiceSettings, secrets: Secrets) -> str:
     """Whether the service's address answers at all; its first call shows whether it accepts the credentials."""
     url = settings.base_url
     if not url:
         return f"{settings.service} is set up. Call an operation once to see whether it answers."
-    answer = await around.http.request("GET", url)
+    answer = await around.http.request("GET", url, certificate=ClientCertificate.of(secrets))
     if answer.status >= 500:
         raise Misconfigured(f"{place_of(url).text} answered {answer.status}.")
     return f"{place_of(url).text} answered {answer.status}."

@@ -34,6 +34,13 @@ const WAYS: Record<string, { label: string; secrets: Credential[] }> = {
       { name: 'secret_access_key', label: 'Secret access key' },
     ],
   },
+  certificate: {
+    label: 'Client certificate (mutual TLS)',
+    secrets: [
+      { name: 'client_certificate', label: 'Client certificate (PEM)' },
+      { name: 'client_key', label: 'Key of the certificate (PEM, without a passphrase)' },
+    ],
+  },
   fields: { label: 'The fields below', secrets: [] },
 };
 
@@ -44,6 +51,7 @@ const OF_SCHEME: Record<string, string> = {
   oauth2: 'client_credentials',
   google: 'service_account',
   sigv4: 'sigv4',
+  mutual_tls: 'certificate',
 };
 
 /** What the description offers, first; a token by hand always works for OAuth 2. */
@@ -51,7 +59,7 @@ function waysOf({ adapter, schemes }: ServiceDetail): string[] {
   if (adapter === 'aws') return ['sigv4'];
   if (adapter === 'notify') return ['fields'];
   const offered = schemes.map(({ kind }) => OF_SCHEME[kind]).filter((way) => way !== undefined);
-  return [...new Set([...offered, 'bearer', 'api_key', 'basic', 'none'])];
+  return [...new Set([...offered, 'bearer', 'api_key', 'basic', 'certificate', 'none'])];
 }
 
 export function ConnectForm({
