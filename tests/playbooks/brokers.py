@@ -88,8 +88,20 @@ class RabbitBroker(Broker):
             await channel.queue_delete("orders")
         await channel.queue_declare("orders", durable=True)
         for body in bodies:
-            await channel.basic_publish(body, routing_key="orders")
+            await channel.basic_publish(body, routing_key="orders", properties=_anonymous())
         await connection.close()
+
+
+def _anonymous() -> Any:
+    """Properties without an id: this client gives one to each message, which not every sender does."""
+    from pamqp.commands import Basic
+
+    class Anonymous(Basic.Properties):
+        def marshal(self) -> bytes:
+            self.message_id = None
+            return super().marshal()
+
+    return Anonymous()
 
 
 class MqttBroker(Broker):
