@@ -13,6 +13,7 @@ from steward.broker.limits import Usage
 from steward.broker.period_budgets import BudgetLimits, KeptBudget, PeriodBudget
 from steward.playbooks.rehearsals import Wish
 from steward.runs import Run, Status
+from steward.runs import _tables as run_tables
 from steward.runs.worker import LEASE, QUEUES
 from steward.testing.models import ScriptedLineup, ScriptedModel
 from tests.playbooks.conftest import Room
@@ -358,3 +359,23 @@ def test_a_run_that_is_set_aside_holds_nothing_any_more(room: Room, model: Scrip
     run = room.fresh(run)
     assert (run.status, "stopped its worker" in (run.reason or "")) == (Status.failed, True)
     assert day().reserved["usd"] == usage(room, run).reserved == 0
+
+
+def test_what_a_lost_run_still_holds_of_the_day_is_reclaimed_without_what_was_taken(
+    room: Room, model: ScriptedModel
+) -> None:
+    made = deployed(room, FIRST_ASKED)
+    first = start(room, made, 1)
+    room.answer(first, True)
+    day = of_the_day(room, "1")
+    run = start(room, made, 3)
+    room.answer(run, True)
+    spent = day().spent["usd"]
+    assert 0 < day().reserved["usd"] < 3 * spent
+    # As a crash leaves it that nobody could tidy up after.
+    with room.installation.steward.database.write(run.scope) as tx:
+        over = sa.update(run_tables.runs).where(run_tables.runs.c.id == run.id)
+        tx.execute(over.values(status=Status.failed.value))
+    for _ in range(2):
+        room.installation.steward.governing.period_budgets.tidy()
+        assert (day().reserved["usd"], day().spent["usd"]) == (Decimal(0), spent)
