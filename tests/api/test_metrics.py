@@ -6,6 +6,7 @@ import select
 import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from threading import Event
 from typing import Any
 
 import httpx2 as httpx
@@ -19,6 +20,7 @@ from steward.api.guards import cookie_name
 from steward.api.metric_feeds import Feed
 from steward.api.routes import metrics
 from steward.app import open_steward
+from steward.app.dashboards import live_figures
 from steward.core import MovableClock, load_settings
 from steward.identity import Role
 from steward.testing import Installation, Person, fast_passwords
@@ -304,3 +306,34 @@ def test_one_person_has_only_so_many(installation: Installation, address: str) -
     del places._open[person.user.id]
     with connect(_url(address, installation), additional_headers=headers) as connection:
         Reader(connection).read()
+
+
+def test_a_reader_who_leaves_during_the_first_look_leaves_no_empty_figures(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steward, scope = installation.steward, installation.scope
+    figures = live_figures(steward, scope, 24, None)
+    feed = Feed(figures, scope, steward.events, steward.bus)
+    looking, left, looked, look = Event(), Event(), Event(), feed._look
+
+    def held() -> Any:
+        looking.set()
+        left.wait(30)
+        found = look()
+        looked.set()
+        return found
+
+    async def leave_and_come() -> None:
+        monkeypatch.setattr(feed, "_look", held)
+        first = asyncio.create_task(feed.look())
+        await asyncio.to_thread(looking.wait, 30)
+        first.cancel()
+        await asyncio.wait([first])
+        left.set()
+        await asyncio.to_thread(looked.wait, 30)
+        had_looked = feed.has_looked
+        await feed.look()
+        assert (had_looked, feed.has_looked) == (False, True)
+        assert "first_hour" in figures.document.document
+
+    asyncio.run(leave_and_come())

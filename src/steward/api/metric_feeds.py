@@ -95,29 +95,28 @@ class Feed:
         async with self._turn:
             if self._looked_at >= asked:
                 return
-            self._looked_at = loop.time()
-            found, may_differ = await asyncio.to_thread(self._look)
+            began = loop.time()
+            found, may_differ, cursor = await asyncio.to_thread(self._look)
+            # Together, and not in the thread: whoever looks may be gone before the thread is done.
             self.rights += may_differ
             before = self.figures.document.number
             self.figures.apply(found)
+            self._cursor, self._looked_at = cursor, began
             if may_differ or self.number != before:
                 self._changed.set()
                 self._changed = asyncio.Event()
 
-    def _look(self) -> tuple[Look, bool]:
+    def _look(self) -> tuple[Look, bool, int]:
         cursor = self._cursor
         if cursor is None:
             latest = self._events.latest(self._scope)
-            found = self.figures.look()
-            self._cursor = latest
-            return found, False
+            return self.figures.look(), False, latest
         may_differ = False
         while events := self._events.after(self._scope, cursor):
             cursor = events[-1].cursor or cursor
             nouns = {each.type.removeprefix(TYPE_PREFIX).partition(".")[0] for each in events}
             may_differ = may_differ or not nouns <= _OWN_NOUNS
-        self._cursor = cursor
-        return self.figures.look(), may_differ
+        return self.figures.look(), may_differ, cursor
 
     @property
     def number(self) -> int:
