@@ -31,3 +31,18 @@ def test_a_failed_run_appears_by_itself_and_leads_to_the_list(
     check_accessible(page)
     page.get_by_role("link", name="Failed", exact=True).click()
     expect(page).to_have_url(re.compile(r"/runs\?status=failed$"))
+
+
+def test_the_overview_leads_to_the_page_of_a_flow(site: Site, open_desk: OpenDesk) -> None:
+    page = sign_in(open_desk(), site)
+    fail_a_run(page)
+    go(page, "Overview")
+    flows = page.get_by_role("region", name="Flows and playbooks", exact=True)
+    flows.get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(r"/overview/flow/"))
+    expect(page.get_by_role("heading", name="How it failed", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Versions", exact=True)).to_be_visible()
+    assert tile(page, "Failed") != "0"
+    check_accessible(page)
+    page.get_by_role("link", name="Latest run", exact=True).first.click()
+    expect(page).to_have_url(re.compile(r"/runs/run_"))

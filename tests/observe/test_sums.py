@@ -25,6 +25,7 @@ DIMENSIONS: dict[str, Callable[[Noted], str]] = {
     "agent": lambda each: each.agent,
     "model": lambda each: each.name,
     "tool": lambda each: each.name,
+    "connector": lambda each: each.connector,
     "person": lambda each: each.person,
 }
 
@@ -140,6 +141,7 @@ def _check_costs(installation: Installation, told: list[Noted], days: int) -> No
         expected: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 4)
         for each in told:
             fits = each.kind == by if by in ("model", "tool") else each.kind in ("model", "tool")
+            fits = fits and (by != "connector" or each.connector != "")
             if not fits or each.at.date() <= today - timedelta(days=days):
                 continue
             amounts = (each.nano_usd, each.input_tokens, each.output_tokens, 1)
@@ -177,6 +179,63 @@ def _check_agents(installation: Installation, told: list[Noted], days: int) -> N
         assert shown["runs"] == len({each.run_id for each in own})
 
 
+def _shown_sums(shown: dict[str, Any]) -> tuple[int, ...]:
+    return (
+        shown["count"],
+        shown["errors"],
+        round(shown["seconds"] * 1000),
+        shown["tokens"],
+        round(shown["usd"] * NANO),
+        shown["changes"],
+    )
+
+
+def _own_sums(found: Iterable[Noted], counts: Callable[[Noted], bool]) -> tuple[int, ...]:
+    everything = list(found)
+    counted = [each for each in everything if counts(each)]
+    return (
+        len(counted),
+        sum(each.error != "" for each in counted),
+        sum(each.milliseconds for each in counted),
+        sum(each.tokens for each in everything),
+        sum(each.nano_usd for each in everything),
+        sum(each.changes for each in everything),
+    )
+
+
+def _check_details(installation: Installation, told: list[Noted], days: int) -> None:
+    today = _now(installation) // 24
+    recent = [each for each in told if each.hour // 24 > today - days]
+    counting: dict[str, Callable[[Noted], bool]] = {
+        "flow": lambda each: each.kind == "run" and each.is_root,
+        "connector": lambda each: True,
+    }
+    names = [("flow", each.flow) for each in told] + [
+        ("connector", each.connector) for each in told if each.connector
+    ]
+    for kind, name in sorted(set(names)):
+        shown = _get(installation, "overview/detail", kind=kind, name=name, days=days)
+        own = [each for each in recent if getattr(each, kind) == name]
+        counts = counting[kind]
+        assert _shown_sums(shown["total"]) == _own_sums(own, counts)
+        assert {each["day"]: _shown_sums(each) for each in shown["days"]} == {
+            day: _own_sums((each for each in own if str(each.at.date()) == day), counts)
+            for day in {str(each.at.date()) for each in own}
+        }
+        if kind == "flow":
+            assert {each["revision"]: _shown_sums(each) for each in shown["versions"]} == {
+                revision: _own_sums((each for each in own if each.revision == revision), counts)
+                for revision in {each.revision for each in own}
+            }
+        failed: defaultdict[tuple[str, str], int] = defaultdict(int)
+        for each in own:
+            if each.error and each.kind != "agent" and (each.kind != "run" or each.is_root):
+                failed["" if each.kind == "run" else each.name, each.error] += 1
+        assert {
+            (each["where"], each["code"]): each["times"] for each in shown["failures"]
+        } == failed
+
+
 def _check_pages(installation: Installation) -> None:
     told = noted(installation)
     assert {each.kind for each in told} == {"run", "model", "tool", "agent"}
@@ -185,6 +244,7 @@ def _check_pages(installation: Installation) -> None:
     for days in (1, 7, 40):
         _check_costs(installation, told, days)
         _check_agents(installation, told, days)
+        _check_details(installation, told, days)
 
 
 @pytest.mark.parametrize("seed", range(2))

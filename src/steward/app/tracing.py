@@ -17,6 +17,7 @@ from steward.observe import (
     BudgetOutlook,
     Bystanders,
     CostExplorer,
+    Details,
     Hourly,
     Kept,
     Overview,
@@ -41,6 +42,7 @@ class Observations:
     projector: Projector
     overview: Overview
     costs: CostExplorer
+    details: Details
     agents: AgentExplorer
     traces: Traces
     trees: SpanTrees
@@ -90,6 +92,7 @@ def observe_runs(
         projector,
         Overview(database, projector, budgets.spent_usd),
         CostExplorer(database, projector),
+        Details(database, projector),
         AgentExplorer(database, projector),
         traces,
         trees,

@@ -1,7 +1,7 @@
 """`steward observe`: what runs did and cost, in numbers."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -11,12 +11,13 @@ from steward.cli.observe_budgets import app as budgets
 from steward.cli.output import plain, table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid
+from steward.observe import Dimension
 from steward.observe.facts import NANO
 
 app = typer.Typer(no_args_is_help=True)
 app.add_typer(budgets, name="budgets", help="Budgets of a day, week or month.")
 app.add_typer(alerts, name="alerts", help="Open alerts, their history and their rules.")
-_DIMENSIONS = ("flow", "agent", "model", "tool", "person")
+_DIMENSIONS = get_args(Dimension)
 
 
 @app.command("costs")
@@ -24,7 +25,9 @@ _DIMENSIONS = ("flow", "agent", "model", "tool", "person")
 def costs(
     here: Here,
     *,
-    by: Annotated[str, typer.Option(help="flow, agent, model, tool or person.")] = "flow",
+    by: Annotated[
+        str, typer.Option(help="flow, agent, model, tool, connector or person.")
+    ] = "flow",
     days: Annotated[int, typer.Option(min=1, max=366, help="Including today, UTC.")] = 30,
 ) -> None:
     """List what was spent, largest first."""

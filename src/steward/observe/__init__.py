@@ -11,10 +11,12 @@ from steward.observe.alerts import Alert, Alerts, KeptRule, View
 from steward.observe.analysis import Analysis, Analyst, Finding
 from steward.observe.budget_outlook import BudgetOutlook
 from steward.observe.costs import CostExplorer, CostReport, Dimension
+from steward.observe.details import Detail, Detailed, Details
 from steward.observe.facts import Fact, facts_of
 from steward.observe.forecast import Forecast, forecast_spend
 from steward.observe.hourly import Hourly
 from steward.observe.live_figures import LiveFigures
+from steward.observe.outages import Outage
 from steward.observe.overview import Overview, OverviewFigures, Period
 from steward.observe.projector import Projector
 from steward.observe.rollups import Kept, Rollups
@@ -37,6 +39,9 @@ __all__ = [
     "Bystanders",
     "CostExplorer",
     "CostReport",
+    "Detail",
+    "Detailed",
+    "Details",
     "Dimension",
     "Fact",
     "Finding",
@@ -45,6 +50,7 @@ __all__ = [
     "Kept",
     "KeptRule",
     "LiveFigures",
+    "Outage",
     "Overview",
     "OverviewFigures",
     "Period",

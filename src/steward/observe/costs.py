@@ -1,4 +1,4 @@
-"""What was spent, day by day, by flow, agent, model, tool or person, and what the coming days will cost."""
+"""What was spent, day by day, by flow, agent, model, tool, connector or person, and what the coming days will cost."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from steward.observe.rollups import DAY, JOINED, PAID
 from steward.store import Database, Scope
 
 _PAID: Final = people.c
-Dimension = Literal["flow", "agent", "model", "tool", "person"]
+Dimension = Literal["flow", "agent", "model", "tool", "connector", "person"]
 _EPOCH: Final = date(1970, 1, 1)
 _HISTORY: Final = timedelta(days=120)
 _AHEAD: Final = (7, 30)
@@ -125,6 +125,9 @@ def _kept_by(
     kept = abouts.c
     name, kinds = (kept.name, (by,)) if by in PAID else (kept[by], PAID)
     which = sa.and_(rollups.c.grain == DAY, JOINED, kept.kind.in_(kinds))
+    if by == "connector":
+        # What belongs to no connection is left out.
+        which = sa.and_(which, kept.connector != "")
     return rollups, name, kept.flow, which
 
 

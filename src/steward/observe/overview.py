@@ -26,6 +26,8 @@ _DAY: Final = 24
 MOST_HOURS: Final = 48
 """Longer periods are made of whole days."""
 _LIVE: Final = [status.value for status in Status if not status.is_final]
+# The end comes first: an index has it, and few runs of a project are not over.
+_IS_LIVE: Final = sa.and_(_RUNS.ended_at.is_(None), _RUNS.status.in_(_LIVE))
 _MOST_LIVE: Final = 1_000
 
 Visible = tuple[str, Collection[str]] | None
@@ -184,15 +186,13 @@ class _Look:
 
     def live(self) -> dict[str, int]:
         wanted = sa.select(_RUNS.status, sa.func.count().label("times"))
-        wanted = wanted.where(
-            _RUNS.status.in_(_LIVE), seen(_RUNS.subject, self._visible), _IS_NO_TEST
-        )
+        wanted = wanted.where(_IS_LIVE, seen(_RUNS.subject, self._visible), _IS_NO_TEST)
         return {row.status: row.times for row in self._rows(wanted.group_by(_RUNS.status))}
 
     def live_roots(self) -> list[str]:
         """Runs that people or triggers started and that are not over; the newest of very many."""
         wanted = sa.select(_RUNS.id).where(
-            _RUNS.status.in_(_LIVE), _RUNS.parent_id.is_(None), seen(_RUNS.subject, self._visible)
+            _IS_LIVE, _RUNS.parent_id.is_(None), seen(_RUNS.subject, self._visible)
         )
         rows = self._rows(wanted.order_by(_RUNS.id.desc()).limit(_MOST_LIVE))
         return [row.id for row in rows]
@@ -224,7 +224,10 @@ class _Look:
 
     def oldest_queued(self) -> datetime | None:
         wanted = sa.select(sa.func.min(_RUNS.created_at).label("oldest")).where(
-            _RUNS.status == Status.queued.value, seen(_RUNS.subject, self._visible), _IS_NO_TEST
+            _IS_LIVE,
+            _RUNS.status == Status.queued.value,
+            seen(_RUNS.subject, self._visible),
+            _IS_NO_TEST,
         )
         [row] = self._rows(wanted)
         oldest: datetime | None = row.oldest

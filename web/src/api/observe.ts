@@ -16,6 +16,8 @@ export type SpanContent = components['schemas']['SpanContentOut'];
 export type SpanLine = components['schemas']['LineOut'];
 export type SpanDiffLine = components['schemas']['DiffLineOut'];
 export type TraceBucket = components['schemas']['BucketOut'];
+export type Detail = components['schemas']['DetailOut'];
+export type DetailSums = components['schemas']['SumsOut'];
 export type Dimension = Costs['by'];
 
 export const TRACE_WINDOW = 200;
@@ -36,6 +38,20 @@ export function costsQuery(projectId: string, by: Dimension, days: number) {
 
 export function costsFile(projectId: string, by: Dimension, days: number): string {
   return `/api/v1/projects/${projectId}/costs/export?by=${by}&days=${days}`;
+}
+
+export function detailQuery(projectId: string, kind: Detail['kind'], name: string, days: number) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'observe', 'detail', kind, name, days),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/overview/detail', {
+          params: { path: { project_id: projectId }, query: { kind, name, days } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
 }
 
 export interface TraceSearch {

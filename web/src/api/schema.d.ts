@@ -1798,7 +1798,7 @@ export interface paths {
         };
         /**
          * Costs
-         * @description Spending by day (UTC) and flow, agent, model, tool or person, with a forecast.
+         * @description Spending by day (UTC) and flow, agent, model, tool, connector or person, with a forecast.
          */
         get: operations["costs"];
         put?: never;
@@ -2936,6 +2936,26 @@ export interface paths {
          * @description What runs, waits, failed and cost in the last hours, and in the same time before.
          */
         get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/overview/detail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Overview Detail
+         * @description What one flow or one connector did in the last days (UTC): by day and version, how it failed, what it used.
+         */
+        get: operations["overview_detail"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7916,7 +7936,7 @@ export interface components {
              * By
              * @enum {string}
              */
-            by: "flow" | "agent" | "model" | "tool" | "person";
+            by: "flow" | "agent" | "model" | "tool" | "connector" | "person";
             /**
              * First
              * Format: date
@@ -8292,6 +8312,108 @@ export interface components {
              * @description The address of a description.
              */
             url?: string | null;
+        };
+        /** DetailDayOut */
+        DetailDayOut: {
+            /**
+             * Changes
+             * @description Calls that changed something and can be undone.
+             */
+            changes: number;
+            /**
+             * Count
+             * @description Runs of a flow, calls of a connector.
+             */
+            count: number;
+            /**
+             * Day
+             * Format: date
+             */
+            day: string;
+            /** Errors */
+            errors: number;
+            /**
+             * Seconds
+             * @description How long they took, added up.
+             */
+            seconds: number;
+            /** Tokens */
+            tokens: number;
+            /** Usd */
+            usd: number;
+        };
+        /** DetailOut */
+        DetailOut: {
+            /**
+             * Days
+             * @description Days without any are left out.
+             */
+            days: components["schemas"]["DetailDayOut"][];
+            /** Failures */
+            failures: components["schemas"]["FailureOut"][];
+            /**
+             * First
+             * Format: date
+             */
+            first: string;
+            /**
+             * Is Complete
+             * @description False while many runs are still being counted.
+             */
+            is_complete: boolean;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "flow" | "connector";
+            latest: components["schemas"]["LatestRunsOut"];
+            /** Name */
+            name: string;
+            /**
+             * Outages
+             * @description Services that do not answer now.
+             */
+            outages: components["schemas"]["OutageOut"][];
+            /** Parts */
+            parts: components["schemas"]["DetailPartOut"][];
+            /** Title */
+            title: string;
+            total: components["schemas"]["SumsOut"];
+            /** Versions */
+            versions: components["schemas"]["FlowVersionOut"][];
+        };
+        /** DetailPartOut */
+        DetailPartOut: {
+            /**
+             * Changes
+             * @description Calls that changed something and can be undone.
+             */
+            changes: number;
+            /**
+             * Count
+             * @description Runs of a flow, calls of a connector.
+             */
+            count: number;
+            /** Errors */
+            errors: number;
+            /**
+             * Kind
+             * @description model, tool or agent of a flow; tool or flow of a connector.
+             */
+            kind: string;
+            /** Name */
+            name: string;
+            /**
+             * Seconds
+             * @description How long they took, added up.
+             */
+            seconds: number;
+            /** Title */
+            title: string;
+            /** Tokens */
+            tokens: number;
+            /** Usd */
+            usd: number;
         };
         /** DiffLineOut */
         DiffLineOut: {
@@ -8876,6 +8998,23 @@ export interface components {
              */
             why: string;
         };
+        /** FailureOut */
+        FailureOut: {
+            /** Code */
+            code: string;
+            /**
+             * Last Run Id
+             * @description The latest run that failed so; empty for calls.
+             */
+            last_run_id: string;
+            /** Times */
+            times: number;
+            /**
+             * Where
+             * @description The tool or model that failed; empty for whole runs.
+             */
+            where: string;
+        };
         /** FieldChangeOut */
         FieldChangeOut: {
             /** After */
@@ -9081,6 +9220,35 @@ export interface components {
             message: string;
             /** Pointer */
             pointer: string;
+        };
+        /** FlowVersionOut */
+        FlowVersionOut: {
+            /**
+             * Changes
+             * @description Calls that changed something and can be undone.
+             */
+            changes: number;
+            /**
+             * Count
+             * @description Runs of a flow, calls of a connector.
+             */
+            count: number;
+            /** Errors */
+            errors: number;
+            /**
+             * Revision
+             * @description Of the playbook; 0 for none.
+             */
+            revision: number;
+            /**
+             * Seconds
+             * @description How long they took, added up.
+             */
+            seconds: number;
+            /** Tokens */
+            tokens: number;
+            /** Usd */
+            usd: number;
         };
         /** ForecastOut */
         ForecastOut: {
@@ -9603,6 +9771,25 @@ export interface components {
         KeyIn: {
             /** Key */
             key: string;
+        };
+        /** LatestRunsOut */
+        LatestRunsOut: {
+            /** Changes */
+            changes: number;
+            /** Median Ms */
+            median_ms: number | null;
+            /**
+             * Runs
+             * @description The latest ended runs of a flow, at most 200.
+             */
+            runs: number;
+            /**
+             * Slow Ms
+             * @description Nineteen of twenty were faster.
+             */
+            slow_ms: number | null;
+            /** Undone */
+            undone: number;
         };
         /** LeftOutOut */
         LeftOutOut: {
@@ -10530,6 +10717,27 @@ export interface components {
          * @enum {string}
          */
         Origin: "builtin" | "project";
+        /** OutageOut */
+        OutageOut: {
+            /**
+             * Calls
+             * @description Calls that failed since, with none between that was answered.
+             */
+            calls: number;
+            /** Code */
+            code: string;
+            /** Connector */
+            connector: string;
+            /** Failed Runs */
+            failed_runs: number;
+            /** Last Run Id */
+            last_run_id: string;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+        };
         /** OverviewOut */
         OverviewOut: {
             approvals: components["schemas"]["WaitingApprovalsOut"];
@@ -13941,6 +14149,30 @@ export interface components {
             reason: string;
             /** Title */
             title: string;
+        };
+        /** SumsOut */
+        SumsOut: {
+            /**
+             * Changes
+             * @description Calls that changed something and can be undone.
+             */
+            changes: number;
+            /**
+             * Count
+             * @description Runs of a flow, calls of a connector.
+             */
+            count: number;
+            /** Errors */
+            errors: number;
+            /**
+             * Seconds
+             * @description How long they took, added up.
+             */
+            seconds: number;
+            /** Tokens */
+            tokens: number;
+            /** Usd */
+            usd: number;
         };
         /** SwitchIn */
         SwitchIn: {
@@ -25439,7 +25671,7 @@ export interface operations {
     costs: {
         parameters: {
             query?: {
-                by?: "flow" | "agent" | "model" | "tool" | "person";
+                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person";
                 days?: number;
             };
             header?: never;
@@ -25518,7 +25750,7 @@ export interface operations {
     export_costs: {
         parameters: {
             query?: {
-                by?: "flow" | "agent" | "model" | "tool" | "person";
+                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person";
                 days?: number;
             };
             header?: never;
@@ -31303,6 +31535,86 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OverviewOut"];
+                };
+            };
+            /** @description Not signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such thing, or none that the caller may see. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Temporarily unavailable; see the detail. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    overview_detail: {
+        parameters: {
+            query: {
+                kind: "flow" | "connector";
+                name: string;
+                days?: number;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DetailOut"];
                 };
             };
             /** @description Not signed in. */

@@ -189,7 +189,7 @@ async def overview(request: Request, access: AsViewer, hours: Hours = 24) -> Ove
 async def costs(
     request: Request, access: AsViewer, by: Dimension = "flow", days: Days = 30
 ) -> CostsOut:
-    """Spending by day (UTC) and flow, agent, model, tool or person, with a forecast."""
+    """Spending by day (UTC) and flow, agent, model, tool, connector or person, with a forecast."""
     context = context_of(request)
 
     def read() -> CostsOut:

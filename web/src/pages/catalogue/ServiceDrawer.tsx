@@ -1,6 +1,7 @@
 /** An installed service: how to connect to it, what it offers, and what an update would change. */
-import { Alert, Button, Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
   operationsQuery,
@@ -9,7 +10,7 @@ import {
   useCompare,
   useUpdateService,
 } from '@/api/catalogue';
-import { useMay, useProject } from '@/app/project';
+import { projectPath, useMay, useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
 import { RiskChip } from '@/components/RiskChip';
 import { SearchField } from '@/components/SearchField';
@@ -47,6 +48,7 @@ function Loaded({ service }: { service: string }) {
 }
 
 function Service({ service }: { service: ServiceDetail }) {
+  const project = useProject();
   const mayManage = useMay('admin');
   const [connecting, setConnecting] = useState(service.connections.length === 0);
   return (
@@ -80,6 +82,20 @@ function Service({ service }: { service: ServiceDetail }) {
             .map(({ operation, reason }) => `${operation}: ${reason}`)
             .join('; ')}
         </Alert>
+      )}
+      {service.connections.length > 0 && (
+        <Group gap="xs">
+          {service.connections.map((name) => (
+            <Anchor
+              key={name}
+              component={Link}
+              size="sm"
+              to={projectPath(project.id, 'overview', 'connector', encodeURIComponent(name))}
+            >
+              Calls and errors of {name}
+            </Anchor>
+          ))}
+        </Group>
       )}
       {mayManage &&
         (connecting ? (

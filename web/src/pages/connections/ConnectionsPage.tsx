@@ -1,6 +1,7 @@
 /** What the project may reach: listed with health, tested, changed, and found on the machine. */
-import { Button, Group, Text } from '@mantine/core';
+import { Anchor, Button, Group, Text } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Cable, Plus } from 'lucide-react';
 import {
   type Connection,
@@ -11,7 +12,7 @@ import {
 } from '@/api/connections';
 import { projectKey } from '@/api/keys';
 import { dropFromList, itemsOf } from '@/api/lists';
-import { useMay, useProject } from '@/app/project';
+import { projectPath, useMay, useProject } from '@/app/project';
 import { type Column, DataTable } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { Page } from '@/components/Page';
@@ -154,6 +155,7 @@ export default function ConnectionsPage() {
 }
 
 function About({ connection }: { connection: Connection }) {
+  const project = useProject();
   const { name, title, place, scope_hint } = connection;
   return (
     <>
@@ -167,6 +169,14 @@ function About({ connection }: { connection: Connection }) {
         {place}
       </Text>
       {scope_hint !== '' && <Text size="xs">{scope_hint}</Text>}
+      <Anchor
+        component={Link}
+        to={projectPath(project.id, 'overview', 'connector', encodeURIComponent(name))}
+        size="xs"
+        aria-label={`Calls and errors of ${name}`}
+      >
+        Calls and errors
+      </Anchor>
       <SignInStatus connection={connection} />
     </>
   );

@@ -18,6 +18,7 @@ const DIMENSIONS: { value: Dimension; label: string }[] = [
   { value: 'model', label: 'Model' },
   { value: 'agent', label: 'Agent' },
   { value: 'tool', label: 'Tool' },
+  { value: 'connector', label: 'Connector' },
   { value: 'person', label: 'Person' },
 ];
 const PERIODS = [

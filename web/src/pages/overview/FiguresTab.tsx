@@ -15,7 +15,7 @@ import { Section } from '@/components/Section';
 import { useNow } from '@/components/use-now';
 import { change, compact, dollars } from '@/components/amounts';
 import { overviewOf } from './figures';
-import { listOf } from './figure-links';
+import { detailPage, listOf } from './figure-links';
 import { HeatMap } from './HeatMap';
 import classes from './overview.module.css';
 
@@ -343,7 +343,10 @@ function RankedTable({ title, counted, rows, projectId }: RankedProps) {
 }
 
 function RankedName({ row, projectId }: { row: Ranked; projectId: string }) {
-  const to = listOf(row.kind, row.name);
+  const to =
+    row.kind === 'flow' || row.kind === 'connector'
+      ? detailPage(row.kind, row.name)
+      : listOf(row.kind, row.name);
   const title = row.title || 'unknown';
   if (to === null) return <>{title}</>;
   return (

@@ -3,6 +3,11 @@ import type { Ranked } from '@/api/observe';
 
 const PLAYBOOK = 'playbook:';
 
+/** Where the figures of one flow or connector are, within the project. */
+export function detailPage(kind: 'flow' | 'connector', name: string): string {
+  return `overview/${kind}/${encodeURIComponent(name)}`;
+}
+
 /** The page of a flow, agent, model or connector within its project; null where there is none. */
 export function listOf(kind: Ranked['kind'], name: string): string | null {
   switch (kind) {

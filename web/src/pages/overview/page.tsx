@@ -12,4 +12,8 @@ export const page = definePage({
   minimumRole: 'viewer',
   keywords: ['dashboard', 'costs', 'spend', 'tokens', 'errors', 'monitoring', 'metrics'],
   component: () => import('./OverviewPage'),
+  children: [
+    { path: 'flow/$flow', component: () => import('./FlowDetailPage') },
+    { path: 'connector/$connector', component: () => import('./ConnectorDetailPage') },
+  ],
 });

@@ -1,6 +1,7 @@
 /** The versions of one flow: compared on the canvas, deployed with checks, rolled back, tried on a share of its runs. */
-import { Button, Group, Tabs } from '@mantine/core';
+import { Anchor, Button, Group, Tabs } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Rocket, Undo2 } from 'lucide-react';
 import { useRollBackTo } from '@/api/deployments';
 import { flowPaletteQuery, languageOf } from '@/api/flows';
@@ -61,28 +62,38 @@ export default function VersionsPage() {
       width="full"
       parent={{ label: card.name, to: projectPath(project.id, 'flows', card.id) }}
       actions={
-        card.may_edit && (
-          <>
-            {card.previous !== null && (
-              <Button
-                variant="default"
-                leftSection={<Undo2 size={14} aria-hidden />}
-                loading={back.isPending}
-                onClick={() =>
-                  back.mutate(null, {
-                    onSuccess: ({ deployed }) => showDone(`Revision ${deployed} is deployed again`),
-                    onError: showFailure,
-                  })
-                }
-              >
-                Roll back to revision {card.previous}
+        <>
+          <Anchor
+            component={Link}
+            size="sm"
+            to={projectPath(project.id, 'overview', 'flow', `playbook%3A${card.id}`)}
+          >
+            Figures by version
+          </Anchor>
+          {card.may_edit && (
+            <>
+              {card.previous !== null && (
+                <Button
+                  variant="default"
+                  leftSection={<Undo2 size={14} aria-hidden />}
+                  loading={back.isPending}
+                  onClick={() =>
+                    back.mutate(null, {
+                      onSuccess: ({ deployed }) =>
+                        showDone(`Revision ${deployed} is deployed again`),
+                      onError: showFailure,
+                    })
+                  }
+                >
+                  Roll back to revision {card.previous}
+                </Button>
+              )}
+              <Button leftSection={<Rocket size={14} aria-hidden />} onClick={dialog.open}>
+                Deploy…
               </Button>
-            )}
-            <Button leftSection={<Rocket size={14} aria-hidden />} onClick={dialog.open}>
-              Deploy…
-            </Button>
-          </>
-        )
+            </>
+          )}
+        </>
       }
     >
       {card.may_edit && card.state === 'active' && <CanaryPanel playbook={card} />}

@@ -1,0 +1,424 @@
+/** What one flow or one connector did lately: day by day, by version, how it failed, and whether a service is away. */
+import { Alert, Anchor, SegmentedControl, Text, Tooltip } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Activity, Unplug } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { type Detail, type DetailSums, detailQuery } from '@/api/observe';
+import { projectPath, useProject } from '@/app/project';
+import { compact, dollars } from '@/components/amounts';
+import { durationText } from '@/components/duration';
+import { EmptyState } from '@/components/EmptyState';
+import { ErrorState } from '@/components/ErrorState';
+import { type Formats, useFormats } from '@/components/format';
+import { LoadingLines } from '@/components/LoadingLines';
+import { Page } from '@/components/Page';
+import { Section } from '@/components/Section';
+import { detailPage, listOf } from './figure-links';
+import classes from './overview.module.css';
+
+const PERIODS = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+];
+const DAY = 86_400_000;
+const WEEK = 7;
+
+export function DetailPage({ kind, name }: { kind: Detail['kind']; name: string }) {
+  const project = useProject();
+  const [days, setDays] = useState('30');
+  const query = useQuery(detailQuery(project.id, kind, name, Number(days)));
+  const found = query.data;
+  const own = listOf(kind, name);
+  return (
+    <Page
+      title={found?.title ?? name}
+      description={kind === 'flow' ? 'What this flow did and cost.' : 'Calls to this connection.'}
+      width="full"
+      parent={{ label: 'Overview', to: projectPath(project.id, 'overview') }}
+      actions={
+        own !== null && (
+          <Anchor component={Link} to={projectPath(project.id, own)} size="sm">
+            {kind === 'flow' ? 'Open the flow' : 'Open connections'}
+          </Anchor>
+        )
+      }
+    >
+      <div className={classes.column}>
+        <SegmentedControl
+          className={classes.period}
+          aria-label="Period"
+          data={PERIODS}
+          value={days}
+          onChange={setDays}
+        />
+        {query.isError && !found && (
+          <ErrorState error={query.error} retry={() => void query.refetch()} />
+        )}
+        {!query.isError && !found && <LoadingLines />}
+        {found && <Found found={found} days={Number(days)} />}
+      </div>
+    </Page>
+  );
+}
+
+function Found({ found, days }: { found: Detail; days: number }) {
+  const formats = useFormats();
+  const isFlow = found.kind === 'flow';
+  const counted = isFlow ? 'Runs' : 'Calls';
+  return (
+    <>
+      <OutageList found={found} formats={formats} />
+      {found.days.length === 0 ? (
+        <EmptyState icon={Activity} title={`Nothing ran in the last ${days} days`}>
+          Choose a longer period, or come back after the next run.
+        </EmptyState>
+      ) : (
+        <>
+          <Tiles found={found} formats={formats} counted={counted} />
+          <Section
+            title="Day by day"
+            description={`Bars count ${counted.toLowerCase()}; the red part failed. Days are those of UTC.`}
+            framed
+          >
+            <DayBars found={found} days={days} formats={formats} counted={counted} />
+          </Section>
+          <div className={classes.tables}>
+            {isFlow && (
+              <SumTable
+                title="Versions"
+                counted={counted}
+                formats={formats}
+                rows={found.versions.map((each) => ({
+                  key: String(each.revision),
+                  name: each.revision === 0 ? 'No playbook' : `Revision ${each.revision}`,
+                  sums: each,
+                }))}
+              />
+            )}
+            <Failures found={found} formats={formats} />
+            {['flow', 'model', 'tool', 'agent'].map((kind) => (
+              <Parts key={kind} found={found} kind={kind} formats={formats} />
+            ))}
+          </div>
+        </>
+      )}
+      {!found.is_complete && (
+        <Text size="xs" c="dimmed">
+          Steward is still counting earlier runs.
+        </Text>
+      )}
+    </>
+  );
+}
+
+function OutageList({ found, formats }: { found: Detail; formats: Formats }) {
+  const project = useProject();
+  return found.outages.map((each) => (
+    <Alert
+      key={each.connector}
+      color="red"
+      variant="light"
+      icon={<Unplug size={16} aria-hidden />}
+      title={`${each.connector} does not answer`}
+    >
+      {plural(formats, each.failed_runs, 'run')} failed and {plural(formats, each.calls, 'call')}{' '}
+      {each.calls === 1 ? 'was' : 'were'} not answered since {formats.dateTime(each.since)}. Latest
+      error: {codeText(each.code)}.{' '}
+      {each.last_run_id !== '' && (
+        <Anchor component={Link} to={projectPath(project.id, 'runs', each.last_run_id)} inherit>
+          Latest failed run
+        </Anchor>
+      )}
+    </Alert>
+  ));
+}
+
+function Tiles({ found, formats, counted }: { found: Detail; formats: Formats; counted: string }) {
+  const { total, latest } = found;
+  const rate = total.count === 0 ? 0 : total.errors / total.count;
+  return (
+    <dl className={classes.tiles}>
+      <Tile label={counted} value={formats.number(total.count)} />
+      <Tile
+        label="Failed"
+        value={formats.number(total.errors)}
+        note={`${(rate * 100).toFixed(1)}%`}
+        bad={total.errors > 0}
+      />
+      <Tile label="Mean time" value={meanText(total)} />
+      {latest.median_ms !== null && latest.slow_ms !== null && (
+        <Tile
+          label="Median time"
+          value={durationText(latest.median_ms)}
+          note={`19 of 20 below ${durationText(latest.slow_ms)}; latest ${formats.number(latest.runs)} runs`}
+        />
+      )}
+      <Tile label="Tokens" value={compact(formats, total.tokens)} />
+      <Tile label="Spent" value={dollars(formats, total.usd)} />
+      {found.kind === 'flow' && (
+        <Tile
+          label="Undone"
+          value={
+            latest.changes === 0 ? '–' : `${((latest.undone / latest.changes) * 100).toFixed(0)}%`
+          }
+          note={`${formats.number(latest.undone)} of ${plural(formats, latest.changes, 'change')}`}
+        />
+      )}
+    </dl>
+  );
+}
+
+function Tile(props: { label: string; value: string; note?: string; bad?: boolean }) {
+  return (
+    <div className={classes.tile}>
+      <dt>{props.label}</dt>
+      <dd className={classes.value} data-bad={props.bad === true ? true : undefined}>
+        {props.value}
+      </dd>
+      {props.note !== undefined && <dd className={classes.note}>{props.note}</dd>}
+    </div>
+  );
+}
+
+interface DayProps {
+  found: Detail;
+  days: number;
+  formats: Formats;
+  counted: string;
+}
+
+function DayBars({ found, days, formats, counted }: DayProps) {
+  const start = Date.parse(found.first);
+  const byDay = new Map(found.days.map((each) => [each.day, each]));
+  const all = Array.from({ length: days }, (_, index) =>
+    byDay.get(new Date(start + index * DAY).toISOString().slice(0, 10)),
+  );
+  const most = Math.max(...all.map((each) => each?.count ?? 0), 1);
+  const dayName = (index: number) =>
+    formats.date(`${new Date(start + index * DAY).toISOString().slice(0, 10)}T12:00:00Z`);
+  return (
+    <>
+      <div className={classes.bars} role="img" aria-label="By day; the table below has the sums">
+        {all.map((each, index) => {
+          const count = each?.count ?? 0;
+          const errors = each?.errors ?? 0;
+          return (
+            <Tooltip
+              key={dayName(index)}
+              label={`${dayName(index)}: ${formats.number(count)} ${counted.toLowerCase()}, ${formats.number(errors)} failed, mean ${rollingText(all, index)} over 7 days`}
+            >
+              <div className={classes.bar}>
+                <span className={classes.failed} style={{ height: `${(errors / most) * 100}%` }} />
+                <span
+                  className={classes.done}
+                  style={{ height: `${((count - errors) / most) * 100}%` }}
+                />
+              </div>
+            </Tooltip>
+          );
+        })}
+      </div>
+      <p className={classes.scale}>
+        <span>{dayName(0)}</span>
+        <span>{dayName(days - 1)}</span>
+      </p>
+      <DayTable all={all} dayName={dayName} formats={formats} counted={counted} />
+    </>
+  );
+}
+
+interface DayTableProps {
+  all: (DetailSums | undefined)[];
+  dayName: (index: number) => string;
+  formats: Formats;
+  counted: string;
+}
+
+/** The latest days in numbers, newest first. */
+function DayTable({ all, dayName, formats, counted }: DayTableProps) {
+  const latest = all
+    .map((each, index) => ({ each, index }))
+    .filter((row): row is { each: DetailSums; index: number } => row.each !== undefined)
+    .reverse()
+    .slice(0, WEEK);
+  return (
+    <Scroller label="Latest days">
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            <th scope="col">{counted}</th>
+            <th scope="col">Failed</th>
+            <th scope="col">Mean time</th>
+            <th scope="col">Mean of 7 days</th>
+            <th scope="col">Tokens</th>
+            <th scope="col">Spent</th>
+          </tr>
+        </thead>
+        <tbody>
+          {latest.map(({ each, index }) => (
+            <tr key={index}>
+              <th scope="row">{dayName(index)}</th>
+              <td>{formats.number(each.count)}</td>
+              <td data-bad={each.errors > 0 || undefined}>{formats.number(each.errors)}</td>
+              <td>{meanText(each)}</td>
+              <td>{rollingText(all, index)}</td>
+              <td>{compact(formats, each.tokens)}</td>
+              <td>{dollars(formats, each.usd)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroller>
+  );
+}
+
+function Failures({ found, formats }: { found: Detail; formats: Formats }) {
+  const project = useProject();
+  if (found.failures.length === 0) return null;
+  return (
+    <Section title="How it failed" framed>
+      <ul className={classes.failing}>
+        {found.failures.map(({ where, code, times, last_run_id }) => (
+          <li key={`${where} ${code}`}>
+            <span>
+              {where === '' ? 'Runs' : where}: {codeText(code)}
+            </span>
+            <span>
+              {formats.number(times)} {times === 1 ? 'time' : 'times'}
+              {last_run_id !== '' && (
+                <>
+                  {' · '}
+                  <Anchor
+                    component={Link}
+                    to={projectPath(project.id, 'runs', last_run_id)}
+                    inherit
+                  >
+                    Latest run
+                  </Anchor>
+                </>
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+const PART_TITLES: Record<string, string> = {
+  flow: 'Flows that call it',
+  model: 'Models',
+  tool: 'Tools',
+  agent: 'Agents',
+};
+
+function Parts({ found, kind, formats }: { found: Detail; kind: string; formats: Formats }) {
+  const project = useProject();
+  const rows = found.parts.filter((part) => part.kind === kind);
+  if (rows.length === 0) return null;
+  const linked = (name: string, title: string): ReactNode => {
+    const to =
+      kind === 'tool' ? connectorPage(name) : kind === 'flow' ? detailPage('flow', name) : null;
+    if (to === null) return title;
+    return (
+      <Anchor component={Link} to={projectPath(project.id, to)} inherit>
+        {title}
+      </Anchor>
+    );
+  };
+  return (
+    <SumTable
+      title={PART_TITLES[kind] ?? kind}
+      counted="Times"
+      formats={formats}
+      rows={rows.map((part) => ({
+        key: part.name,
+        name:
+          found.kind === 'connector' && kind === 'tool'
+            ? part.title
+            : linked(part.name, part.title),
+        sums: part,
+      }))}
+    />
+  );
+}
+
+/** The page of the connector that a tool belongs to, such as "api.crm.find". */
+function connectorPage(tool: string): string | null {
+  const [word, connector] = tool.split('.');
+  return (word === 'api' || word === 'mcp') && connector !== undefined
+    ? detailPage('connector', connector)
+    : null;
+}
+
+interface SumTableProps {
+  title: string;
+  counted: string;
+  formats: Formats;
+  rows: { key: string; name: ReactNode; sums: DetailSums }[];
+}
+
+function SumTable({ title, counted, formats, rows }: SumTableProps) {
+  return (
+    <Section title={title} framed>
+      <Scroller label={title}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">{counted}</th>
+              <th scope="col">Failed</th>
+              <th scope="col">Mean time</th>
+              <th scope="col">Spent</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ key, name, sums }) => (
+              <tr key={key}>
+                <th scope="row">{name}</th>
+                <td>{formats.number(sums.count)}</td>
+                <td data-bad={sums.errors > 0 || undefined}>{formats.number(sums.errors)}</td>
+                <td>{meanText(sums)}</td>
+                <td>{dollars(formats, sums.usd)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroller>
+    </Section>
+  );
+}
+
+/** Scrolls sideways on small screens, so it must be reachable by keyboard. */
+function Scroller({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className={classes.scroller} role="group" aria-label={label} tabIndex={0}>
+      {children}
+    </div>
+  );
+}
+
+function meanText({ count, seconds }: DetailSums): string {
+  return count === 0 ? '–' : durationText((seconds / count) * 1000);
+}
+
+function rollingText(all: (DetailSums | undefined)[], index: number): string {
+  const week = all.slice(Math.max(0, index - WEEK + 1), index + 1);
+  const count = week.reduce((sum, each) => sum + (each?.count ?? 0), 0);
+  const seconds = week.reduce((sum, each) => sum + (each?.seconds ?? 0), 0);
+  return count === 0 ? '–' : durationText((seconds / count) * 1000);
+}
+
+function plural(formats: Formats, count: number, word: string): string {
+  return `${formats.number(count)} ${word}${count === 1 ? '' : 's'}`;
+}
+
+/** "http-503" as "answered 503"; other codes are what they are. */
+function codeText(code: string): string {
+  const status = /^http-(\d{3})$/.exec(code)?.[1];
+  return status === undefined ? code : `answered ${status}`;
+}
