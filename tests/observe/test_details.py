@@ -116,5 +116,6 @@ def test_figures_of_a_hidden_flow_are_hidden(installation: Installation) -> None
         assert refused.status_code == 404
     # A member to whom the playbook is not open sees none of it either.
     viewer = installation.person(Role.viewer, "viewer")
-    seen = _detail(installation, "flow", FLOW, viewer.client)
-    assert seen["total"]["count"] == 0
+    for kind, name in (("flow", FLOW), ("connector", "crm")):
+        seen = _detail(installation, kind, name, viewer.client)
+        assert (seen["total"]["count"], seen["outages"]) == (0, [])

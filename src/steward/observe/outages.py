@@ -61,11 +61,11 @@ class Outages:
         return sorted(away, key=lambda each: each.since)
 
     def _minutes(self, connectors: Sequence[str], now: datetime) -> Sequence[sa.Row[Any]]:
-        """Calls by minute; of one minute, those to which a service did not answer come first."""
+        """Calls that somebody may see, by minute; of one minute, those to which a service did not answer come first."""
         wanted = (
             sa.select(_C.at, _A.connector, _A.code, sa.func.sum(_C.times).label("times"))
             .where(_C.grain == MINUTE, _C.at >= minute_of(now) - _LOOK_BACK, JOINED)
-            .where(_A.connector.in_(connectors), _C.times > 0)
+            .where(_A.connector.in_(connectors), _C.times > 0, seen(_A.flow, self._visible))
             .group_by(_C.at, _A.connector, _A.code)
         )
         rows = self._tx.rows(wanted)
