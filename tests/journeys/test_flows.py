@@ -53,6 +53,8 @@ def look_at_the_run(page: Page) -> None:
     box(page, "SQL").click()
     told = page.get_by_role("region", name="In this run")
     expect(told.get_by_role("link", name="Show its entries")).to_be_visible(timeout=SLOW)
+    # The settings stand beside the canvas now; the last step may be behind them.
+    page.get_by_role("button", name="Show the whole flow (F)").click()
     box(page, "Write to Slack").click()
     text = field(page, "Text")
     before = text.input_value()
