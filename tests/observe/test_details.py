@@ -119,3 +119,4 @@ def test_figures_of_a_hidden_flow_are_hidden(installation: Installation) -> None
     for kind, name in (("flow", FLOW), ("connector", "crm")):
         seen = _detail(installation, kind, name, viewer.client)
         assert (seen["total"]["count"], seen["outages"]) == (0, [])
+        assert (seen["latest"]["runs"], seen["latest"]["changes"]) == (0, 0)

@@ -23,9 +23,9 @@ _here = threading.local()
 
 
 def give_way() -> None:
-    """Between two parts of a long call: waits here as a call of its own would that starts now, and outside of such pools not at all.
+    """Called between two parts of a long call: waits as a new call of the same person would.
 
-    To be called where nothing is held that others wait for.
+    Call it where you hold nothing that others wait for. Outside of such a pool it does nothing.
     """
     wait = getattr(_here, "give_way", None)
     if wait is not None:

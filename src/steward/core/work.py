@@ -46,7 +46,10 @@ class Work:
         return self._stopped
 
     def report(self, doing: str, done: int = 0, total: int | None = None) -> None:
-        """Says what is being done; raises Stopped when the work is no longer wanted. Gives way to people who have little under way."""
+        """Says what is being done; raises Stopped when the work is no longer wanted.
+
+        Gives way first to people who have little under way.
+        """
         give_way()
         self.check()
         self.tell(Progress(doing, done, total))

@@ -130,7 +130,7 @@ class Details:
         )
         with self._database.read(scope) as tx:
             rows = tx.rows(wanted)
-            latest = _latest(tx, name) if kind == "flow" else Latest()
+            latest = _latest(tx, name, visible) if kind == "flow" else Latest()
             used = {name} if kind == "connector" else {row.connector for row in rows} - {""}
             outages = Outages(tx, visible).of(sorted(used), now)
         read = _Read(kind, rows)
@@ -203,7 +203,7 @@ def _sums(row: sa.Row[Any]) -> Sums:
     )
 
 
-def _latest(tx: Transaction, flow: str) -> Latest:
+def _latest(tx: Transaction, flow: str, visible: Visible) -> Latest:
     own = (
         _RUNS.subject == flow
         if flow.startswith(_PLAYBOOK)
@@ -214,7 +214,8 @@ def _latest(tx: Transaction, flow: str) -> Latest:
     )
     runs = tx.rows(
         sa.select(_RUNS.id, _RUNS.status, _RUNS.started_at, _RUNS.ended_at)
-        .where(own, _RUNS.parent_id.is_(None), _RUNS.ended_at.is_not(None))
+        .where(own, seen(_RUNS.subject, visible))
+        .where(_RUNS.parent_id.is_(None), _RUNS.ended_at.is_not(None))
         .order_by(_RUNS.ended_at.desc())
         .limit(_LATEST)
     )
