@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from steward.core.errors import Unavailable
+from steward.data.tables import quote
 from steward.data.versions import Dataset, Versions
 from steward.sandbox import Column, Limits, Request, Response, Sandbox
 from steward.sandbox import Dataset as Readable
@@ -68,7 +69,7 @@ class CodeChecks:
 
 def _empty(dataset: Dataset) -> Readable:
     columns = ", ".join(
-        f"CAST(NULL AS {each.type}) AS {_quoted(each.name)}" for each in dataset.columns
+        f"CAST(NULL AS {each.type}) AS {quote(each.name)}" for each in dataset.columns
     )
     return Readable(
         name=dataset.name,
@@ -97,7 +98,3 @@ def _told(response: Response) -> list[CodeProblem]:
 
 def _distinct(problems: Sequence[CodeProblem]) -> list[CodeProblem]:
     return list(dict.fromkeys(problems))
-
-
-def _quoted(identifier: str) -> str:
-    return '"' + identifier.replace('"', '""') + '"'
