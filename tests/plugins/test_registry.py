@@ -300,6 +300,15 @@ def test_other_servers_and_workers_have_what_one_installed(
     assert TAX not in tools.names(scope)
 
 
+def test_what_is_closed_loads_nothing_more(installation: Installation, tmp_path: Path) -> None:
+    """A thread that heard of the installation may come late."""
+    install(installation, scaffold(tmp_path, "node"), rights=True)
+    plugins = installation.steward.plugins
+    plugins.close()
+    plugins.refresh()
+    assert "shout" not in NODES
+
+
 def test_a_damaged_wheel_does_not_keep_the_server_from_starting(
     installation: Installation, tmp_path: Path, shared_sandbox: Any
 ) -> None:

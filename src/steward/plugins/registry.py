@@ -85,6 +85,7 @@ class Plugins:
         self._home = home
         self._wheels: dict[str, Wheel] = {}
         self._problems: dict[str, str] = {}
+        self._closed = False
         self._open = ExitStack()
         self._open.enter_context(bus.listening(TOPIC, self._heard))
         for registry in _WATCHED:
@@ -97,8 +98,11 @@ class Plugins:
         for registry in _WATCHED:
             if self._refresh_quietly in registry.on_missing:
                 registry.on_missing.remove(self._refresh_quietly)
-        for each in code.held_by(id(self)):
-            code.unload(each.name, id(self))
+        with code.LOCK:
+            # A thread that heard of a change before may still be on its way to load it.
+            self._closed = True
+            for each in code.held_by(id(self)):
+                code.unload(each.name, id(self))
 
     # Looking
 
@@ -282,6 +286,8 @@ class Plugins:
         """Loads what was installed elsewhere, and lets go of what was switched off or removed."""
         wanted = {each.name: each for each in self.active() if each.rights}
         with code.LOCK:
+            if self._closed:
+                return
             for held in code.held_by(id(self)):
                 keep = wanted.get(held.name)
                 if keep is None or keep.sha256 != held.sha256:
