@@ -8,7 +8,7 @@ from steward.broker.period_budgets import BudgetLimits, KeptBudget, PeriodBudget
 from steward.core.clock import Clock
 from steward.core.errors import Invalid, NotFound, Problem
 from steward.identity import Access, Identity, Role
-from steward.observe import BudgetOutlook
+from steward.observe import BudgetOutlook, ExpectedUse
 from steward.observe.overview import shows
 from steward.playbooks import Playbooks
 from steward.playbooks.people import SUBJECT
@@ -19,8 +19,8 @@ class SeenBudget:
     kept: KeptBudget
     title: str
     """Of whom or what it is."""
-    expected_usd: float | None
-    """Dollars at the reset; None without a week of history."""
+    expected: ExpectedUse | None
+    """At the reset; None without a week of history."""
 
 
 class BudgetDesk:

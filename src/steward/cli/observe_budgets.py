@@ -1,5 +1,6 @@
 """`steward observe budgets`: budgets of a day, week or month in the terminal."""
 
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Annotated, get_args
 
@@ -12,6 +13,7 @@ from steward.cli.output import table
 from steward.cli.projects import Here, in_project
 from steward.core.errors import Invalid, NotFound
 from steward.identity import Identity
+from steward.observe import ExpectedUse
 
 app = typer.Typer(no_args_is_help=True)
 KINDS = get_args(BudgetKind)
@@ -133,10 +135,16 @@ def _row(seen: SeenBudget) -> tuple[object, ...]:
         return ", ".join(_amount(unit, values[unit]) for unit in units)
 
     limits = {unit: Decimal(getattr(kept.document, unit)) for unit in units}
-    expected = "" if seen.expected_usd is None else f"${seen.expected_usd:.2f}"
+    expected = "" if seen.expected is None else _expected(seen.expected)
     words = f"{PERIOD_WORDS[kept.document.period]}, {kept.document.kind}"
     used = (amounts(kept.spent), amounts(kept.reserved), amounts(limits), expected)
     return (kept.id, words, seen.title, *used, f"{kept.resets_at:%Y-%m-%d %H:%M}")
+
+
+def _expected(found: ExpectedUse) -> str:
+    if found.low is None or found.high is None:
+        return f"${found.usd:.2f}"
+    return f"${found.usd:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 
 def _amount(unit: str, value: Decimal) -> str:
@@ -150,6 +158,6 @@ def _document(seen: SeenBudget) -> dict[str, object]:
         **kept.document.model_dump(mode="json"),
         "spent": {unit: float(value) for unit, value in kept.spent.items()},
         "reserved": {unit: float(value) for unit, value in kept.reserved.items()},
-        "expected_usd": seen.expected_usd,
+        "expected": None if seen.expected is None else asdict(seen.expected),
         "resets_at": kept.resets_at,
     }

@@ -9,7 +9,7 @@ from steward.observe.alert_rounds import AlertRounds, Bystanders
 from steward.observe.alert_rules import AlertRule
 from steward.observe.alerts import Alert, Alerts, KeptRule, View
 from steward.observe.analysis import Analysis, Analyst, Finding
-from steward.observe.budget_outlook import BudgetOutlook
+from steward.observe.budget_outlook import BudgetOutlook, ExpectedUse
 from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.details import Detail, Detailed, Details
 from steward.observe.facts import Fact, facts_of
@@ -43,6 +43,7 @@ __all__ = [
     "Detailed",
     "Details",
     "Dimension",
+    "ExpectedUse",
     "Fact",
     "Finding",
     "Forecast",

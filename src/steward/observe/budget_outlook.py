@@ -1,6 +1,7 @@
 """Where budgets of days, weeks and months will be when they reset: what is used so far and what the rest usually costs."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -9,12 +10,22 @@ import sqlalchemy as sa
 from steward.broker.period_budgets import KeptBudget
 from steward.observe._tables import abouts, people, rollups
 from steward.observe.facts import NANO, minute_of
-from steward.observe.forecast import forecast_spend
+from steward.observe.forecast import forecast_rest
 from steward.observe.projector import Projector
 from steward.observe.rollups import DAY, JOINED
 from steward.store import Database, Scope
 
 _HISTORY_DAYS: Final = 60
+
+
+@dataclass(frozen=True)
+class ExpectedUse:
+    """Dollars when a budget resets."""
+
+    usd: float
+    low: float | None
+    high: float | None
+    """Four of five past forecasts were within such a band; None with too few past forecasts."""
 
 
 class BudgetOutlook:
@@ -24,16 +35,20 @@ class BudgetOutlook:
 
     def expected(
         self, scope: Scope, budgets: Iterable[KeptBudget], now: datetime
-    ) -> dict[str, float]:
-        """Dollars at the reset, by budget; nothing for those without a week of history."""
+    ) -> dict[str, ExpectedUse]:
+        """By budget; nothing for those without a week of history."""
         self._projector.catch_up(scope)
-        found: dict[str, float] = {}
+        found: dict[str, ExpectedUse] = {}
         for budget in budgets:
-            usual = forecast_spend(self._daily(scope, budget, now), 1)
-            if usual is not None:
-                used = budget.spent["usd"] + budget.reserved["usd"]
-                left = (budget.resets_at - now) / timedelta(days=1)
-                found[budget.id] = float(used) + usual.usd * left
+            left = (budget.resets_at - now) / timedelta(days=1)
+            rest = forecast_rest(self._daily(scope, budget, now), left)
+            if rest is not None:
+                used = float(budget.spent["usd"] + budget.reserved["usd"])
+                found[budget.id] = ExpectedUse(
+                    used + rest.usd,
+                    None if rest.low is None else used + rest.low,
+                    None if rest.high is None else used + rest.high,
+                )
         return found
 
     def _daily(self, scope: Scope, budget: KeptBudget, now: datetime) -> list[float]:

@@ -5,8 +5,9 @@ made for every past day for which the outcome is known, and the band is how far 
 them there is no band.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 _WEEK: Final = 7
@@ -35,6 +36,20 @@ def forecast_spend(daily: Sequence[float], days: int) -> Forecast | None:
         return Forecast(days, expected, None, None)
     return Forecast(
         days, expected, expected * _quantile(ratios, _LOW), expected * _quantile(ratios, _HIGH)
+    )
+
+
+def forecast_rest(daily: Sequence[float], days: float) -> Forecast | None:
+    """The total of the rest of a period, which need not be whole days: a part of the whole days that it lies in."""
+    whole = forecast_spend(daily, max(1, math.ceil(days)))
+    if whole is None:
+        return None
+    part = days / whole.days
+    return replace(
+        whole,
+        usd=whole.usd * part,
+        low=None if whole.low is None else whole.low * part,
+        high=None if whole.high is None else whole.high * part,
     )
 
 

@@ -7034,11 +7034,8 @@ export interface components {
         };
         /** BudgetOut */
         BudgetOut: {
-            /**
-             * Expected Usd
-             * @description Dollars when it resets, from the last whole weeks; null without a week of history.
-             */
-            expected_usd: number | null;
+            /** @description Dollars when it resets; null without a week of history. */
+            expected: components["schemas"]["ExpectedUseOut"] | null;
             /** Id */
             id: string;
             /**
@@ -8889,6 +8886,21 @@ export interface components {
             tool: string;
             /** Undone */
             undone: boolean;
+        };
+        /** ExpectedUseOut */
+        ExpectedUseOut: {
+            /** High */
+            high: number | null;
+            /**
+             * Low
+             * @description With `high`: the range that four of five past forecasts were in; null with fewer than ten of them.
+             */
+            low: number | null;
+            /**
+             * Usd
+             * @description From the last whole weeks.
+             */
+            usd: number;
         };
         /** ExportIn */
         ExportIn: {

@@ -26,6 +26,14 @@ class BudgetUseOut(Output):
     left: float | None
 
 
+class ExpectedUseOut(Output):
+    usd: float = Field(description="From the last whole weeks.")
+    low: float | None = Field(
+        description="With `high`: the range that four of five past forecasts were in; null with fewer than ten of them."
+    )
+    high: float | None
+
+
 class BudgetOut(Output):
     id: str
     revision: int
@@ -35,8 +43,8 @@ class BudgetOut(Output):
     period: Literal["day", "week", "month"]
     usd: BudgetUseOut
     tokens: BudgetUseOut
-    expected_usd: float | None = Field(
-        description="Dollars when it resets, from the last whole weeks; null without a week of history."
+    expected: ExpectedUseOut | None = Field(
+        description="Dollars when it resets; null without a week of history."
     )
     starts_at: datetime
     resets_at: datetime
@@ -147,7 +155,9 @@ def _out(seen: SeenBudget) -> BudgetOut:
         period=kept.document.period,
         usd=use("usd"),
         tokens=use("tokens"),
-        expected_usd=seen.expected_usd,
+        expected=None
+        if seen.expected is None
+        else ExpectedUseOut(usd=seen.expected.usd, low=seen.expected.low, high=seen.expected.high),
         starts_at=kept.starts_at,
         resets_at=kept.resets_at,
         updated_at=kept.updated_at,

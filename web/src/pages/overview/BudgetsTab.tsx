@@ -62,8 +62,8 @@ export default function BudgetsTab() {
 
 function BudgetLine({ budget, onEdit }: { budget: BudgetItem; onEdit: () => void }) {
   const formats = useFormats();
-  const { expected_usd: expected, usd } = budget;
-  const isOver = expected !== null && usd.limit !== null && expected > usd.limit;
+  const { expected, usd } = budget;
+  const isOver = expected !== null && usd.limit !== null && expected.usd > usd.limit;
   return (
     <li className={classes.item}>
       <div className={classes.about}>
@@ -83,12 +83,18 @@ function BudgetLine({ budget, onEdit }: { budget: BudgetItem; onEdit: () => void
         )}
         <Text size="sm" c="dimmed">
           Resets on {formats.dateTime(budget.resets_at)}.
-          {expected !== null && ` Expected until then: ${dollars(formats, expected)}.`}
+          {expected !== null && ` Expected until then: ${withRange(formats, expected)}.`}
         </Text>
       </div>
       <Actions budget={budget} onEdit={onEdit} />
     </li>
   );
+}
+
+function withRange(formats: Formats, expected: NonNullable<BudgetItem['expected']>): string {
+  const { usd, low, high } = expected;
+  if (low === null || high === null) return dollars(formats, usd);
+  return `${dollars(formats, usd)} (${dollars(formats, low)} to ${dollars(formats, high)})`;
 }
 
 function isUsedUp({ usd, tokens }: BudgetItem): boolean {
