@@ -25,7 +25,7 @@ READS = frozenset(
     catalogue search | connections discover | connections kinds | connections list | connections tools
     data diff | data history | data inspect | data ls | data profile | data show | definitions export
     definitions history | definitions show | doctor | inbox | models list | observe analyse | observe alerts list
-    observe alerts rules | observe budgets list | observe costs | planner measures | playbooks compare
+    observe alerts rules | observe budgets list | observe costs | observe summary | planner measures | playbooks compare
     playbooks comparisons | playbooks deployments | playbooks export | playbooks list | playbooks show | plugin build
     plugin check
     plugin list | plugin new | plugin show | policy check | policy show | policy simulate | runs diff

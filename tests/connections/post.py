@@ -3,11 +3,13 @@
 import asyncio
 import ssl
 import warnings
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from queue import Queue
+from threading import Thread
 from typing import Any, cast
 
 from aiosmtpd import smtp
@@ -86,3 +88,24 @@ async def office(
     kept.port = listening.sockets[0].getsockname()[1]
     async with listening:
         yield kept
+
+
+@contextmanager
+def post_office(tls: ssl.SSLContext) -> Iterator[Office]:
+    """A real mail server in a thread of its own."""
+    ready: Queue[tuple[Office, asyncio.AbstractEventLoop, asyncio.Event]] = Queue()
+
+    async def serve() -> None:
+        over = asyncio.Event()
+        async with office(tls, login=True) as kept:
+            ready.put((kept, asyncio.get_running_loop(), over))
+            await over.wait()
+
+    thread = Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    kept, loop, over = ready.get(timeout=30)
+    try:
+        yield kept
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()

@@ -1,13 +1,9 @@
 """A budget is set, its use passes the limit of an alert, a mail says so, and spending stops."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+import ssl
 from decimal import Decimal
 from pathlib import Path
-from queue import Queue
-from ssl import SSLContext
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -20,7 +16,7 @@ from steward.runs import Run, Status
 from steward.testing import Installation
 from steward.testing.models import ScriptedLineup, ScriptedModel
 from tests.connections.outside import certificates
-from tests.connections.post import Office, office
+from tests.connections.post import Office, post_office
 
 pytestmark = pytest.mark.every_database
 
@@ -30,27 +26,6 @@ AGENT = {
     "description": "Helps.",
     "instructions": "You help.",
 }
-
-
-@contextmanager
-def _post_office(tls: SSLContext) -> Iterator[Office]:
-    """A real mail server in a thread of its own."""
-    ready: Queue[tuple[Office, asyncio.AbstractEventLoop, asyncio.Event]] = Queue()
-
-    async def serve() -> None:
-        over = asyncio.Event()
-        async with office(tls, login=True) as kept:
-            ready.put((kept, asyncio.get_running_loop(), over))
-            await over.wait()
-
-    thread = Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    kept, loop, over = ready.get(timeout=30)
-    try:
-        yield kept
-    finally:
-        loop.call_soon_threadsafe(over.set)
-        thread.join()
 
 
 def _ask(installation: Installation) -> Run:
@@ -68,7 +43,25 @@ def _saved(installation: Installation, what: str, body: dict[str, Any]) -> None:
     assert answer.status_code == 201, answer.text
 
 
-def _send_what_waits(installation: Installation) -> None:
+def connect_mail(
+    installation: Installation, post: Office, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mail server as the connection `post`."""
+    steward = installation.steward
+    mailer = Mailer(allow_private=["127.0.0.1"], tls=tls)
+    monkeypatch.setitem(vars(steward.governing.broker)["_services"], "mail", mailer)
+    settings = {
+        "host": "127.0.0.1",
+        "port": post.port,
+        "sender": "steward@example.com",
+        "username": "ada",
+        "allow_domains": ["example.com"],
+    }
+    draft = Draft("post", "smtp", settings, values={"password": "right"})
+    steward.connections.documents.create(installation.owner.access, draft)
+
+
+def send_what_waits(installation: Installation) -> None:
     """Approves the mail as a person would, and lets the time pass in which it can be taken back."""
     steward, access = installation.steward, installation.owner.access
     steward.runs.drive_until_idle()
@@ -93,18 +86,8 @@ def test_a_budget_raises_an_alert_by_mail_and_stops_spending(
     model = ScriptedModel(["Done.", "Never said."], price=Decimal("0.05"))
     models.play(model)
     keys = certificates(tmp_path, "127.0.0.1")
-    with _post_office(keys.server) as post:
-        mailer = Mailer(allow_private=["127.0.0.1"], tls=keys.client)
-        monkeypatch.setitem(vars(steward.governing.broker)["_services"], "mail", mailer)
-        settings = {
-            "host": "127.0.0.1",
-            "port": post.port,
-            "sender": "steward@example.com",
-            "username": "ada",
-            "allow_domains": ["example.com"],
-        }
-        draft = Draft("post", "smtp", settings, values={"password": "right"})
-        steward.connections.documents.create(access, draft)
+    with post_office(keys.server) as post:
+        connect_mail(installation, post, keys.client, monkeypatch)
         _saved(installation, "budgets", {"kind": "project", "period": "month", "usd": "130"})
         channel = {"kind": "mail", "to": ["ops@example.com"], "connection": "post"}
         rule = {
@@ -117,7 +100,7 @@ def test_a_budget_raises_an_alert_by_mail_and_stops_spending(
         assert _ask(installation).status is Status.done
         installation.clock.advance(minutes=3)
         steward.observations.alert_rounds.round()
-        _send_what_waits(installation)
+        send_what_waits(installation)
         [letter] = post.letters
         assert post.recipients == [["ops@example.com"]]
         assert letter["Subject"].endswith("Alert: Budget")

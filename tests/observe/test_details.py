@@ -30,7 +30,7 @@ async def _calling(execution: Execution) -> Json:
     return None
 
 
-def _call(installation: Installation, status: int, subject: str = FLOW) -> str:
+def call(installation: Installation, status: int, subject: str = FLOW) -> str:
     runs = installation.steward.runs
     runs.programs["calling"] = _calling
     request = RunRequest("Call", "calling", {}, {"status": status}, subject=subject)
@@ -53,10 +53,10 @@ def test_a_service_that_is_away_is_named_with_the_runs_that_failed(
     installation: Installation,
 ) -> None:
     for status in (200, 503, 200):
-        _call(installation, status)
+        call(installation, status)
     assert _detail(installation, "connector", "crm")["outages"] == []
     since = installation.clock.now()
-    ids = [_call(installation, status) for status in (503, 503, 502)]
+    ids = [call(installation, status) for status in (503, 503, 502)]
     for kind, name in (("connector", "crm"), ("flow", FLOW)):
         [outage] = _detail(installation, kind, name)["outages"]
         assert outage == {
@@ -68,12 +68,12 @@ def test_a_service_that_is_away_is_named_with_the_runs_that_failed(
             "last_run_id": ids[-1],
         }
     # It answers again, if only that there is no such customer.
-    _call(installation, 404)
+    call(installation, 404)
     assert _detail(installation, "connector", "crm")["outages"] == []
 
 
 def test_errors_are_listed_by_kind_and_place(installation: Installation) -> None:
-    ids = [_call(installation, status) for status in (200, 404, 503, 503)]
+    ids = [call(installation, status) for status in (200, 404, 503, 503)]
     found = _detail(installation, "flow", FLOW)
     assert [tuple(each.values()) for each in found["failures"]] == [
         ("", "no-customer", 3, ids[-1]),
@@ -88,7 +88,7 @@ def test_errors_are_listed_by_kind_and_place(installation: Installation) -> None
 
 def test_what_is_undone_now_counts(installation: Installation) -> None:
     journal = partial(_append, installation)
-    first, second = (_call(installation, 200) for _ in range(2))
+    first, second = (call(installation, 200) for _ in range(2))
     assert _detail(installation, "flow", FLOW)["latest"]["undone"] == 0
     journal(first, Kind.undone)
     journal(second, Kind.undone)
@@ -105,7 +105,7 @@ def _append(installation: Installation, run_id: str, kind: Kind) -> None:
 def test_figures_of_a_hidden_flow_are_hidden(installation: Installation) -> None:
     other = installation.project("Other")
     stranger = installation.person(Role.owner, "stranger", other)
-    _call(installation, 503)
+    call(installation, 503)
     address = f"{API}/projects/{other}/overview/detail"
     for kind, name in (("flow", FLOW), ("connector", "crm")):
         answer = stranger.client.get(address, params={"kind": kind, "name": name})

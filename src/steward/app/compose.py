@@ -13,6 +13,7 @@ from steward.agents.live import Live
 from steward.agents.roster import builtin_roster
 from steward.agents.skills import ScriptTools, Skills
 from steward.agents.threads import Threads
+from steward.app.activity import Activity
 from steward.app.alerting import AlertBystanders
 from steward.app.analysing import RunAnalyses
 from steward.app.connecting import open_connections
@@ -103,6 +104,7 @@ class Steward:
     evaluations: Reports
     metrics: Metrics
     observations: Observations
+    activity: Activity
     analyses: RunAnalyses
     collector: Collector | None
 
@@ -288,7 +290,6 @@ def open_steward(
         lambda user_id: identity.users.get(user_id).locale,
         definitions,
     )
-    collector = watch_runs(runs, metrics, clock, settings.trace)
     observations = observe_runs(
         database,
         events,
@@ -299,6 +300,9 @@ def open_steward(
         governing.budgets,
         AlertBystanders(identity, playbooks, governing.direct_calls, settings.http),
         settings.observe,
+    )
+    services["activity"] = activity = Activity(
+        identity, playbooks, governing.period_budgets, observations, clock
     )
     return Steward(
         settings=settings,
@@ -341,8 +345,9 @@ def open_steward(
         evaluations=Reports(database, events, clock, ids),
         metrics=metrics,
         observations=observations,
+        activity=activity,
         analyses=RunAnalyses(observations.analyst, runs, playbooks, desk),
-        collector=collector,
+        collector=watch_runs(runs, metrics, clock, settings.trace),
     )
 
 

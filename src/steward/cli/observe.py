@@ -20,6 +20,19 @@ app.add_typer(alerts, name="alerts", help="Open alerts, their history and their 
 _DIMENSIONS = get_args(Dimension)
 
 
+@app.command("summary")
+@in_project
+def summary(
+    here: Here,
+    *,
+    days: Annotated[int, typer.Option(min=1, max=31, help="Whole days until yesterday, UTC.")] = 7,
+) -> None:
+    """Sum up the last days: runs, failures, costs, what was undone, and what to look at."""
+    activity = here.steward.activity
+    found = activity.of_days(here.access, days).to_json(activity.titles(here.access))
+    here.show(found, lambda: plain(str(found["text"])))
+
+
 @app.command("costs")
 @in_project
 def costs(

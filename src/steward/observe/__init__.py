@@ -4,6 +4,7 @@ No figure is the truth: facts are made from journals of ended runs and can be ma
 watched never calls this room.
 """
 
+from steward.observe.activity_summary import ActivitySummary
 from steward.observe.agent_figures import AgentExplorer, AgentFigures
 from steward.observe.alert_rounds import AlertRounds, Bystanders
 from steward.observe.alert_rules import AlertRule
@@ -27,6 +28,7 @@ from steward.observe.trace_tree import Trace, TraceFilter, TraceRow
 from steward.observe.traces import Traces
 
 __all__ = [
+    "ActivitySummary",
     "AgentExplorer",
     "AgentFigures",
     "Alert",

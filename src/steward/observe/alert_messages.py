@@ -47,10 +47,10 @@ def message_of(alerts: Sequence[Alert], title_of: Callable[[str], str]) -> Messa
     if len(alerts) == 1:
         title = f"{'Alert' if opened else 'Resolved'}: {alerts[0].rule.name}"
     else:
-        parts = [_count(len(opened), "alert")] if opened else []
+        parts = [count_of(len(opened), "alert")] if opened else []
         parts += [f"{len(resolved)} resolved"] if resolved else []
         title = ", ".join(parts)
-    lines = [_line(each, title_of) for each in (*opened, *resolved)]
+    lines = [line_of(each, title_of) for each in (*opened, *resolved)]
     if len(lines) > _MOST_LINES:
         lines = [*lines[:_MOST_LINES], f"And {len(lines) - _MOST_LINES} more."]
     return Message(
@@ -92,11 +92,11 @@ def one_line(text: str) -> str:
     return " ".join(shown.split())[:_LONGEST_NAME]
 
 
-def _line(alert: Alert, title_of: Callable[[str], str]) -> str:
+def line_of(alert: Alert, title_of: Callable[[str], str]) -> str:
     rule = alert.rule
     what = FIGURE_WORDS[rule.figure]
     of = "" if alert.flow == ALL else f" of “{one_line(title_of(alert.flow))}”"
-    over = "" if rule.is_instant else f" in {_count(rule.window_hours, 'hour')}"
+    over = "" if rule.is_instant else f" in {count_of(rule.window_hours, 'hour')}"
     value = alert.latest if alert.state == "resolved" else alert.value
     said = f"{what}{of}{over}: {_amount(alert, value)} ({_limit(alert)})."
     if alert.state == "resolved":
@@ -131,5 +131,5 @@ def _connected(arguments: dict[str, Any], connection: str | None) -> dict[str, A
     return arguments if connection is None else {**arguments, "connection": connection}
 
 
-def _count(count: int, noun: str) -> str:
+def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

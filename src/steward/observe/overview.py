@@ -131,11 +131,16 @@ class Overview:
         self._spent = spent
 
     def figures(
-        self, scope: Scope, now: datetime, hours: int, visible: Visible = None
+        self,
+        scope: Scope,
+        now: datetime,
+        hours: int,
+        visible: Visible = None,
+        extent: Extent = _SHOWN,
     ) -> OverviewFigures:
         is_complete = self._projector.catch_up(scope)
         with self._database.snapshot(scope) as tx:
-            return self.read_within(tx, now, hours, visible, is_complete=is_complete)
+            return self.read_within(tx, now, hours, visible, is_complete=is_complete, extent=extent)
 
     def read_within(
         self,

@@ -15,7 +15,7 @@ from steward.api.documents import Output, attachment
 from steward.api.guards import AsViewer
 from steward.api.types import RunId
 from steward.app import Steward
-from steward.app.dashboards import FailingTrigger, failing_triggers
+from steward.app.failing_triggers import FailingTrigger, failing_triggers
 from steward.app.figure_names import figure_names, flow_titles
 from steward.data.show.csv_files import spreadsheet_safe
 from steward.identity import Access

@@ -1,0 +1,54 @@
+"""What happened in the project in the last days: a text to send, and its figures."""
+
+from typing import Annotated, Any, Protocol
+
+from pydantic import Field
+
+from steward.broker.roles import PLAIN
+from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.store import Scope
+from steward.tools._calls import off_loop, service
+
+
+class Activity(Protocol):
+    """The service `activity`."""
+
+    def described(self, scope: Scope, user_id: str, days: int) -> dict[str, Any]:
+        """What this person may know of the last whole days."""
+        ...
+
+
+class SummariseActivity(Arguments):
+    days: Annotated[int, PLAIN] = Field(
+        7, ge=1, le=31, description="How many whole days until yesterday (UTC)."
+    )
+
+
+async def run(context: ToolContext, arguments: SummariseActivity) -> Outcome:
+    activity: Activity = service(context, "activity", "Summing up a project")
+    found = await off_loop(activity.described, context.scope, context.author, arguments.days)
+    return Outcome(
+        value=found,
+        summary=f"Summed up {found['first']} to {found['last']}",
+        sources=("project:activity",),
+        # Titles and reasons in it were written by others.
+        trusted=False,
+    )
+
+
+TOOLS.add(
+    "summarise_activity",
+    Tool(
+        name="summarise_activity",
+        title="Summarise activity",
+        description=(
+            "What ran, failed, cost and was undone in the project in the last days, and what to look at: a text to send, "
+            "and its figures."
+        ),
+        arguments=SummariseActivity,
+        risk=Risk.read,
+        run=run,
+        effects=Effects(reads=True),
+        attempts=3,
+    ),
+)
