@@ -7,6 +7,7 @@ import pytest
 
 from steward.identity import Role
 from steward.testing import Installation
+from tests.connections.catalogue.graph import SDL
 from tests.connections.catalogue.petstore import OPENAPI
 
 pytestmark = pytest.mark.every_database
@@ -89,3 +90,21 @@ def test_what_is_wrong_is_said_and_others_may_only_look(installation: Installati
     client.post(where, json={"name": "pets", **_text()})
     elsewhere = f"/api/v1/projects/{other['id']}/catalogue/installed/pets"
     assert client.get(elsewhere).status_code == 404
+
+
+def test_a_graphql_schema_becomes_forms_and_tools(installation: Installation) -> None:
+    client = installation.owner.client
+    made = client.post(
+        _at(installation, "catalogue/installed"), json={"name": "graph", "text": SDL}
+    )
+    assert made.status_code == 201, made.text
+    assert (made.json()["adapter"], made.json()["operations"]) == ("graphql", 10)
+    here = _at(installation, "catalogue/installed/graph")
+    one = client.get(f"{here}/operations/pet").json()
+    assert (one["verb"], one["path"], one["risk"]) == ("QUERY", "pet", "read")
+    assert "owner {" in one["arguments"]["properties"]["steward_selection"]["default"]
+    # What Steward adds itself needs nobody's judgement.
+    assert [each["path"] for each in one["arguments_by_role"]] == ["id"]
+    assert client.get(f"{here}/operations/pets").json()["pages"] is True
+    # No description makes a mutation harmless.
+    assert client.get(f"{here}/operations/mutation.create").json()["risk"] == "external_send"

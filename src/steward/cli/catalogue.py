@@ -1,5 +1,6 @@
 """`steward catalogue`: services that can be installed, those that are, and their operations."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,9 @@ import typer
 
 from steward.cli.output import table
 from steward.cli.projects import Here, in_project
+from steward.connections.catalogue.fetching import fetch_description
 from steward.connections.catalogue.installed import InstalledService
+from steward.core.errors import Invalid
 
 app = typer.Typer(no_args_is_help=True)
 ServiceArgument = Annotated[str, typer.Argument(help="Id or name of the service.")]
@@ -81,10 +84,18 @@ def install_service(
     file: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="A description in a file.")
     ] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Address of a description, or of a GraphQL API.")
+    ] = None,
 ) -> None:
-    """Install a service of the catalogue, or one from a description in a file."""
+    """Install a service of the catalogue, or one from a description in a file or at an address."""
     services = here.steward.connections.services
-    if file is None:
+    if file is not None and url is not None:
+        raise Invalid("Give a file or an address, not both.")
+    if url is not None:
+        content = asyncio.run(fetch_description(here.steward.connections.around.http, url))
+        made = services.install_text(here.access, service, content, url, url)
+    elif file is None:
         made = services.install_packaged(here.access, service)
     else:
         made = services.install_text(here.access, service, file.read_bytes(), f"file {file.name}")

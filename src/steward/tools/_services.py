@@ -4,13 +4,13 @@ There are thousands, so they are not listed: those that somebody chose are, and 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 from steward.broker.declared import arguments_of
-from steward.broker.roles import with_roles
+from steward.broker.roles import Role, with_roles
 from steward.broker.tool import (
     Arguments,
     Artifact,
@@ -23,6 +23,7 @@ from steward.broker.tool import (
     ToolContext,
 )
 from steward.connections import Connection, Desk
+from steward.connections.catalogue.adapters.graphql import SELECTION
 from steward.connections.catalogue.calls import MOST_PAGES, ServiceAnswer
 from steward.connections.catalogue.installed import Choice
 from steward.connections.catalogue.record import Operation, Service
@@ -34,10 +35,12 @@ from steward.tools._calls import keep, off_loop, plain
 
 WORD: Final = "api"
 PAGES: Final = "steward_pages"
+OWN_ROLES: Final = {PAGES: Role.plain, SELECTION: Role.selector}
+"""Of the arguments that Steward adds: nobody has to confirm what they are for."""
 _TIME: Final = timedelta(minutes=5)
 _SHOWN: Final = 64 << 10
 _SUITED: Final = 8
-_REPEATABLE: Final = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
+_REPEATABLE: Final = frozenset({"GET", "HEAD", "OPTIONS", "QUERY", "PUT", "DELETE"})
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ class ServiceTools:
                 f"Operation {operation.name!r} of {service.title!r} through the connection {connection.name!r}. Its "
                 f"description says, in words nobody here vouches for: “{operation.description}”"
             ),
-            arguments=arguments_of(with_roles(arguments_schema(operation), roles), name),
+            arguments=arguments_of(_with_all_roles(operation, roles), name),
             risk=Risk(risk),
             run=run,
             effects=Effects(reads=True, network=True),
@@ -184,7 +187,7 @@ class ServiceTools:
             pages=pages,
             idempotency_key=context.ticket.idempotency_key if context.ticket else "",
         )
-        if answer.status < 400:
+        if not answer.failed:
             await off_loop(
                 self._desk.services.was_answered,
                 context.scope,
@@ -194,11 +197,18 @@ class ServiceTools:
                 context.author,
             )
         value, artifacts = await _shown(context, answer)
-        failed = answer.status >= 400
+        if answer.problems:
+            value["problems"] = list(answer.problems)
+        told = f"failed with {answer.status}" if answer.failed else f"{answer.status}"
         return Outcome(
-            value={"status": answer.status, "failed": failed, "pages": answer.pages, **value},
+            value={
+                "status": answer.status,
+                "failed": answer.failed,
+                "pages": answer.pages,
+                **value,
+            },
             summary=f"{known.operation.title} on {known.connection.name}: "
-            + (f"failed with {answer.status}" if failed else f"{answer.status}"),
+            + ("failed; the service reports errors" if answer.problems else told),
             artifacts=artifacts,
             sources=(f"{WORD}:{known.connection.name}/{known.operation.name}",),
             trusted=False,
@@ -246,6 +256,12 @@ def arguments_schema(operation: Operation) -> dict[str, Any]:
         "description": "How many pages to fetch at most.",
     }
     return {**schema, "properties": {**schema["properties"], PAGES: further}}
+
+
+def _with_all_roles(operation: Operation, confirmed: Mapping[str, str]) -> dict[str, Any]:
+    schema = arguments_schema(operation)
+    own = {name: role for name, role in OWN_ROLES.items() if name in schema["properties"]}
+    return with_roles(schema, {**confirmed, **own})
 
 
 async def _shown(

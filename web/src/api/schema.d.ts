@@ -7169,7 +7169,7 @@ export interface components {
              * Adapter
              * @enum {string}
              */
-            adapter: "openapi" | "google_discovery" | "aws" | "notify";
+            adapter: "openapi" | "google_discovery" | "aws" | "notify" | "graphql";
             /** Categories */
             categories: string[];
             /** Description */
@@ -9567,7 +9567,7 @@ export interface components {
              * Adapter
              * @enum {string}
              */
-            adapter: "openapi" | "google_discovery" | "aws" | "notify";
+            adapter: "openapi" | "google_discovery" | "aws" | "notify" | "graphql";
             /** Base Url */
             base_url: string;
             /**
@@ -9630,7 +9630,7 @@ export interface components {
              * Adapter
              * @enum {string}
              */
-            adapter: "openapi" | "google_discovery" | "aws" | "notify";
+            adapter: "openapi" | "google_discovery" | "aws" | "notify" | "graphql";
             /**
              * Connections
              * @description Names of the connections to it.
@@ -22646,7 +22646,7 @@ export interface operations {
             query?: {
                 /** @description Words to look for. */
                 q?: string;
-                adapter?: ("openapi" | "google_discovery" | "aws" | "notify") | null;
+                adapter?: ("openapi" | "google_discovery" | "aws" | "notify" | "graphql") | null;
                 limit?: number;
             };
             header?: never;

@@ -17,22 +17,20 @@ from steward.broker.roles import Role, fields_of, with_roles, without_roles
 from steward.broker.tool import Risk
 from steward.connections.catalogue import packages
 from steward.connections.catalogue.conversion import convert_packaged, convert_text
+from steward.connections.catalogue.fetching import fetch_description
 from steward.connections.catalogue.installed import PACKAGE, InstalledService
 from steward.connections.catalogue.names import OPERATION_NAME, SERVICE_NAME
-from steward.connections.catalogue.record import Operation
+from steward.connections.catalogue.record import Adapter, Operation
 from steward.connections.catalogue.shelf import Found
 from steward.connections.catalogue.texts import MOST_BYTES
-from steward.connections.http import HttpLimits
-from steward.core.errors import Unavailable
 from steward.identity import Access
-from steward.tools._services import arguments_schema, full_name
+from steward.tools._services import OWN_ROLES, arguments_schema, full_name
 
 router = APIRouter(prefix="/projects/{project_id}/catalogue", tags=["catalogue"])
 
 ServiceName = Annotated[str, Path(pattern=SERVICE_NAME, examples=["google-drive"])]
 OperationName = Annotated[str, Path(pattern=OPERATION_NAME, examples=["files.list"])]
 Words = Annotated[str, Query(max_length=200, description="Words to look for.")]
-Adapter = Literal["openapi", "google_discovery", "aws", "notify"]
 State = Literal["converted", "tried"]
 
 
@@ -380,12 +378,7 @@ async def _converted(request: Request, service: str, body: DescriptionIn) -> tup
 async def _content(request: Request, body: DescriptionIn) -> tuple[bytes, str]:
     if body.url is None:
         return (body.text or "").encode(), "file"
-    answer = await desk_of(request).around.http.request(
-        "GET", body.url, limits=HttpLimits(response_bytes=MOST_BYTES)
-    )
-    if answer.status != 200:
-        raise Unavailable(f"The address answered {answer.status}; there is no description to read.")
-    return answer.body, body.url
+    return await fetch_description(desk_of(request).around.http, body.url), body.url
 
 
 def _connected(request: Request, access: Access) -> dict[str, list[str]]:
@@ -463,6 +456,7 @@ def _detail(
                 proposed=role,
             )
             for path, role in propose_roles(schema).items()
+            if path not in OWN_ROLES
         ],
         answer=dict(operation.answer or (choice.answer if choice else None) or {}) or None,
         scopes=list(operation.scopes),

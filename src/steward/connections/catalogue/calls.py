@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 
 from steward.connections.catalogue.aws_calls import call_aws
 from steward.connections.catalogue.credentials import Credentials, Tokens, credentials
+from steward.connections.catalogue.graphql_calls import read_graphql, write_graphql
 from steward.connections.catalogue.notify_calls import call_notify
 from steward.connections.catalogue.record import Operation, Service
 from steward.connections.catalogue.requests import WireRequest, completed, write_request
@@ -27,7 +28,7 @@ LIMITS: Final = HttpLimits(response_bytes=50 << 20, time=timedelta(seconds=90))
 _TRIES: Final = 3
 _LONGEST_WAIT: Final = 20.0
 _BUSY: Final = frozenset({429, 503})
-_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
 _REPEATABLE: Final = frozenset({*_SAFE, "PUT", "DELETE"})
 
 
@@ -41,6 +42,12 @@ class ServiceAnswer:
     size: int = 0
     pages: int = 1
     tries: int = 1
+    problems: tuple[str, ...] = ()
+    """What the service says went wrong, in its own words, where its status does not say it."""
+
+    @property
+    def failed(self) -> bool:
+        return self.status >= 400 or bool(self.problems)
 
 
 class ServiceCalls:
@@ -116,15 +123,20 @@ class ServiceCalls:
         collected: list[Any] = []
         seen: set[str] = set()
         size, tries, page = 0, 0, 0
+        problems: tuple[str, ...] = ()
+        is_graphql = service.adapter == "graphql"
+        write = write_graphql if is_graphql else write_request
         while True:
             page += 1
-            wire = write_request(operation, arguments, base)
+            wire = write(operation, arguments, base)
             answer, tried = await self._sent(wire, who, base, operation, idempotency_key)
             size, tries = size + len(answer.body), tries + tried
             value = _parsed(answer)
+            if is_graphql:
+                value, problems = read_graphql(operation, value)
             following = _next(operation, arguments, value)
             wanted = min(pages, MOST_PAGES)
-            if answer.status >= 400 or following is None or page >= wanted:
+            if answer.status >= 400 or problems or following is None or page >= wanted:
                 break
             mark = json.dumps(following, sort_keys=True)
             if mark in seen or size > LIMITS.response_bytes:
@@ -134,8 +146,10 @@ class ServiceCalls:
             arguments |= following
         if collected:
             value = {"pages": [*collected, value]}
+        # What GraphQL answers with nothing is nothing, whatever is around it.
+        body = b"" if is_graphql else answer.body
         return ServiceAnswer(
-            answer.status, value, answer.media_type, answer.body, size, page, tries
+            answer.status, value, answer.media_type, body, size, page, tries, problems
         )
 
     async def _sent(
@@ -223,6 +237,8 @@ def _next(operation: Operation, arguments: Mapping[str, Any], value: Any) -> dic
     """The arguments that ask for the next page; None where there is none."""
     told = operation.pagination
     if told is None:
+        return None
+    if told.more and _at(value, told.more) is not True:
         return None
     if told.kind == "token":
         token = _at(value, told.next)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-Adapter = Literal["openapi", "google_discovery", "aws", "notify"]
+Adapter = Literal["openapi", "google_discovery", "aws", "notify", "graphql"]
 SchemeKind = Literal[
     "api_key", "bearer", "basic", "oauth2", "sigv4", "google", "mutual_tls", "other"
 ]
@@ -69,6 +69,8 @@ class Pagination:
     """Where an answer holds the value for the next page, as names joined by dots."""
     items: str = ""
     """Where an answer holds its items; empty where the description does not say."""
+    more: str = ""
+    """Where an answer says whether there is a next page; empty where the value for it says so."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ class Operation:
     answer: Mapping[str, Any] | None = None
     tags: tuple[str, ...] = ()
     deprecated: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """What the adapter needs when it calls."""
 
     @property
     def hash(self) -> str:
@@ -102,11 +106,17 @@ class Operation:
         return _digest(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
-        return {
+        found = {
             key: value
             for key, value in asdict(self).items()
             if key in _ALWAYS or value not in (None, (), "")
         }
+        # Hashes of operations that do without these stay what they were before there were any.
+        if not self.extra:
+            del found["extra"]
+        if self.pagination is not None and not self.pagination.more:
+            del found["pagination"]["more"]
+        return found
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Operation":

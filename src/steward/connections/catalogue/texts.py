@@ -12,13 +12,17 @@ _MOST_NODES: Final = 5_000_000
 _DEEPEST: Final = 120
 
 
-def read_text(content: bytes) -> dict[str, Any]:
-    """The document in a JSON or YAML text; refused when it is too large, too deep, or no object."""
+def require_size(content: bytes) -> None:
     if len(content) > MOST_BYTES:
         raise TooLarge(
             f"The description has more than {MOST_BYTES >> 20} MB. Install a smaller one, such as a part of the API.",
             code="description-too-large",
         )
+
+
+def read_text(content: bytes) -> dict[str, Any]:
+    """The document in a JSON or YAML text; refused when it is too large, too deep, or no object."""
+    require_size(content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from steward.connections.catalogue import packages
-from steward.connections.catalogue.adapters import google_discovery, openapi
+from steward.connections.catalogue.adapters import google_discovery, graphql, openapi
 from steward.connections.catalogue.record import Service
-from steward.connections.catalogue.texts import read_text
+from steward.connections.catalogue.texts import read_text, require_size
 from steward.core.errors import Invalid, StewardError
 
 MEMORY: Final = 2 << 30
@@ -47,16 +47,28 @@ def _described(folder: Path, request: dict[str, Any]) -> Service:
     if request["do"] == "package":
         return packages.describe(request["service"])
     content = (folder / CONTENT).read_bytes()
-    document = read_text(content)
     sha256 = hashlib.sha256(content).hexdigest()
-    name = request.get("name", "")
+    name, address = request.get("name", ""), request.get("address", "")
+    require_size(content)
+    if graphql.is_schema_language(content):
+        # The address of a file is not where the API is.
+        return graphql.describe(graphql.read_schema_language(content), sha256, "", name)
+    document = read_text(content)
+    if graphql.is_introspection(document):
+        found = graphql.read_introspection(document)
+        return graphql.describe(found, sha256, _asked(address), name)
     if document.get("kind") == "discovery#restDescription":
         return google_discovery.describe(document, sha256, name)
-    found = openapi.describe(document, sha256, request.get("address", ""), name)
-    if not found.operations:
-        why = f" ({found.left_out[0].reason})" if found.left_out else ""
+    described = openapi.describe(document, sha256, address, name)
+    if not described.operations:
+        why = f" ({described.left_out[0].reason})" if described.left_out else ""
         raise Invalid(f"The description has no operation that can be called{why}.", code="empty")
-    return found
+    return described
+
+
+def _asked(address: str) -> str:
+    """The API itself answered there, unless the answer lies there as a file."""
+    return "" if address.partition("?")[0].endswith(".json") else address
 
 
 def _write_record(path: Path, service: Service) -> None:

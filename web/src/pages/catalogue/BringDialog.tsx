@@ -47,8 +47,9 @@ export function BringDialog({ opened, onClose, onInstalled }: Props) {
     <Modal opened={opened} onClose={onClose} title="Install a service from its description">
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          OpenAPI 3, Swagger 2 or a Google discovery document, as JSON or YAML, up to 50 MB. Steward
-          keeps it with its hash and calls nothing until you connect.
+          OpenAPI 3, Swagger 2, a Google discovery document or a GraphQL schema, up to 50 MB. You can
+          also give the address of a GraphQL API: Steward asks it to describe itself. Steward keeps
+          the description with its hash and calls nothing else until you connect.
         </Text>
         <FileInput
           label="File"
@@ -60,6 +61,7 @@ export function BringDialog({ opened, onClose, onInstalled }: Props) {
         />
         <TextInput
           label="Or address"
+          description="Of a description, or of a GraphQL API."
           placeholder="https://api.example.com/openapi.json"
           value={url}
           disabled={file !== null}

@@ -120,7 +120,7 @@ export function ConnectForm({
           label="Base address"
           placeholder={service.base_url || 'As the service has it'}
           description={
-            service.base_url === '' && service.adapter === 'openapi'
+            service.base_url === '' && service.adapter !== 'aws'
               ? 'The description does not say where the service is.'
               : 'Leave it empty to use the address of the description.'
           }
