@@ -5,7 +5,7 @@ NAME ?=
 ROOM ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-fast soak bench release fmt clean
+.PHONY: help up test test-fast soak bench release image fmt clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -27,6 +27,9 @@ bench: ## Benchmarks beside their peers: make bench NAME=startup, or all of them
 
 release: ## Build wheel, sdist, SBOM and checksums into dist/, and try the wheel in an empty environment
 	@$(PYTHON) -m scripts.release
+
+image: ## Build the container image from dist/ (BASE=, OPTIONS= may be given)
+	@$(PYTHON) -m scripts.release --image $(if $(BASE),--base $(BASE)) $(OPTIONS)
 
 fmt: ## Format Python and web sources, refresh generated files
 	@$(DEV) fmt

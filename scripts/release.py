@@ -4,6 +4,7 @@ The wheel is built from the sdist, so that both are whole. Then it is tried: ins
 from the checkout, it must start and serve the web app without Node.
 """
 
+import argparse
 import hashlib
 import json
 import os
@@ -12,13 +13,15 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from scripts.dev import EXTRAS, ROOT, WEB, Failed, bootstrap_uv, build_web, run, say
 
 OUTPUT = ROOT / "dist"
+IMAGE_EXTRAS = (*EXTRAS, "kubernetes")
+ENGINES = ("podman", "docker")
 
 
 def built(output: Path = OUTPUT) -> Path:
@@ -34,6 +37,7 @@ def built(output: Path = OUTPUT) -> Path:
     say("  · Listing what is inside")
     stem = "-".join(wheel.name.split("-")[:2])
     _list_contents(uv, output, stem)
+    _pin(uv, output, stem)
     _sum(output)
     return wheel
 
@@ -62,6 +66,39 @@ def _list_contents(uv: Path, output: Path, stem: str) -> None:
     if listed.returncode:
         raise Failed(f"npm could not list the packages of the web app: {listed.stderr.strip()}")
     (output / f"{stem}.web.cdx.json").write_text(listed.stdout)
+
+
+def _pin(uv: Path, output: Path, stem: str) -> None:
+    """What an image installs: the packages of the lock file, with their checksums."""
+    extras = [f"--extra={name}" for name in IMAGE_EXTRAS]
+    target = output / f"{stem}.requirements.txt"
+    exported = ["export", "--quiet", "--frozen", "--no-dev", "--no-emit-project", "--no-header"]
+    run([uv, *exported, *extras, "-o", target], quiet=True)
+
+
+def build_image(
+    base: str | None, options: Sequence[str] = (), output: Path = OUTPUT
+) -> tuple[str, str]:
+    """The image for servers and workers, from what a release left; the engine that built it, and its name."""
+    engine = next((each for each in ENGINES if shutil.which(each)), None)
+    if engine is None:
+        raise Failed(f"Images need {' or '.join(ENGINES)}; neither is installed.")
+    if not any(output.glob("*.whl")):
+        built(output)
+    (wheel,) = output.glob("*.whl")
+    name = f"localhost/steward:{wheel.name.split('-')[1]}"
+    say(f"  · Building {name} with {engine}")
+    chosen = [] if base is None else ["--build-arg", f"BASE={base}"]
+    run(
+        [
+            engine,
+            *("build", "--file", ROOT / "deploy/Containerfile", "--tag", name),
+            *chosen,
+            *options,
+            output,
+        ]
+    )
+    return engine, name
 
 
 def _sum(output: Path) -> None:
@@ -132,6 +169,24 @@ def _read(address: str) -> str:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--image", action="store_true", help="Build the container image only.")
+    parser.add_argument("--base", help="Another base image, such as one of your own registry.")
+    chosen, options = parser.parse_known_args()
+    return _image(chosen.base, options) if chosen.image else _release()
+
+
+def _image(base: str | None, options: Sequence[str]) -> int:
+    try:
+        engine, name = build_image(base, options)
+    except Failed as failure:
+        say(f"\nFailed: {failure}")
+        return 1
+    say(f"\n{name} is built. Try it: {engine} run --rm {name} doctor")
+    return 0
+
+
+def _release() -> int:
     try:
         wheel = built()
         say("  · Installing the wheel into an empty environment and starting it")

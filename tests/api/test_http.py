@@ -89,6 +89,9 @@ def test_other_sites_and_other_names_are_refused(installation: Installation) -> 
     assert (cross.status_code, cross.json()["code"]) == (403, "cross-site")
     rebound = client.get(f"{API}/about", headers={"Host": "evil.example:8400"})
     assert (rebound.status_code, rebound.json()["code"]) == (403, "unknown-host")
+    for path, status in (("/healthz", 200), ("/readyz", 200), ("/metrics", 403)):
+        probe = client.get(path, headers={"Host": "10.0.0.7:8400"})
+        assert probe.status_code == status, path
 
 
 def test_a_stale_write_is_refused_and_loses_nothing(installation: Installation) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steward.app import Steward, open_steward
-from steward.app.first_start import DEMO_PROJECT, ORGANISATION, OWNER_EMAIL, OWNER_NAME
+from steward.app.first_start import DEMO_PROJECT, ORGANISATION, OWNER_NAME
 from steward.cli.projects import enter
 from steward.core import load_settings
 from steward.data.samples import generate
@@ -30,7 +30,7 @@ def prepared(terminal: Terminal) -> Terminal:
     """A first start with less data than the real one has."""
     with opened(terminal) as steward:
         users, projects = steward.identity.users, steward.identity.projects
-        owner = users.create(OWNER_EMAIL, OWNER_NAME)
+        owner = users.create("owner@localhost", OWNER_NAME)
         organisation = projects.create_organisation(ORGANISATION, owner.id)
         projects.create(organisation.id, DEMO_PROJECT, owner.id, is_demo=True)
         access = enter(steward, None, None)

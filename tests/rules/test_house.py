@@ -85,6 +85,7 @@ def test_work_across_projects_is_rare_and_known() -> None:
         "runs/records.py",  # the terminal verifies all projects
         "models/abilities.py",  # what a server can do is the same for all
         "runs/_leases.py",  # workers serve all projects
+        "runs/presence.py",
         "runs/schedules.py",
         "broker/period_budgets.py",  # what ended runs had set aside is freed, in all projects
         "observe/alert_rounds.py",  # workers look at the alert rules of all projects

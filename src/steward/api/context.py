@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
+from ipaddress import ip_address, ip_network
 from threading import Event
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar, cast
 
@@ -61,7 +62,16 @@ def steward_of(request: Request) -> Steward:
 def address_of(request: Request) -> str:
     """The caller's address; a proxy's word is taken only where the settings trust that proxy."""
     direct = request.client.host if request.client else "unknown"
-    if direct in steward_of(request).settings.http.trusted_proxies:
+    if _is_trusted(direct, tuple(steward_of(request).settings.http.trusted_proxies)):
         forwarded = request.headers.get("x-forwarded-for", "")
         return forwarded.rpartition(",")[2].strip() or direct
     return direct
+
+
+@lru_cache(maxsize=1024)
+def _is_trusted(address: str, proxies: tuple[str, ...]) -> bool:
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return False
+    return any(found in ip_network(each, strict=False) for each in proxies)

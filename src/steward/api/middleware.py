@@ -21,6 +21,8 @@ _logger = get_logger("steward.http")
 _CLIENT_REQUEST_ID = re.compile(r"^[A-Za-z0-9_-]{8,64}$")
 _BRINGS = re.compile(r"/catalogue/installed|/plugins(?:/inspect)?$|/definitions/import$")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_FOR_OPERATORS = frozenset({"/healthz", "/readyz"})
+"""Health checks know a container by its address, not by the name that people use. So does Prometheus, with a token."""
 _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -60,6 +62,8 @@ class RequestFrame:
         self._app = app
         self._steward = steward
         self._own_hosts = _own_hosts(steward)
+        has_token = steward.settings.metrics.token is not None
+        self._by_any_name = _FOR_OPERATORS | ({"/metrics"} if has_token else set())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -120,7 +124,11 @@ class RequestFrame:
             raise NotFound("There is nothing at this address.")
         host = headers.get("host", "")
         # A page elsewhere that points its own name at us (DNS rebinding) still sends that name.
-        if self._own_hosts is not None and _host_name(host) not in self._own_hosts:
+        if (
+            self._own_hosts is not None
+            and _host_name(host) not in self._own_hosts
+            and scope["path"] not in self._by_any_name
+        ):
             raise Denied(
                 f"Steward does not answer to the name {_host_name(host)[:100]!r}. Set "
                 "STEWARD_HTTP__PUBLIC_URL to the address people use.",

@@ -413,7 +413,14 @@ def _provider(settings: Settings) -> Provider:
         case "embedded":
             from steward.sandbox.providers.embedded import Embedded
 
-            return Embedded([home / "blobs", home / "work"], ready=chosen.ready)
+            return Embedded(data_folders(settings), ready=chosen.ready)
+
+
+def data_folders(settings: Settings) -> list[Path]:
+    """Where data lies that code in the sandbox may read; what is kept in S3 is copied to the last of them."""
+    home = settings.home.resolve()
+    names = ["work"] if settings.blobs.url is not None else ["blobs", "work"]
+    return [home / name for name in names]
 
 
 def open_database(settings: Settings) -> Database:

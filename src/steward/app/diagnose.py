@@ -7,11 +7,11 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from steward.app.compose import key_file, open_database, open_sandbox
+from steward.app.compose import data_folders, key_file, open_database, open_sandbox
+from steward.app.diagnose_cluster import check_blobs, check_bus, check_workers
+from steward.app.findings import Finding
 from steward.core import Settings
 from steward.core.errors import StewardError
 from steward.models import probe
@@ -24,9 +24,7 @@ from steward.store import (
     sqlite_version,
 )
 
-State = Literal["ok", "info", "warning", "failed"]
 _GIB = 1 << 30
-_DATA = ("blobs", "work")
 _REMEDIES = {
     "embedded": (
         "Use Linux 5.13 or newer with Landlock and seccomp, or set STEWARD_SANDBOX__PROVIDER to docker, "
@@ -38,22 +36,17 @@ _REMEDIES = {
 }
 
 
-@dataclass(frozen=True)
-class Finding:
-    subject: str
-    state: State
-    message: str
-    remedy: str = ""
-
-
 def diagnose(settings: Settings) -> list[Finding]:
-    """Everything that can be found out without changing anything."""
+    """Everything that can be found out; what a check makes to prove something, it removes again."""
     checks: tuple[Callable[[Settings], Finding], ...] = (
         _machine,
         _sqlite,
         _home,
         _disk,
         _database,
+        check_bus,
+        check_blobs,
+        check_workers,
         _keys,
         _port,
         _web,
@@ -138,9 +131,12 @@ def _keys(settings: Settings) -> Finding:
         Keyring.load(path)
     except StewardError as error:
         return Finding("keys", "failed", error.message, "Restore the key file from a backup.")
-    if path.stat().st_mode & 0o077:
+    found = path.stat()
+    # Kubernetes hands a mounted secret to a group of the pod: root owns it, and the group reads.
+    allowed = 0o040 if found.st_uid != os.geteuid() else 0
+    if found.st_mode & 0o077 & ~allowed:
         return Finding("keys", "failed", "the key file is readable by others", f"chmod 600 {path}")
-    return Finding("keys", "ok", "key file readable by its owner only")
+    return Finding("keys", "ok", "key file readable by no one else")
 
 
 def _port(settings: Settings) -> Finding:
@@ -167,14 +163,13 @@ def _sandbox(settings: Settings) -> Finding:
     """Raises the walls around a throw-away process that tries to get out, and takes them down."""
     minimum = settings.sandbox.minimum
     with tempfile.TemporaryDirectory(prefix="steward-doctor-") as folder:
-        home = settings.home
-        if not all((home / name).is_dir() for name in _DATA):
+        if not all(each.is_dir() for each in data_folders(settings)):
             # What is not there yet stays away: an empty home stands in for it.
-            home = Path(folder)
-            for name in _DATA:
-                (home / name).mkdir()
+            settings = settings.model_copy(update={"home": Path(folder)})
+            for each in data_folders(settings):
+                each.mkdir()
         try:
-            sandbox = open_sandbox(settings.model_copy(update={"home": home}))
+            sandbox = open_sandbox(settings)
         except StewardError as error:
             return Finding("sandbox", "failed", error.message, _REMEDIES[settings.sandbox.provider])
         try:

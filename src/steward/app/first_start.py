@@ -12,7 +12,6 @@ from steward.data.versions import calls_only
 from steward.identity import User
 from steward.store import Scope
 
-OWNER_EMAIL = "owner@localhost"
 OWNER_NAME = "Owner"
 ORGANISATION = "My organisation"
 DEMO_PROJECT = "Demo: customer data"
@@ -49,7 +48,11 @@ def _first_owner(steward: Steward, progress: Progress) -> User:
             "This installation has no active owner. Make one with 'steward user role EMAIL owner'."
         )
     progress("Creating the first user")
-    owner = identity.users.find(OWNER_EMAIL) or identity.users.create(OWNER_EMAIL, OWNER_NAME)
+    chosen = steward.settings.identity
+    password = chosen.first_password.get_secret_value() if chosen.first_password else None
+    owner = identity.users.find(chosen.first_owner) or identity.users.create(
+        chosen.first_owner, OWNER_NAME, password
+    )
     identity.projects.create_organisation(ORGANISATION, owner.id)
     return owner
 

@@ -129,6 +129,7 @@ def watch_runs(
 
 def _queue_gauges(runs: Runs) -> list[ReadGauge]:
     queues, workers = runs.records.queue_figures(QUEUES)
+    present = len(runs.presence.seen())
     waits = {name: each.longest_wait.total_seconds() for name, each in queues.items()}
     return [
         ReadGauge(
@@ -147,6 +148,7 @@ def _queue_gauges(runs: Runs) -> list[ReadGauge]:
             "queue",
         ),
         ReadGauge("steward_workers_busy", "Workers that drive a run.", {"": workers}),
+        ReadGauge("steward_workers", "Workers that gave a sign of life.", {"": present}),
     ]
 
 

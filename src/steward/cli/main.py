@@ -41,7 +41,10 @@ COMMANDS: Final[Listed] = {
         "mcp:mcp",
         "Serve MCP on standard input and output, for a desktop agent that starts this command.",
     ),
-    "doctor": ("doctor:doctor", "Check machine, disk, database, keys, sandbox and model."),
+    "doctor": (
+        "doctor:doctor",
+        "Check machine, disk, database, bus, blob store, workers, keys, sandbox and model.",
+    ),
     "eval": ("eval:run_suites", "Play suites of cases; ends with 1 when a case failed."),
     "user": ("users:app", "People of this installation."),
     "sign-on": ("sign_on:app", "Single sign-on: OpenID providers and roles by group."),

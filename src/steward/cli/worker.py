@@ -5,7 +5,8 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
@@ -16,6 +17,9 @@ from steward.core import Settings, load_settings
 from steward.core.errors import Conflict
 from steward.runs import Runs
 from steward.trace import configure_logs
+
+ALIVE: Final = "worker.alive"
+_ALIVE_SECONDS: Final = 10.0
 
 
 class Queue(StrEnum):
@@ -78,9 +82,20 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     started()
-    await serving.serve()
+    alive = asyncio.create_task(_show_life(settings.home / ALIVE))
+    try:
+        await serving.serve()
+    finally:
+        alive.cancel()
     # Threads that wait for one of them end now; the loop waits for these threads.
     end_children()
+
+
+async def _show_life(file: Path) -> None:
+    """Touches a file while the loop turns: health checks of containers look at its age."""
+    while True:
+        await asyncio.to_thread(file.touch)
+        await asyncio.sleep(_ALIVE_SECONDS)
 
 
 @contextmanager

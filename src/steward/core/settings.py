@@ -10,12 +10,21 @@ from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from difflib import get_close_matches
+from ipaddress import ip_network
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -52,7 +61,8 @@ class HttpSettings(_Section):
         description="Address people use, when a proxy stands in front; links and cookie security follow it.",
     )
     trusted_proxies: list[str] = Field(
-        [], description="Addresses whose X-Forwarded-For header is believed."
+        [],
+        description="Addresses, or networks such as `172.28.84.0/24`, whose X-Forwarded-For header is believed.",
     )
     max_body_bytes: int = Field(
         2_000_000,
@@ -84,6 +94,13 @@ class HttpSettings(_Section):
         240, gt=0, description="Requests that may come at once before the sustained rate applies."
     )
 
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_networks(cls, proxies: list[str]) -> list[str]:
+        for each in proxies:
+            ip_network(each, strict=False)
+        return proxies
+
 
 class DatabaseSettings(_Section):
     url: SecretStr | None = Field(
@@ -107,9 +124,21 @@ class BlobSettings(_Section):
         None, description="S3 access key; unset: the machine's own credentials."
     )
     secret_access_key: SecretStr | None = Field(None, description="S3 secret key.")
+    create_bucket: bool = Field(
+        False, description="Create the bucket at start if it does not exist."
+    )
 
 
 class IdentitySettings(_Section):
+    first_owner: str = Field(
+        "owner@localhost",
+        max_length=200,
+        description="E-mail address of the first user, who is created at the first start.",
+    )
+    first_password: SecretStr | None = Field(
+        None,
+        description="Password of the first user. Read once, when that user is created; unset: none.",
+    )
     session_lifetime: timedelta = Field(
         timedelta(days=14), description="How long a browser stays signed in without being used."
     )

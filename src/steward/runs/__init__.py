@@ -21,6 +21,7 @@ from steward.runs.model import (
     flow_name,
     is_of_tests,
 )
+from steward.runs.presence import Presence, WorkerSeen
 from steward.runs.schedules import Missed, Schedule
 from steward.runs.service import Runs
 from steward.runs.verification import Fault, KeptHead, ProjectVerification, Signing, Verification
@@ -44,6 +45,7 @@ __all__ = [
     "Missed",
     "Parked",
     "Paused",
+    "Presence",
     "Program",
     "ProjectVerification",
     "Reconciled",
@@ -59,6 +61,7 @@ __all__ = [
     "Suspension",
     "Ticket",
     "Verification",
+    "WorkerSeen",
     "canonical",
     "digest",
     "flow_name",

@@ -131,3 +131,14 @@ schedules = Table(
     Column("created_at", Moment, nullable=False),
     Column("revision", Integer, nullable=False),
 )
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("holder", String(80), primary_key=True),
+    Column("queues", String(100), nullable=False),
+    Column("concurrency", Integer, nullable=False),
+    Column("version", String(40), nullable=False),
+    Column("started_at", Moment, nullable=False),
+    Column("seen_at", Moment, nullable=False),
+)

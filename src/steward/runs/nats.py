@@ -7,7 +7,9 @@ published and then pull one at a time, the urgent ones first, no more than they 
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -20,6 +22,7 @@ from nats.js import JetStreamContext
 from nats.js.api import ConsumerConfig, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import BadRequestError
 
+from steward.core.errors import Unavailable
 from steward.runs.doorbell import Call
 
 LEVELS: Final = ("high", "normal", "low")
@@ -314,6 +317,44 @@ class Connection:
                     max_ack_pending=_MOST_WAITING,
                 ),
             )
+
+
+@dataclass(frozen=True)
+class NatsFound:
+    """What a look at a server showed."""
+
+    version: str
+    streams: int
+    milliseconds: float
+
+
+async def prove(url: str) -> NatsFound:
+    """Connects, asks JetStream for its account, and sends a message that comes back; leaves nothing behind."""
+    try:
+        async with asyncio.timeout(5 * _ANSWER_SECONDS):
+            client = await nats.connect(
+                url,
+                name="steward-doctor",
+                connect_timeout=2,
+                allow_reconnect=False,
+                max_reconnect_attempts=1,
+                error_cb=_quiet,
+            )
+            try:
+                account = await client.jetstream(timeout=_ANSWER_SECONDS).account_info()
+                heard = await client.subscribe(client.new_inbox())
+                began = time.monotonic()
+                await client.publish(heard.subject, b"steward doctor")
+                await heard.next_msg(timeout=_ANSWER_SECONDS)
+                spent = time.monotonic() - began
+                server = client.connected_server_version
+                version = f"{server.major}.{server.minor}.{server.patch}"
+                return NatsFound(version, account.streams, spent * 1000)
+            finally:
+                await client.close()
+    except _AWAY as problem:
+        reason = str(problem) or type(problem).__name__
+        raise Unavailable(f"NATS with JetStream did not answer ({reason[:200]}).") from None
 
 
 def _subject(name: str, queue: str) -> str:

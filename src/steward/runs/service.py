@@ -29,6 +29,7 @@ from steward.runs.forks import StepDifference, changed, compared, prefix
 from steward.runs.heads import Head, HeadLog, has_gap, lines_of_project, lines_of_run
 from steward.runs.journal import Journal
 from steward.runs.model import Run, RunRequest
+from steward.runs.presence import Presence
 from steward.runs.records import Records
 from steward.runs.replay import ReplayReport, replay
 from steward.runs.schedules import Schedules
@@ -72,6 +73,7 @@ class Runs:
         self.heads = heads
         self.records = Records(database, bus, events, clock, ids, doorbell, scrub, most_lost)
         self.journal = Journal(database)
+        self.presence = Presence(database, clock)
         self.schedules = Schedules(database, self.records, events, clock, ids)
         self._commit = GroupCommit(database, events, bus, heads)
         self.parts = Parts(database, blobs, clock, self.records, self.journal, self._commit, scrub)

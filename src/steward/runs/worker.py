@@ -15,6 +15,7 @@ from typing import Final
 
 import structlog
 
+from steward import __version__
 from steward.core.errors import StewardError, Unavailable
 from steward.core.fair_tasks import FairTurns
 from steward.core.fair_threads import FairThreads
@@ -26,6 +27,7 @@ from steward.runs.entries import Entry
 from steward.runs.execution import Execution
 from steward.runs.journal import beginnings
 from steward.runs.model import Run
+from steward.runs.presence import SIGN_SECONDS, Presence
 from steward.runs.schedules import Schedules
 from steward.runs.topics import asked_topic, queue_topic
 from steward.store import Bus, Transaction
@@ -73,6 +75,7 @@ class Worker:
         self._concurrency = concurrency
         self._lease = lease
         self.holder = f"{socket.gethostname()[:40]}/{os.getpid()}/{secrets.token_hex(4)}"
+        self._presence = Presence(parts.database, parts.clock)
         self._line: Line | None = doorbell.line(self._queues, lease) if doorbell else None
         self._drives: dict[str, _Underway] = {}
         self._swept_at = -_SWEEP_SECONDS
@@ -92,6 +95,7 @@ class Worker:
                 )
             keeping = asyncio.create_task(self._keep_leases())
             tidying = asyncio.create_task(self._do_chores())
+            signing = asyncio.create_task(self._give_signs())
             beside = [asyncio.create_task(each()) for each in self._parts.beside]
             if self._line is not None:
                 await self._line.open(self._bell.set)
@@ -103,6 +107,7 @@ class Worker:
             finally:
                 keeping.cancel()
                 tidying.cancel()
+                signing.cancel()
                 for task in beside:
                     task.cancel()
                 if beside:
@@ -257,6 +262,17 @@ class Worker:
                 except StewardError as problem:
                     _log.warning("chore_failed", error=problem.message)
 
+    async def _give_signs(self) -> None:
+        """Lets others know that there is a worker, also while it has nothing to drive."""
+        while True:
+            try:
+                await asyncio.to_thread(
+                    self._presence.sign, self.holder, self._queues, self._concurrency, __version__
+                )
+            except Unavailable as problem:
+                _log.warning("sign_not_given", error=problem.message)
+            await asyncio.sleep(SIGN_SECONDS)
+
     async def _keep_leases(self) -> None:
         """Prolongs leases, passes on what people asked for, and drops runs that others took over."""
         while True:
@@ -292,6 +308,7 @@ class Worker:
         try:
             # Not by a thread: all of them may be busy with what does not end.
             self._parts.records.release(self.holder)
+            self._presence.leave(self.holder)
         except Unavailable as problem:
             _log.warning("leases_not_released", error=problem.message)
 

@@ -277,8 +277,12 @@ def _first_keys(database: Database, path: Path, new_key_id: str) -> Sequence[sa.
         checks = tx.rows(sa.select(key_checks))
         if checks:
             return checks
-        keyring = Keyring.load(path) if path.exists() else Keyring.generate(new_key_id)
-        keyring.save(path)
+        if path.exists():
+            # It may be mounted read-only, by whoever keeps the keys of the installation.
+            keyring = Keyring.load(path)
+        else:
+            keyring = Keyring.generate(new_key_id)
+            keyring.save(path)
         key_id, ciphertext = keyring.seal(_CHECK_TEXT, _CHECK_CONTEXT)
         tx.execute(sa.insert(key_checks).values(key_id=key_id, ciphertext=ciphertext))
         return tx.rows(sa.select(key_checks))

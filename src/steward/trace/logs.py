@@ -58,6 +58,9 @@ def configure_logs(settings: LogSettings) -> None:
         library.handlers, library.propagate = [], True
         # Requests are logged by our own middleware, with ids and without query strings.
         library.setLevel("WARNING")
+    # They log whole addresses: a signature or the key of a webhook may be part of one.
+    for telling in ("httpx2", "httpcore2", "httpx", "httpcore"):
+        logging.getLogger(telling).setLevel("WARNING")
     logging.getLogger("alembic").setLevel("WARNING")
 
 
