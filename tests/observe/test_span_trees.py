@@ -51,9 +51,11 @@ class Room:
         steward = installation.steward
         steward.runs.programs["branchy"] = partial(_branchy, installation.clock)
         self.runs, self.scope = steward.runs, installation.scope
-        self.trees = steward.observations.trees
-        self.stored = Traces(steward.database, self.runs, self.trees, stored_from=0)
-        self.made = Traces(steward.database, self.runs, self.trees, stored_from=10**9)
+        self.trees, self.received = steward.observations.trees, steward.observations.received
+        self.stored = Traces(steward.database, self.runs, self.trees, self.received, stored_from=0)
+        self.made = Traces(
+            steward.database, self.runs, self.trees, self.received, stored_from=10**9
+        )
 
     def start(self, *, asks: bool = False) -> Run:
         inputs = {"steps": 5, "levels": 2, "asks": asks}
@@ -190,7 +192,7 @@ def test_a_run_under_way_is_read_on_from_where_it_was_read_to(room: Room) -> Non
     room.installation.clock.advance(seconds=5)
     room.runs.drive_until_idle()
     steward = room.installation.steward
-    fresh = Traces(steward.database, room.runs, room.trees, stored_from=10**9)
+    fresh = Traces(steward.database, room.runs, room.trees, room.received, stored_from=10**9)
     expected = fresh.trace(room.scope, run.id, _everything)
     assert expected.is_over
     assert room.tree_ids() == []

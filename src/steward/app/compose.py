@@ -189,7 +189,10 @@ def open_steward(
         "bus": bus,
         "folders": Folders.of(settings.connections.file_folders, settings.home),
         "sandbox": sandbox,
-        "http": Http(allow_private=settings.network.allow_private),
+        "http": Http(
+            allow_private=settings.network.allow_private,
+            tells_trace=settings.trace.tell_services,
+        ),
         "mail": Mailer(allow_private=settings.network.allow_private),
         "name_of": lambda user_id: identity.users.get(user_id).name,
     }

@@ -22,6 +22,7 @@ from steward.observe import (
     Kept,
     Overview,
     Projector,
+    ReceivedSpans,
     Rollups,
     SpanContents,
     SpanTrees,
@@ -46,6 +47,7 @@ class Observations:
     agents: AgentExplorer
     traces: Traces
     trees: SpanTrees
+    received: ReceivedSpans
     analyst: Analyst
     contents: SpanContents
     alerts: Alerts
@@ -83,10 +85,12 @@ def observe_runs(
     runs.parts.beside.append(rounds.serve)
     runs.parts.chores.append(rounds.tidy)
     trees = SpanTrees(database, clock, ids)
-    traces = Traces(database, runs, trees)
+    received = ReceivedSpans(database, clock)
+    traces = Traces(database, runs, trees, received)
     runs.parts.on_end.append(traces.note_end)
     runs.parts.beside.append(traces.serve)
     runs.parts.chores.append(lambda: trees.tidy(settings.trace_history))
+    runs.parts.chores.append(lambda: received.tidy(settings.received_spans))
     analyst = Analyst(runs, traces, lambda run: budgets.status(run).to_json())
     return Observations(
         projector,
@@ -96,6 +100,7 @@ def observe_runs(
         AgentExplorer(database, projector),
         traces,
         trees,
+        received,
         analyst,
         SpanContents(runs),
         Alerts(database, events, clock, ids, identity.members, projector, hourly),

@@ -66,6 +66,7 @@ from steward.runs import (
 )
 from steward.runs.execution import OpenWait
 from steward.store import Transaction
+from steward.trace.context import within_call
 
 T = TypeVar("T")
 ASK_HUMAN: Final = "ask_human"
@@ -517,10 +518,13 @@ class Broker:
             context = self._planner.context(execution.run, _grant(execution), settings, ticket, key)
             # Only what can be looked up afterwards is stopped on its way.
             stoppable = ticket is not None and tool.reconcile is not None
-            with on_ticket(
-                ticket.idempotency_key if ticket else None,
-                execution.run.id,
-                execution.refuse_unless_driving,
+            with (
+                on_ticket(
+                    ticket.idempotency_key if ticket else None,
+                    execution.run.id,
+                    execution.refuse_unless_driving,
+                ),
+                within_call(execution.run.root_id, execution.run.id, key),
             ):
                 work = self._watched(
                     execution, key, tool.run(context, arguments), stoppable=stoppable

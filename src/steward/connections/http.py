@@ -24,6 +24,7 @@ from steward.connections.addresses import (
 from steward.connections.client_certificate import ClientCertificate
 from steward.connections.hosts import Place, place_of
 from steward.core.errors import Denied, Invalid, TooLarge, Unavailable
+from steward.trace.context import HEADER, traceparent
 
 Check = Callable[[str], object]
 """Refuses an address by raising; asked before the request and before every redirect."""
@@ -93,8 +94,13 @@ class Http:
         resolve: Resolve = resolve_by_system,
         transport: httpx2.AsyncBaseTransport | None = None,
         tls: ssl.SSLContext | None = None,
+        tells_trace: bool = False,
     ) -> None:
-        """`transport` stands in for the network below the checks; tests see there where a call would go."""
+        """`transport` stands in for the network below the checks; tests see there where a call would go.
+
+        With `tells_trace`, programs are told which span of a trace a call belongs to.
+        """
+        self._tells_trace = tells_trace
         self._allowed = Allowed.parse(allow_private)
         self._resolve = resolve
         self._transport = transport
@@ -161,7 +167,7 @@ class Http:
         while True:
             check(url)
             place = place_of(url)
-            sent = headers | (secret_headers if place == first else {})
+            sent = self.trace_headers() | headers | (secret_headers if place == first else {})
             answer = await self._once(line, method, url, place, sent, body, limits)
             target = answer.header("location")
             redirecting = answer.status in _REDIRECTS and target is not None
@@ -219,6 +225,11 @@ class Http:
     ) -> httpx2.AsyncBaseTransport:
         """A way out for protocol libraries that bring their own client: the same checks for every request."""
         return _Checked(self, most_bytes)
+
+    def trace_headers(self) -> dict[str, str]:
+        """Which span a request of now belongs to, for those who may know."""
+        value = traceparent() if self._tells_trace else None
+        return {} if value is None else {HEADER: value}
 
     async def checked_addresses(self, place: Place) -> tuple[Address, ...]:
         return await resolve_checked(
@@ -283,6 +294,8 @@ class _Checked(httpx2.AsyncBaseTransport):
         place = place_of(request.url)
         addresses = await self._http.checked_addresses(place)
         request.headers["Host"] = place.text
+        for name, value in self._http.trace_headers().items():
+            request.headers.setdefault(name, value)
         if literal_address(place.host) is None:
             request.extensions = {**request.extensions, "sni_hostname": place.host}
         meant = request.url

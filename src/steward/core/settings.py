@@ -225,6 +225,10 @@ class TraceSettings(_Section):
         default_factory=dict, description="Headers for the collector, such as a key."
     )
     service: str = Field("steward", description="The service's name in traces.")
+    tell_services: bool = Field(
+        False,
+        description="Whether calls of services carry `traceparent`, so that spans of these services can be joined to the trace.",
+    )
     content: bool = Field(
         False,
         description="Whether prompts, arguments and results go along; off: names and numbers.",
@@ -417,6 +421,11 @@ class ObserveSettings(_Section):
         timedelta(days=30),
         gt=timedelta(0),
         description="How long stored traces of long runs are kept. Later they are made again from the journal when someone opens them.",
+    )
+    received_spans: timedelta = Field(
+        timedelta(days=30),
+        gt=timedelta(0),
+        description="How long spans are kept that other programs sent.",
     )
     minute_figures: timedelta = Field(
         timedelta(days=2),

@@ -20,6 +20,7 @@ from steward.observe.live_figures import LiveFigures
 from steward.observe.outages import Outage
 from steward.observe.overview import Overview, OverviewFigures, Period
 from steward.observe.projector import Projector
+from steward.observe.received_spans import ReceivedSpans
 from steward.observe.rollups import Kept, Rollups
 from steward.observe.span_content import SpanContents
 from steward.observe.span_trees import SpanTrees
@@ -58,6 +59,7 @@ __all__ = [
     "OverviewFigures",
     "Period",
     "Projector",
+    "ReceivedSpans",
     "Rollups",
     "SpanContents",
     "SpanTrees",

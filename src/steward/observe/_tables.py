@@ -15,7 +15,7 @@ from sqlalchemy import (
     Text,
 )
 
-from steward.store.guarded import ReportedJson, TypedJson
+from steward.store.guarded import ReportedJson, ReportedText, TypedJson
 from steward.store.tables import Json, Moment, id_column, metadata, scope_columns
 
 
@@ -176,6 +176,27 @@ spans = Table(
     Column("attributes", Json, nullable=False),
     PrimaryKeyConstraint("tree_id", "position"),
     # Spans of a tree lie together on disk, in order.
+    sqlite_with_rowid=False,
+)
+
+received_spans = Table(
+    "received_spans",
+    metadata,
+    Column("org_id", String(40), nullable=False),
+    Column("project_id", String(40), nullable=False),
+    # In hexadecimal digits, as OpenTelemetry writes them.
+    Column("trace_id", String(32), nullable=False),
+    Column("span_id", String(16), nullable=False),
+    # Empty for none.
+    Column("parent_id", String(16), nullable=False),
+    Column("name", ReportedText(200), nullable=False),
+    Column("start", Moment, nullable=False),
+    Column("end", Moment, nullable=False),
+    Column("error", ReportedText(200)),
+    Column("attributes", ReportedJson(), nullable=False),
+    Column("received_at", Moment, nullable=False),
+    PrimaryKeyConstraint("project_id", "trace_id", "span_id"),
+    Index("ix_received_spans_project_id_received_at", "project_id", "received_at"),
     sqlite_with_rowid=False,
 )
 

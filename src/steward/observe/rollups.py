@@ -103,7 +103,7 @@ class Rollups:
         if digests:
             known = sorted(digests.items(), key=lambda each: each[1])
             tx.execute(
-                _insert(tx, abouts).on_conflict_do_nothing(),
+                insert_into(tx, abouts).on_conflict_do_nothing(),
                 [{"about": digest, **asdict(about)} for about, digest in known],
             )
         _store(tx, rollups, sums)
@@ -184,7 +184,7 @@ def _store(
 ) -> None:
     if not sums:
         return
-    new = _insert(tx, table)
+    new = insert_into(tx, table)
     renewed: dict[str, Any] = {name: table.c[name] + new.excluded[name] for name in SUMS}
     if "last_failed" in table.c:
         known, added = table.c.last_failed, new.excluded.last_failed
@@ -196,5 +196,5 @@ def _store(
     tx.execute(statement, [dict(sums[place]) for place in sorted(sums)])
 
 
-def _insert(tx: Transaction, table: sa.Table) -> Any:
+def insert_into(tx: Transaction, table: sa.Table) -> Any:
     return (postgresql.insert if tx.dialect == "postgresql" else sqlite.insert)(table)

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 import structlog
 
 from steward.core.errors import Invalid
+from steward.observe.received_spans import ReceivedSpans
 from steward.observe.span_trees import Family, SpanTrees
 from steward.observe.spans import SpanReader
 from steward.observe.trace_tree import ListedRows, Trace, preorder
@@ -49,12 +50,19 @@ class _Kept:
 
 class Traces:
     def __init__(
-        self, database: Database, runs: Runs, trees: SpanTrees, *, stored_from: int = _LONG
+        self,
+        database: Database,
+        runs: Runs,
+        trees: SpanTrees,
+        received: ReceivedSpans,
+        *,
+        stored_from: int = _LONG,
     ) -> None:
         """Traces of so many entries and more are stored once their runs are over."""
         self._database = database
         self._runs = runs
         self._trees = trees
+        self._received = received
         self._stored_from = stored_from
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = Lock()
@@ -83,6 +91,7 @@ class Traces:
             reader = self._reader(run, root)
             reader.read(self._runs.journal.entries(scope, run.id))
             spans += ((run, span) for span in reader.spans(run))
+        spans = self._received.joined(scope, root.id, spans)
         return self._trees.save(scope, family, preorder(spans), subjects)
 
     def note_end(self, run: Run) -> None:
@@ -119,7 +128,8 @@ class Traces:
         ).where(_RUNS.root_id == root_id)
         with self._database.read(scope) as tx:
             [row] = tx.rows(statement)
-        return Family(root_id, int(row.runs), int(row.entries or 0), not row.live)
+            entries = int(row.entries or 0) + self._received.count(tx, root_id)
+        return Family(root_id, int(row.runs), entries, not row.live)
 
     def _from_journals(self, run: Run, family: Family, shows: Shows) -> Trace:
         with self._lock:
@@ -161,6 +171,7 @@ class Traces:
                 reader.read(self._runs.journal.entries(each.scope, each.id, after=reader.seq))
             readers[each.id] = reader
             spans += ((each, span) for span in reader.spans(each))
+        spans = self._received.joined(run.scope, run.root_id, spans)
         start = min((span.start for _, span in spans), default=run.created_at)
         end = max((span.end for _, span in spans), default=run.created_at)
         trace = kept.trace = Trace(ListedRows(preorder(spans)), start, end, is_over)

@@ -23,7 +23,7 @@ class Span:
 
     @property
     def trace_id(self) -> int:
-        return _number(f"trace:{self.trace}", 16)
+        return trace_id(self.trace)
 
     @property
     def span_id(self) -> int:
@@ -32,6 +32,11 @@ class Span:
     @property
     def parent_id(self) -> int | None:
         return None if self.parent is None else span_id(self.trace, self.parent)
+
+
+def trace_id(trace: str) -> int:
+    """Of the run that a person or a trigger started."""
+    return _number(f"trace:{trace}", 16)
 
 
 def span_id(trace: str, key: str) -> int:

@@ -27,6 +27,8 @@ export function SpanActions({ span, run }: Props) {
   const project = useProject();
   const mayFork = useMay('editor');
   const { about } = span;
+  // Journals say nothing of what other programs did.
+  if (span.operation === 'remote') return null;
   const at = stepOf(about);
   // What is below another run is done with from that run's own page.
   if (span.run_id !== run.id || about === '') {

@@ -32,6 +32,7 @@ const OPERATIONS = [
   { value: 'step', label: 'Steps' },
   { value: 'wait', label: 'Waits' },
   { value: 'failed attempt', label: 'Failed attempts' },
+  { value: 'remote', label: 'Other programs' },
 ];
 const NO_FOLDS: Folds = new Map();
 
