@@ -89,6 +89,7 @@ def test_work_across_projects_is_rare_and_known() -> None:
         "runs/schedules.py",
         "broker/period_budgets.py",  # what ended runs had set aside is freed, in all projects
         "observe/alert_rounds.py",  # workers look at the alert rules of all projects
+        "observe/received_spans.py",  # workers remove old spans of all projects
         "observe/rollups.py",  # workers remove old figures of all projects
         "observe/span_trees.py",  # workers remove stored traces of all projects that are old
         "playbooks/dispatch.py",  # workers serve the triggers of all projects

@@ -42,6 +42,7 @@ class PlaybookOut(Output):
     slug: str
     name: str
     folder: str
+    tags: list[str]
     goal: str
     state: StateName
     head: int

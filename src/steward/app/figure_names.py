@@ -1,6 +1,6 @@
 """Names of what figures are kept for, as people know them: titles of flows, names of people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from steward.agents.run_explainer import PROGRAM as ANALYSIS_PROGRAM
@@ -29,7 +29,25 @@ def figure_names(
     identity: Identity, playbooks: Playbooks, access: Access, by: Dimension
 ) -> Callable[[str], str]:
     """What to call each name of a dimension."""
-    return people_names(identity) if by == "person" else flow_titles(playbooks, access)
+    match by:
+        case "person":
+            return people_names(identity)
+        case "tag":
+            return str
+        case _:
+            return flow_titles(playbooks, access)
+
+
+def flow_tags(playbooks: Playbooks, access: Access) -> Callable[[str], Sequence[str]]:
+    """Tags that flows have now; analyses, tests and messages about a playbook have those of it."""
+    known = playbooks.library.tags(access.scope)
+
+    def tags(flow: str) -> Sequence[str]:
+        if not flow.startswith(SUBJECT):
+            return ()
+        return known.get(flow.removeprefix(SUBJECT).partition(":")[0], ())
+
+    return tags
 
 
 def flow_titles(playbooks: Playbooks, access: Access) -> Callable[[str], str]:

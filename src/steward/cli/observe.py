@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from steward.app.figure_names import figure_names
+from steward.app.figure_names import figure_names, flow_tags
 from steward.cli.observe_alerts import app as alerts
 from steward.cli.observe_budgets import app as budgets
 from steward.cli.output import plain, table
@@ -39,7 +39,7 @@ def costs(
     here: Here,
     *,
     by: Annotated[
-        str, typer.Option(help="flow, agent, model, tool, connector or person.")
+        str, typer.Option(help="flow, agent, model, tool, connector, person or tag.")
     ] = "flow",
     days: Annotated[int, typer.Option(min=1, max=366, help="Including today, UTC.")] = 30,
 ) -> None:
@@ -53,6 +53,7 @@ def costs(
         days,
         by,  # type: ignore[arg-type]
         steward.playbooks.people.sight(here.access).among,
+        flow_tags(steward.playbooks, here.access),
     )
     sums: dict[str, list[int]] = {}
     for line in report.lines:

@@ -1,8 +1,8 @@
-"""What was spent, day by day, by flow, agent, model, tool, connector or person, and what the coming days will cost."""
+"""What was spent, day by day, by flow, agent, model, tool, connector person or tag, and what the coming days will cost."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -17,7 +17,7 @@ from steward.observe.rollups import DAY, JOINED, PAID
 from steward.store import Database, Scope
 
 _PAID: Final = people.c
-Dimension = Literal["flow", "agent", "model", "tool", "connector", "person"]
+Dimension = Literal["flow", "agent", "model", "tool", "connector", "person", "tag"]
 _EPOCH: Final = date(1970, 1, 1)
 _HISTORY: Final = timedelta(days=120)
 _AHEAD: Final = (7, 30)
@@ -25,7 +25,7 @@ _AHEAD: Final = (7, 30)
 
 @dataclass(frozen=True)
 class CostLine:
-    """What one flow, agent, model, tool or person spent on one day."""
+    """What one flow, agent, model, tool, connector, person or tag spent on one day."""
 
     day: date
     name: str
@@ -47,10 +47,8 @@ class CostReport:
     history_days: int
     """Whole days since the first that cost anything; below seven nothing is forecast."""
     is_complete: bool
-
-    @property
-    def nano_usd(self) -> int:
-        return sum(line.nano_usd for line in self.lines)
+    nano_usd: int
+    """In all: by tag less than the lines added up, where flows have several."""
 
 
 class CostExplorer:
@@ -59,9 +57,15 @@ class CostExplorer:
         self._projector = projector
 
     def report(
-        self, scope: Scope, now: datetime, days: int, by: Dimension, visible: Visible = None
+        self,
+        scope: Scope,
+        now: datetime,
+        days: int,
+        by: Dimension,
+        visible: Visible = None,
+        tags_of: Callable[[str], Sequence[str]] = lambda _flow: (),
     ) -> CostReport:
-        """The last so many days, today included; days are those of UTC."""
+        """The last so many days, today included; days are those of UTC. `tags_of` says which tags a flow has now."""
         is_complete = self._projector.catch_up(scope)
         last = now.astimezone(UTC).date()
         first = last - timedelta(days=days - 1)
@@ -90,10 +94,13 @@ class CostExplorer:
             )
             for row in rows
         ]
+        spent = sum(line.nano_usd for line in lines)
+        if by == "tag":
+            lines = _by_tag(lines, tags_of)
         daily = self._daily(scope, last, visible)
         found = [forecast_spend(daily, ahead) for ahead in _AHEAD]
         forecasts = [each for each in found if each is not None]
-        return CostReport(first, last, by, lines, forecasts, len(daily), is_complete)
+        return CostReport(first, last, by, lines, forecasts, len(daily), is_complete, spent)
 
     def _daily(self, scope: Scope, today: date, visible: Visible) -> list[float]:
         """Dollars of each whole day since the first that cost anything."""
@@ -116,6 +123,22 @@ class CostExplorer:
             return tx.rows(wanted)
 
 
+def _by_tag(lines: Iterable[CostLine], tags_of: Callable[[str], Sequence[str]]) -> list[CostLine]:
+    """Lines of flows by their tags, with an empty name for those without; what has two tags counts for both."""
+    found: dict[tuple[date, str], CostLine] = {}
+    for line in lines:
+        for tag in tags_of(line.name) or ("",):
+            known = found.get((line.day, tag)) or CostLine(line.day, tag, 0, 0, 0, 0)
+            found[line.day, tag] = replace(
+                known,
+                **{
+                    name: getattr(known, name) + getattr(line, name)
+                    for name in ("nano_usd", "input_tokens", "output_tokens", "count")
+                },
+            )
+    return [found[key] for key in sorted(found)]
+
+
 def _kept_by(
     by: Dimension,
 ) -> tuple[sa.Table, sa.ColumnElement[str], sa.ColumnElement[str], sa.ColumnElement[bool]]:
@@ -123,6 +146,8 @@ def _kept_by(
     if by == "person":
         return people, people.c.person, people.c.flow, sa.true()
     kept = abouts.c
+    if by == "tag":
+        by = "flow"
     name, kinds = (kept.name, (by,)) if by in PAID else (kept[by], PAID)
     which = sa.and_(rollups.c.grain == DAY, JOINED, kept.kind.in_(kinds))
     if by == "connector":

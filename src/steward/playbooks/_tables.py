@@ -25,6 +25,7 @@ playbooks = Table(
     Column("slug", String(120), nullable=False),
     Column("name", TypedText(100), nullable=False),
     Column("folder", TypedText(200), nullable=False),
+    Column("tags", TypedJson(), nullable=False),
     Column("goal", TypedText(), nullable=False),
     Column("state", String(10), nullable=False),
     Column("head", Integer, nullable=False),

@@ -1,6 +1,6 @@
 """Playbooks and their revisions as rows, and as lists and pages show them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -32,6 +32,7 @@ class Card:
     slug: str
     name: str
     folder: str
+    tags: Sequence[str]
     goal: str
     state: State
     head: int

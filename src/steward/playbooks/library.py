@@ -33,6 +33,10 @@ from steward.store import Database, EventLog, Scope, Transaction
 
 UNDO_WINDOW: Final = timedelta(days=30)
 _COLUMNS: Final = tables.playbooks.c
+_SEARCHED: Final = (
+    *(_COLUMNS.name, _COLUMNS.slug, _COLUMNS.goal, _COLUMNS.folder),
+    sa.cast(_COLUMNS.tags, sa.Text),
+)
 _REVISIONS: Final = tables.revisions.c
 _NOTHING: Final[Mapping[str, Any]] = {}
 Layout = Mapping[str, Any]
@@ -69,7 +73,7 @@ class Library:
         after: str | None = None,
         limit: int = 50,
     ) -> list[Card]:
-        """What the caller may see, by id; `text` looks in names, goals and folders."""
+        """What the caller may see, by id; `text` looks in names, goals, folders and tags."""
         viewer = self._people.viewer(access)
         statement = sa.select(tables.playbooks).order_by(_COLUMNS.id)
         if deleted:
@@ -80,12 +84,7 @@ class Library:
             statement = statement.where(_COLUMNS.deleted_at.is_(None), _COLUMNS.state.in_(wanted))
         for word in text.split()[:10]:
             statement = statement.where(
-                sa.or_(
-                    *(
-                        column.icontains(word, autoescape=True)
-                        for column in (_COLUMNS.name, _COLUMNS.slug, _COLUMNS.goal, _COLUMNS.folder)
-                    )
-                )
+                sa.or_(*(column.icontains(word, autoescape=True) for column in _SEARCHED))
             )
         if folder is not None:
             inside = _COLUMNS.folder.startswith(f"{folder}/", autoescape=True)
@@ -105,6 +104,12 @@ class Library:
         with self._database.read(scope) as tx:
             rows = tx.rows(wanted.where(_COLUMNS.deleted_at.is_(None)))
         return {row.id: row.name or row.slug for row in rows}
+
+    def tags(self, scope: Scope) -> dict[str, list[str]]:
+        """Of all playbooks by id, whoever sees them; deleted ones too, whose costs stay."""
+        with self._database.read(scope) as tx:
+            rows = tx.rows(sa.select(_COLUMNS.id, _COLUMNS.tags))
+        return {row.id: row.tags for row in rows if row.tags}
 
     def seen_by(self, scope: Scope, viewer: Viewer, named: str) -> Card:
         with self._database.read(scope) as tx:
@@ -480,8 +485,13 @@ def _drawn(
     return {} if written in {None, as_yaml(without_people(playbook))} else {"source": written}
 
 
-def _described(playbook: Playbook) -> dict[str, str]:
-    return {"name": playbook.title, "folder": playbook.folder, "goal": playbook.goal}
+def _described(playbook: Playbook) -> dict[str, Any]:
+    return {
+        "name": playbook.title,
+        "folder": playbook.folder,
+        "tags": list(playbook.tags),
+        "goal": playbook.goal,
+    }
 
 
 def _purge(tx: Transaction, before: datetime) -> None:

@@ -31,6 +31,12 @@ def _slug(text: str) -> str:
     return text
 
 
+def _once_each(tags: list[str]) -> list[str]:
+    if len({tag.casefold() for tag in tags}) < len(tags):
+        raise ValueError("a tag stands twice")
+    return tags
+
+
 def _folder(text: str) -> str:
     for part in text.split("/") if text else []:
         if not part.strip() or part != part.strip() or part in {".", ".."} or len(part) > 60:
@@ -61,6 +67,7 @@ Slug = Annotated[str, Field(min_length=1, max_length=60), AfterValidator(_slug)]
 Title = Annotated[str, Field(max_length=100), AfterValidator(_plain)]
 Prose = Annotated[str, Field(max_length=10_000), AfterValidator(_plain)]
 Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_plain)]
+Tag = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_plain)]
 
 
 class Document(BaseModel):
@@ -195,6 +202,9 @@ class Playbook(Document):
     id: Slug
     name: Title = ""
     folder: Annotated[str, Field(max_length=200), AfterValidator(_folder)] = ""
+    tags: Annotated[list[Tag], AfterValidator(_once_each)] = Field(
+        [], max_length=10, description="Words by which costs are added up, such as a team."
+    )
     goal: Prose = Field("", description="What it is for, in a sentence or two.")
     inputs: dict[str, Any] = Field(
         {"type": "object", "properties": {}},
@@ -262,7 +272,19 @@ def build_playbook_type() -> None:
 
 
 ORDER: Final = (
-    *("format", "id", "name", "folder", "goal", "owner", "allowed", "inputs", "data", "triggers"),
+    *(
+        "format",
+        "id",
+        "name",
+        "folder",
+        "tags",
+        "goal",
+        "owner",
+        "allowed",
+        "inputs",
+        "data",
+        "triggers",
+    ),
     *("agents", "tools", "skills", "connections", "budget", "approval", "artifacts"),
     *("steps", "output", "graph"),
 )

@@ -1798,7 +1798,7 @@ export interface paths {
         };
         /**
          * Costs
-         * @description Spending by day (UTC) and flow, agent, model, tool, connector or person, with a forecast.
+         * @description Spending by day (UTC) and flow, agent, model, tool, connector, person or tag, with a forecast.
          */
         get: operations["costs"];
         put?: never;
@@ -7953,7 +7953,7 @@ export interface components {
              * By
              * @enum {string}
              */
-            by: "flow" | "agent" | "model" | "tool" | "connector" | "person";
+            by: "flow" | "agent" | "model" | "tool" | "connector" | "person" | "tag";
             /**
              * First
              * Format: date
@@ -11530,6 +11530,8 @@ export interface components {
              * @enum {string}
              */
             state: "draft" | "active" | "archived";
+            /** Tags */
+            tags: string[];
             /**
              * Updated At
              * Format: date-time
@@ -11588,6 +11590,8 @@ export interface components {
              * @enum {string}
              */
             state: "draft" | "active" | "archived";
+            /** Tags */
+            tags: string[];
             /**
              * Updated At
              * Format: date-time
@@ -25703,7 +25707,7 @@ export interface operations {
     costs: {
         parameters: {
             query?: {
-                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person";
+                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person" | "tag";
                 days?: number;
             };
             header?: never;
@@ -25782,7 +25786,7 @@ export interface operations {
     export_costs: {
         parameters: {
             query?: {
-                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person";
+                by?: "flow" | "agent" | "model" | "tool" | "connector" | "person" | "tag";
                 days?: number;
             };
             header?: never;

@@ -16,7 +16,7 @@ from steward.api.guards import AsViewer
 from steward.api.types import RunId
 from steward.app import Steward
 from steward.app.failing_triggers import FailingTrigger, failing_triggers
-from steward.app.figure_names import figure_names, flow_titles
+from steward.app.figure_names import figure_names, flow_tags, flow_titles
 from steward.data.show.csv_files import spreadsheet_safe
 from steward.identity import Access
 from steward.observe import Dimension, Trace, TraceFilter, TraceRow
@@ -189,7 +189,7 @@ async def overview(request: Request, access: AsViewer, hours: Hours = 24) -> Ove
 async def costs(
     request: Request, access: AsViewer, by: Dimension = "flow", days: Days = 30
 ) -> CostsOut:
-    """Spending by day (UTC) and flow, agent, model, tool, connector or person, with a forecast."""
+    """Spending by day (UTC) and flow, agent, model, tool, connector, person or tag, with a forecast."""
     context = context_of(request)
 
     def read() -> CostsOut:
@@ -256,7 +256,12 @@ async def trace(
 def _report(steward: Steward, access: Access, by: Dimension, days: int) -> CostReport:
     sight = steward.playbooks.people.sight(access)
     return steward.observations.costs.report(
-        access.scope, steward.clock.now(), days, by, sight.among
+        access.scope,
+        steward.clock.now(),
+        days,
+        by,
+        sight.among,
+        flow_tags(steward.playbooks, access),
     )
 
 

@@ -29,6 +29,7 @@ import Canvas from './Canvas';
 import { type Actions, CanvasActions } from './canvas-actions';
 import { nodesIn as nodeKeys, noteKey, notesIn, triggerKey, triggersIn } from './canvas-keys';
 import { DrawingSettings, isDrawingOnly } from './DrawingSettings';
+import { FlowSettings } from './FlowSettings';
 import { drawnBoxes, type Marks, peersOf, placeWithin, triggersOf } from './drawn';
 import { type Entry, kindName, paletteEntries } from './entries';
 import { LastRun } from './LastRun';
@@ -333,9 +334,7 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
                     />
                   </section>
                 ))}
-                <Text size="sm" c="dimmed">
-                  Choose a step to see its settings.
-                </Text>
+                <FlowSettings studio={studio} readOnly={!mayEdit} />
               </>
             )}
           </Tabs.Panel>

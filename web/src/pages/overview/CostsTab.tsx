@@ -20,6 +20,7 @@ const DIMENSIONS: { value: Dimension; label: string }[] = [
   { value: 'tool', label: 'Tool' },
   { value: 'connector', label: 'Connector' },
   { value: 'person', label: 'Person' },
+  { value: 'tag', label: 'Tag' },
 ];
 const PERIODS = [
   { value: '7', label: '7 days' },
