@@ -213,7 +213,7 @@ function InputRow({ input, studio }: { input: FlowInput; studio: Studio }) {
           label="Kind"
           data={KINDS}
           value={kind}
-          placeholder="Described in YAML"
+          placeholder="See YAML"
           allowDeselect={false}
           onChange={(value) => value !== null && change({ kind: value })}
         />
