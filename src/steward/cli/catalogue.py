@@ -85,7 +85,10 @@ def install_service(
         Path | None, typer.Option(exists=True, dir_okay=False, help="A description in a file.")
     ] = None,
     url: Annotated[
-        str | None, typer.Option(help="Address of a description, or of a GraphQL API.")
+        str | None,
+        typer.Option(
+            help="Address of a description, a GraphQL API or a gRPC server (grpcs://host:port)."
+        ),
     ] = None,
 ) -> None:
     """Install a service of the catalogue, or one from a description in a file or at an address."""

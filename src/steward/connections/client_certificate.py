@@ -41,21 +41,30 @@ class ClientCertificate:
     def digest(self) -> str:
         return sha256(f"{self.certificate}\n{self.key}".encode()).hexdigest()
 
+    def parts(self) -> tuple[bytes, bytes]:
+        """The key and the chain in PEM, for libraries that take bytes."""
+        certificates, key = self._blocks()
+        return key.encode(), "".join(certificates).encode()
+
     def load(self, context: ssl.SSLContext) -> None:
         """Makes the context show it."""
+        certificates, key = self._blocks()
+        try:
+            _load(context, "".join([key, *certificates]).encode())
+        except (ssl.SSLError, ValueError):
+            raise Misconfigured(
+                "The client certificate and its key cannot be used: one of them is damaged, or they do not belong "
+                "together."
+            ) from None
+
+    def _blocks(self) -> tuple[list[str], str]:
         certificates = _blocks(self.certificate, "CERTIFICATE")
         keys = _blocks(self.key, "PRIVATE KEY")
         if not certificates:
             raise Misconfigured(f"The secret “{CERTIFICATE}” is not a certificate in PEM.")
         if not keys:
             raise Misconfigured(f"The secret “{KEY}” is not a key in PEM without a passphrase.")
-        try:
-            _load(context, "".join([*keys[:1], *certificates]).encode())
-        except (ssl.SSLError, ValueError):
-            raise Misconfigured(
-                "The client certificate and its key cannot be used: one of them is damaged, or they do not belong "
-                "together."
-            ) from None
+        return certificates, keys[0]
 
 
 def _blocks(text: str, kind: str) -> list[str]:

@@ -12,6 +12,7 @@ from steward.connections.addresses import normal_host
 from steward.core.errors import Denied, Invalid, Misconfigured
 
 _PORTS: Final = {"http": 80, "https": 443}
+_GRPC: Final = {"grpc": "http", "grpcs": "https"}
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _PATTERN: Final = re.compile(
     r"(?:(?P<scheme>https?)://)?(?P<host>\[[0-9a-fA-F:.]+\]|\*|(?:\*\.)?[^\s/:@*\[\]]+)(?::(?P<port>\d{1,5}))?"
@@ -111,6 +112,20 @@ def place_of(url: str | httpx2.URL) -> Place:
     if not 0 < port < 65536:
         raise Invalid(f"There is no port {port}.")
     return Place(parts.scheme, host, port)
+
+
+def is_grpc(url: str) -> bool:
+    return url.partition("://")[0] in _GRPC
+
+
+def grpc_place(url: str) -> Place:
+    """Where `grpc://host:port` (in the clear) or `grpcs://host:port` (TLS) leads; Invalid where it says more than that."""
+    scheme, _, rest = url.partition("://")
+    if scheme not in _GRPC or "/" in rest.rstrip("/") or "?" in rest or "#" in rest:
+        raise Invalid(
+            f"{url[:200]!r} is not the address of a gRPC server; it starts with grpcs:// and has a host name and a port."
+        )
+    return place_of(f"{_GRPC[scheme]}://{rest}")
 
 
 def _parsed(entry: str) -> _Pattern:

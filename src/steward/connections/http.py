@@ -236,6 +236,11 @@ class Http:
             place.host, place.port, resolve=self._resolve, allowed=self._allowed
         )
 
+    def trusted_certificates(self) -> bytes:
+        """In PEM, of those who vouch for servers: for protocols that HTTP does not carry, with the same checks."""
+        found = self._trust().get_ca_certs(binary_form=True)
+        return "".join(ssl.DER_cert_to_PEM_cert(each) for each in found).encode()
+
     def _line(self) -> httpx2.AsyncBaseTransport:
         """A transport and no client: clients know redirects, cookies and proxies of their own."""
         if self._transport is not None:

@@ -7189,7 +7189,7 @@ export interface components {
              * Adapter
              * @enum {string}
              */
-            adapter: "openapi" | "google_discovery" | "aws" | "notify" | "graphql";
+            adapter: "openapi" | "google_discovery" | "aws" | "notify" | "graphql" | "grpc";
             /** Categories */
             categories: string[];
             /** Description */
@@ -8311,9 +8311,14 @@ export interface components {
         };
         /**
          * DescriptionIn
-         * @description Where a description comes from: exactly one of the three.
+         * @description Where a description comes from: exactly one of the four.
          */
         DescriptionIn: {
+            /**
+             * Base64
+             * @description The description itself where it is no text, such as gRPC's descriptors.
+             */
+            base64?: string | null;
             /**
              * Service
              * @description The id of a service that a package describes.
@@ -8326,7 +8331,7 @@ export interface components {
             text?: string | null;
             /**
              * Url
-             * @description The address of a description.
+             * @description The address of a description, of a GraphQL API, or of a gRPC server (`grpcs://host:port`).
              */
             url?: string | null;
         };
@@ -9561,6 +9566,11 @@ export interface components {
         /** InstallIn */
         InstallIn: {
             /**
+             * Base64
+             * @description The description itself where it is no text, such as gRPC's descriptors.
+             */
+            base64?: string | null;
+            /**
              * Name
              * @description By which the project knows it; needed for text and url.
              */
@@ -9577,7 +9587,7 @@ export interface components {
             text?: string | null;
             /**
              * Url
-             * @description The address of a description.
+             * @description The address of a description, of a GraphQL API, or of a gRPC server (`grpcs://host:port`).
              */
             url?: string | null;
         };
@@ -9587,7 +9597,7 @@ export interface components {
              * Adapter
              * @enum {string}
              */
-            adapter: "openapi" | "google_discovery" | "aws" | "notify" | "graphql";
+            adapter: "openapi" | "google_discovery" | "aws" | "notify" | "graphql" | "grpc";
             /** Base Url */
             base_url: string;
             /**
@@ -9650,7 +9660,7 @@ export interface components {
              * Adapter
              * @enum {string}
              */
-            adapter: "openapi" | "google_discovery" | "aws" | "notify" | "graphql";
+            adapter: "openapi" | "google_discovery" | "aws" | "notify" | "graphql" | "grpc";
             /**
              * Connections
              * @description Names of the connections to it.
@@ -14951,6 +14961,11 @@ export interface components {
         /** UpdateIn */
         UpdateIn: {
             /**
+             * Base64
+             * @description The description itself where it is no text, such as gRPC's descriptors.
+             */
+            base64?: string | null;
+            /**
              * Service
              * @description The id of a service that a package describes.
              */
@@ -14967,7 +14982,7 @@ export interface components {
             text?: string | null;
             /**
              * Url
-             * @description The address of a description.
+             * @description The address of a description, of a GraphQL API, or of a gRPC server (`grpcs://host:port`).
              */
             url?: string | null;
         };
@@ -22670,7 +22685,7 @@ export interface operations {
             query?: {
                 /** @description Words to look for. */
                 q?: string;
-                adapter?: ("openapi" | "google_discovery" | "aws" | "notify" | "graphql") | null;
+                adapter?: ("openapi" | "google_discovery" | "aws" | "notify" | "graphql" | "grpc") | null;
                 limit?: number;
             };
             header?: never;

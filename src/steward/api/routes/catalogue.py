@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, status
-from pydantic import Field, model_validator
+from pydantic import Base64Bytes, Field, model_validator
 
 from steward.api.documents import Input, Output, Page
 from steward.api.guards import AsAdmin, AsViewer
@@ -135,18 +135,28 @@ class ServiceOperationDetail(ServiceOperationOut):
 
 
 class DescriptionIn(Input):
-    """Where a description comes from: exactly one of the three."""
+    """Where a description comes from: exactly one of the four."""
 
     service: str | None = Field(
         None, pattern=SERVICE_NAME, description="The id of a service that a package describes."
     )
     text: str | None = Field(None, max_length=MOST_BYTES, description="The description itself.")
-    url: str | None = Field(None, max_length=2_000, description="The address of a description.")
+    base64: Base64Bytes | None = Field(
+        None,
+        max_length=MOST_BYTES * 4 // 3 + 4,
+        description="The description itself where it is no text, such as gRPC's descriptors.",
+    )
+    url: str | None = Field(
+        None,
+        max_length=2_000,
+        description="The address of a description, of a GraphQL API, or of a gRPC server (`grpcs://host:port`).",
+    )
 
     @model_validator(mode="after")
     def _one(self) -> "DescriptionIn":
-        if sum(each is not None for each in (self.service, self.text, self.url)) != 1:
-            raise ValueError("give one of service, text and url")
+        given = (self.service, self.text, self.base64, self.url)
+        if sum(each is not None for each in given) != 1:
+            raise ValueError("give one of service, text, base64 and url")
         return self
 
 
@@ -377,7 +387,7 @@ async def _converted(request: Request, service: str, body: DescriptionIn) -> tup
 
 async def _content(request: Request, body: DescriptionIn) -> tuple[bytes, str]:
     if body.url is None:
-        return (body.text or "").encode(), "file"
+        return body.base64 or (body.text or "").encode(), "file"
     return await fetch_description(desk_of(request).around.http, body.url), body.url
 
 

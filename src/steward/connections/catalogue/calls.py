@@ -13,12 +13,13 @@ from urllib.parse import quote, urlencode
 from steward.connections.catalogue.aws_calls import call_aws
 from steward.connections.catalogue.credentials import Credentials, Tokens, credentials
 from steward.connections.catalogue.graphql_calls import read_graphql, write_graphql
+from steward.connections.catalogue.grpc_calls import call_grpc
 from steward.connections.catalogue.notify_calls import call_notify
 from steward.connections.catalogue.record import Operation, Service
 from steward.connections.catalogue.requests import WireRequest, completed, write_request
 from steward.connections.catalogue.settings import ServiceSettings
 from steward.connections.health import Opened
-from steward.connections.hosts import HostPatterns, place_of
+from steward.connections.hosts import HostPatterns, grpc_place, place_of
 from steward.connections.http import Http, HttpAnswer, HttpLimits
 from steward.core.clock import Clock
 from steward.core.errors import Misconfigured, RateLimited
@@ -69,7 +70,10 @@ class ServiceCalls:
             )
         defaults = {each.name: each.default for each in service.fields if each.default}
         found = completed(told, {**defaults, **settings.fields})
-        place_of(found)
+        if service.adapter == "grpc":
+            grpc_place(found)
+        else:
+            place_of(found)
         return found
 
     async def call(
@@ -101,8 +105,49 @@ class ServiceCalls:
                 self._http, service, settings.fields, opened.secrets, arguments
             )
             return ServiceAnswer(200 if worked else 502, {"sent": worked}, "application/json")
-        return await self._over_http(
+        over = self._over_grpc if service.adapter == "grpc" else self._over_http
+        return await over(
             opened, settings, service, operation, dict(arguments), pages, idempotency_key
+        )
+
+    async def _over_grpc(
+        self,
+        opened: Opened,
+        settings: ServiceSettings,
+        service: Service,
+        operation: Operation,
+        arguments: dict[str, Any],
+        pages: int,
+        _idempotency_key: str,
+    ) -> ServiceAnswer:
+        base = self.base_url(service, operation, settings)
+        key = (opened.connection.id, str(opened.connection.revision))
+        who = await credentials(
+            self._tokens, key, service, operation, settings, opened.secrets, opened.service_line
+        )
+        collected: list[Any] = []
+        seen: set[str] = set()
+        size = 0
+        while True:
+            answer = await call_grpc(self._http, service, operation, arguments, url=base, who=who)
+            collected.append(answer.value)
+            size += answer.size
+            following = _next(operation, arguments, answer.value)
+            if following is None or len(collected) >= min(pages, MOST_PAGES):
+                break
+            mark = json.dumps(following, sort_keys=True)
+            if mark in seen or size > LIMITS.response_bytes:
+                break
+            seen.add(mark)
+            arguments |= following
+        value = {"pages": collected} if len(collected) > 1 else collected[0]
+        return ServiceAnswer(
+            answer.status,
+            value,
+            "application/json",
+            size=size,
+            pages=len(collected),
+            problems=answer.problems,
         )
 
     async def _over_http(

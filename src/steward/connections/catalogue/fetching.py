@@ -4,7 +4,9 @@ import json
 from typing import Final
 
 from steward.connections.catalogue.graphql_calls import introspection_request
+from steward.connections.catalogue.grpc_calls import reflect
 from steward.connections.catalogue.texts import MOST_BYTES
+from steward.connections.hosts import is_grpc
 from steward.connections.http import Http, HttpAnswer, HttpLimits
 from steward.core.errors import Unavailable
 
@@ -12,7 +14,12 @@ _LIMITS: Final = HttpLimits(response_bytes=MOST_BYTES)
 
 
 async def fetch_description(http: Http, url: str) -> bytes:
-    """The description, byte for byte. An address that shows no document is asked as a GraphQL API."""
+    """The description, byte for byte. An address that shows no document is asked as a GraphQL API.
+
+    `grpc://host:port` and `grpcs://host:port` are asked by gRPC's reflection.
+    """
+    if is_grpc(url):
+        return await reflect(http, url)
     answer = await http.request("GET", url, limits=_LIMITS)
     if answer.status == 200 and not _is_page_or_error(answer):
         return answer.body

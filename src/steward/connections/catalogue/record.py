@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-Adapter = Literal["openapi", "google_discovery", "aws", "notify", "graphql"]
+Adapter = Literal["openapi", "google_discovery", "aws", "notify", "graphql", "grpc"]
 SchemeKind = Literal[
     "api_key", "bearer", "basic", "oauth2", "sigv4", "google", "mutual_tls", "other"
 ]

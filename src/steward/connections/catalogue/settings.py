@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from steward.connections.connector import ConnectorSettings
-from steward.connections.hosts import place_of
+from steward.connections.hosts import grpc_place, is_grpc, place_of
 from steward.core.errors import StewardError
 
 Way = Literal[
@@ -108,7 +108,9 @@ class ServiceSettings(ConnectorSettings):
     def _addresses(self) -> Self:
         for url in (self.base_url, self.grant_url, self.authorize_url, self.device_url):
             try:
-                if url:
+                if url == self.base_url and is_grpc(url):
+                    grpc_place(url.replace("{", "").replace("}", ""))
+                elif url:
                     place_of(url.replace("{", "").replace("}", ""))
             except StewardError as problem:
                 raise ValueError(problem.message) from None

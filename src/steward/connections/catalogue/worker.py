@@ -50,6 +50,8 @@ def _described(folder: Path, request: dict[str, Any]) -> Service:
     sha256 = hashlib.sha256(content).hexdigest()
     name, address = request.get("name", ""), request.get("address", "")
     require_size(content)
+    if _is_binary(content):
+        return _grpc(content, sha256, address, name)
     if graphql.is_schema_language(content):
         # The address of a file is not where the API is.
         return graphql.describe(graphql.read_schema_language(content), sha256, "", name)
@@ -64,6 +66,22 @@ def _described(folder: Path, request: dict[str, Any]) -> Service:
         why = f" ({described.left_out[0].reason})" if described.left_out else ""
         raise Invalid(f"The description has no operation that can be called{why}.", code="empty")
     return described
+
+
+def _is_binary(content: bytes) -> bool:
+    """Descriptors begin like this, and no text does."""
+    return content[:1] == b"\n" and any(each < 9 for each in content[:64])
+
+
+def _grpc(content: bytes, sha256: str, address: str, name: str) -> Service:
+    try:
+        from steward.connections.catalogue.adapters import grpc
+    except ModuleNotFoundError:
+        raise Invalid(
+            "gRPC needs Steward's 'grpc' extra; install it first.", code="extra-missing"
+        ) from None
+    where = address if address.startswith(("grpc://", "grpcs://")) else ""
+    return grpc.describe(grpc.read_descriptors(content), sha256, where, name)
 
 
 def _asked(address: str) -> str:

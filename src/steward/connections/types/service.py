@@ -1,9 +1,10 @@
 """Services of the catalogue: any API that describes itself, once its description is installed."""
 
+from steward.connections.catalogue.grpc_calls import check_grpc
 from steward.connections.catalogue.settings import ServiceSettings
 from steward.connections.client_certificate import ClientCertificate
 from steward.connections.connector import CONNECTORS, Connector, Secrets, Surroundings
-from steward.connections.hosts import place_of
+from steward.connections.hosts import grpc_place, is_grpc, place_of
 from steward.core.errors import Misconfigured
 
 
@@ -12,6 +13,9 @@ async def check(around: Surroundings, settings: ServiceSettings, secrets: Secret
     url = settings.base_url
     if not url:
         return f"{settings.service} is set up. Call an operation once to see whether it answers."
+    if is_grpc(url):
+        await check_grpc(around.http, url, ClientCertificate.of(secrets))
+        return f"A gRPC server answers at {grpc_place(url).text}."
     answer = await around.http.request("GET", url, certificate=ClientCertificate.of(secrets))
     if answer.status >= 500:
         raise Misconfigured(f"{place_of(url).text} answered {answer.status}.")

@@ -18,6 +18,17 @@ const plain = (text: string) =>
     .replace(/^-|-$/g, '')
     .slice(0, 60);
 
+/** As text where it is text, otherwise as the bytes that it has. */
+async function contentOf(file: File): Promise<{ text: string } | { base64: string }> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (!bytes.subarray(0, 64).some((each) => each < 9)) return { text: await file.text() };
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += 0x8000) {
+    parts.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)));
+  }
+  return { base64: btoa(parts.join('')) };
+}
+
 export function BringDialog({ opened, onClose, onInstalled }: Props) {
   const project = useProject();
   const install = useInstall(project.id);
@@ -27,7 +38,7 @@ export function BringDialog({ opened, onClose, onInstalled }: Props) {
   const chosen = name || plain(file?.name.replace(/\.[a-z]+$/i, '') ?? '');
   const ready = chosen !== '' && (file !== null || url !== '');
   const onInstall = async () => {
-    const from = file === null ? { url } : { text: await file.text() };
+    const from = file === null ? { url } : await contentOf(file);
     install.mutate(
       { name: chosen, ...from },
       {
@@ -47,9 +58,10 @@ export function BringDialog({ opened, onClose, onInstalled }: Props) {
     <Modal opened={opened} onClose={onClose} title="Install a service from its description">
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          OpenAPI 3, Swagger 2, a Google discovery document or a GraphQL schema, up to 50 MB. You can
-          also give the address of a GraphQL API: Steward asks it to describe itself. Steward keeps
-          the description with its hash and calls nothing else until you connect.
+          OpenAPI 3, Swagger 2, a Google discovery document, a GraphQL schema or gRPC descriptors, up
+          to 50 MB. You can also give the address of a GraphQL API or a gRPC server (grpcs://host:port):
+          Steward asks it to describe itself. Steward keeps the description with its hash and calls
+          nothing else until you connect.
         </Text>
         <FileInput
           label="File"
@@ -61,7 +73,7 @@ export function BringDialog({ opened, onClose, onInstalled }: Props) {
         />
         <TextInput
           label="Or address"
-          description="Of a description, or of a GraphQL API."
+          description="Of a description, a GraphQL API or a gRPC server."
           placeholder="https://api.example.com/openapi.json"
           value={url}
           disabled={file !== null}

@@ -174,6 +174,11 @@ def _operation(
             "description": "Which fields of the answer you want, as GraphQL writes them.",
         }
     items = connection_items(field.type) if "after" in field.args else None
+    if items and "first" in field.args and "first" not in needed:
+        fields = arguments["properties"]
+        said = fields["first"].get("description", "")
+        told = f"{said} Without a value: {_PAGE_SIZE}.".strip()
+        fields["first"] = {**fields["first"], "description": told}
     # Many servers refuse a list of which nobody says how long it may be.
     page_size = {"page_size": _PAGE_SIZE} if items and "first" in field.args else {}
     return Operation(
