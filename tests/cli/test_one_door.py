@@ -21,7 +21,7 @@ from tests.cli.terminal import Terminal
 
 READS = frozenset(
     """
-    agents export | agents list | agents show | blueprints list | catalogue list | catalogue operations
+    agents export | agents list | agents show | audit export | audit verify | blueprints list | catalogue list | catalogue operations
     catalogue search | connections discover | connections kinds | connections list | connections tools
     data diff | data history | data inspect | data ls | data profile | data show | definitions export
     definitions history | definitions show | doctor | inbox | models list | observe analyse | observe alerts list

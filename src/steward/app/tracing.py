@@ -14,6 +14,7 @@ from steward.observe import (
     AlertRounds,
     Alerts,
     Analyst,
+    AuditExport,
     BudgetOutlook,
     Bystanders,
     CostExplorer,
@@ -53,6 +54,7 @@ class Observations:
     alerts: Alerts
     alert_rounds: AlertRounds
     budgets: BudgetOutlook
+    audit: AuditExport
 
 
 def observe_runs(
@@ -106,6 +108,7 @@ def observe_runs(
         Alerts(database, events, clock, ids, identity.members, projector, hourly),
         rounds,
         BudgetOutlook(database, projector),
+        AuditExport(database, events, runs.heads, clock),
     )
 
 

@@ -46,6 +46,7 @@ COMMANDS: Final[Listed] = {
         "Check machine, disk, database, bus, blob store, workers, keys, sandbox and model.",
     ),
     "eval": ("eval:run_suites", "Play suites of cases; ends with 1 when a case failed."),
+    "audit": ("audit:app", "The event log: export for other systems, check exported files."),
     "user": ("users:app", "People of this installation."),
     "sign-on": ("sign_on:app", "Single sign-on: OpenID providers and roles by group."),
     "token": ("tokens:app", "Personal API tokens."),

@@ -11,6 +11,7 @@ _WORDS: Final = {
     "agent": "saved archived",
     "approval": "requested approved rejected edited delegated mismatched",
     "approvers": "changed deleted",
+    "audit": "exported",
     "budget": "saved deleted",
     "connection": (
         "created changed deleted restored health program_accepted proposal_dismissed "

@@ -10,6 +10,8 @@ from steward.observe.alert_rounds import AlertRounds, Bystanders
 from steward.observe.alert_rules import AlertRule
 from steward.observe.alerts import Alert, Alerts, KeptRule, View
 from steward.observe.analysis import Analysis, Analyst, Finding
+from steward.observe.audit_export import AuditExport, SealCheck, check_seal
+from steward.observe.audit_lines import AuditFormat
 from steward.observe.budget_outlook import BudgetOutlook, ExpectedUse
 from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.details import Detail, Detailed, Details
@@ -38,6 +40,8 @@ __all__ = [
     "Alerts",
     "Analysis",
     "Analyst",
+    "AuditExport",
+    "AuditFormat",
     "BudgetOutlook",
     "Bystanders",
     "CostExplorer",
@@ -61,6 +65,7 @@ __all__ = [
     "Projector",
     "ReceivedSpans",
     "Rollups",
+    "SealCheck",
     "SpanContents",
     "SpanTrees",
     "Trace",
@@ -68,6 +73,7 @@ __all__ = [
     "TraceRow",
     "Traces",
     "View",
+    "check_seal",
     "facts_of",
     "forecast_spend",
     "spans_of",

@@ -98,6 +98,16 @@ class HeadLog:
         self._signer = signer
         self.approvals = approvals
         self.keys = signer.public
+        self.fingerprint = signer.fingerprint
+
+    def sign(self, message: bytes) -> str:
+        """Signs something else with the installation's key; the message must say what it is."""
+        return self._signer.sign(message)
+
+    def last(self, tx: Transaction) -> "SignedHead | None":
+        """The newest line of a project's log."""
+        row = tx.first(sa.select(tables.heads).order_by(_COLUMNS.position.desc()).limit(1))
+        return None if row is None else _line(row)
 
     def append(self, tx: Transaction, heads: Sequence[Head]) -> None:
         """Signs heads within a transaction. Nothing else of the transaction may be locked after this."""

@@ -13,3 +13,9 @@ export function eventsQuery(projectId: string) {
     ),
   );
 }
+
+/** Where the browser fetches the whole event log. */
+export function exportAddress(projectId: string, format: 'jsonl' | 'cef'): string {
+  const query = new URLSearchParams({ format });
+  return `/api/v1/projects/${encodeURIComponent(projectId)}/events/export?${query}`;
+}

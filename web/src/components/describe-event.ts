@@ -62,6 +62,8 @@ const SENTENCES: Record<string, Words> = {
     `Account of ${person ?? nameIn(data) ?? 'someone'} joined to${named(data, 'provider')}`,
   'sign_on.signed_out': (data, person) =>
     `${person ?? nameIn(data) ?? 'Someone'} signed out by${named(data, 'provider')}`,
+  'audit.exported': (data, person) =>
+    `${person ?? 'Someone'} exported the event log as ${data.format === 'cef' ? 'CEF' : 'JSON lines'}`,
   'token.created': (data) => `API token${named(data)} created${asRole(data)}`,
   'token.revoked': () => 'API token revoked',
   'token.restored': () => 'API token restored',

@@ -12,13 +12,14 @@ from fastapi.responses import StreamingResponse
 
 from steward.api.context import ApiContext, context_of, steward_of
 from steward.api.documents import Cursor, Limit, Output, Page, page
-from steward.api.guards import AsViewer, AsViewerOrRunner
+from steward.api.guards import AsAdmin, AsViewer, AsViewerOrRunner
 from steward.api.seeing import Seeing, kept
 from steward.api.streams import EventStream
 from steward.app import Steward
 from steward.core import Event
 from steward.core.errors import Invalid, StewardError
 from steward.identity import Access
+from steward.observe import AuditFormat
 from steward.store.eventlog import topic
 
 router = APIRouter(prefix="/projects/{project_id}/events", tags=["events"])
@@ -56,6 +57,34 @@ def list_events(
     shown = kept(fetch, Seeing(steward_of(request), access).event, lambda event: str(event.cursor))
     items, following = page(shown, lambda event: str(event.cursor), cursor, limit)
     return Page(items=[_event_out(event) for event in items], next_cursor=following)
+
+
+@router.get(
+    "/export",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/x-ndjson": {}, "text/plain": {}}}},
+)
+def export_events(
+    request: Request,
+    access: AsAdmin,
+    format: AuditFormat = AuditFormat.jsonl,  # noqa: A002
+    after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+) -> StreamingResponse:
+    """The whole event log after a cursor as JSON lines or CEF; a signed seal is the last line."""
+    steward = steward_of(request)
+    lines = steward.observations.audit.lines(
+        access.scope,
+        format,
+        by=access.user_id,
+        after=after,
+        shows=Seeing(steward, access).event,
+    )
+    name = f"events.{format.value}"
+    return StreamingResponse(
+        lines,
+        media_type=format.media_type,
+        headers={"content-disposition": f'attachment; filename="{name}"'},
+    )
 
 
 @router.get(

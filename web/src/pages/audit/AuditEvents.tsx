@@ -1,13 +1,13 @@
-/** Search over the event log; what is shown can be saved as NDJSON. */
-import { Button, Group, Select, Stack, Text } from '@mantine/core';
+/** Search over the event log; what is shown can be saved as NDJSON, and admins export all of it. */
+import { Button, Group, Menu, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Download, FileSearch } from 'lucide-react';
+import { ChevronDown, Download, FileSearch } from 'lucide-react';
 import { useState } from 'react';
-import { eventsQuery } from '@/api/events';
+import { eventsQuery, exportAddress } from '@/api/events';
 import { itemsOf } from '@/api/lists';
 import { usePersonName } from '@/api/members';
 import type { EventRecord } from '@/api/types';
-import { useProject } from '@/app/project';
+import { useMay, useProject } from '@/app/project';
 import { type Column, DataTable } from '@/components/DataTable';
 import { describeEvent, eventKind } from '@/components/describe-event';
 import { EmptyState } from '@/components/EmptyState';
@@ -21,6 +21,7 @@ export function AuditEvents() {
   const formats = useFormats();
   const nameOf = usePersonName(project.id);
   const query = useInfiniteQuery(eventsQuery(project.id));
+  const mayExport = useMay('admin');
   const [text, setText] = useState('');
   const [noun, setNoun] = useState<string | null>(null);
   const fetched = itemsOf(query.data);
@@ -73,6 +74,7 @@ export function AuditEvents() {
         >
           Export as NDJSON
         </Button>
+        {mayExport && <ExportAll projectId={project.id} />}
         <Text size="xs" c="dimmed" role="status">
           {formats.number(shown.length)} of {formats.number(fetched.length)} fetched events
           {query.hasNextPage ? '; “Show more” fetches older ones' : ''}
@@ -91,5 +93,30 @@ export function AuditEvents() {
         }
       />
     </Stack>
+  );
+}
+
+/** The whole log, with a signed seal at its end; the browser writes it to a file as it comes. */
+function ExportAll({ projectId }: { projectId: string }) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button
+          variant="default"
+          leftSection={<Download size={14} aria-hidden />}
+          rightSection={<ChevronDown size={14} aria-hidden />}
+        >
+          Export all events
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component="a" href={exportAddress(projectId, 'jsonl')} download>
+          JSON lines (CloudEvents)
+        </Menu.Item>
+        <Menu.Item component="a" href={exportAddress(projectId, 'cef')} download>
+          CEF (for a SIEM)
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }
