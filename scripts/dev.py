@@ -19,7 +19,7 @@ BIN = VENV / "bin"
 WEB = ROOT / "web"
 WEB_OUTPUT = ROOT / "src/steward/api/web"
 UV_VERSION = "0.13.7"
-EXTRAS = ("connectors", "grpc", "nats", "otel", "postgres", "queues", "s3")
+EXTRAS = ("connectors", "grpc", "nats", "otel", "postgres", "queues", "s3", "sftp")
 WEB_SOURCES = ("src", "public", "scripts", "*.json", "*.ts", "*.js", "*.mjs", "*.html", ".npmrc")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 

@@ -37,6 +37,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "database_file": {"path": "/nowhere/shop.db"},
     "s3": {"bucket": "reports", "endpoint": "http://127.0.0.1:1"},
     "smtp": {"host": "127.0.0.1", "port": 1, "sender": "a@example.com", "username": "ada"},
+    "sftp": {"host": "files.example.com", "username": "partner"},
     "imap": {"host": "127.0.0.1", "port": 1, "username": "ada"},
     "slack_webhook": {},
     "slack": {"channels": ["#finance"], "api_url": "http://127.0.0.1:1"},

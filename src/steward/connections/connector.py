@@ -17,7 +17,7 @@ from steward.core.plugins import Registry
 if TYPE_CHECKING:
     from steward.connections.mcp.sign_in import Line
 
-Use = Literal["database", "bucket", "mail", "mailbox", "slack", "http", "mcp", "service"]
+Use = Literal["database", "bucket", "mail", "mailbox", "slack", "http", "mcp", "service", "sftp"]
 """What tools can do with a connection; a tool asks for one of these."""
 
 

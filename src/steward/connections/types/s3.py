@@ -1,7 +1,9 @@
 """A bucket of S3 or of storage that speaks its protocol."""
 
+import contextlib
 from datetime import timedelta
 from typing import Final, Self
+from xml.etree import ElementTree
 
 from pydantic import Field, model_validator
 
@@ -17,7 +19,14 @@ from steward.connections.hosts import place_of
 from steward.connections.http import Http, HttpAnswer, HttpLimits
 from steward.connections.signing import S3Key, sign_get
 from steward.core.clock import SystemClock
-from steward.core.errors import Invalid, Misconfigured, NotFound, StewardError, Unavailable
+from steward.core.errors import (
+    Invalid,
+    Misconfigured,
+    NotFound,
+    StewardError,
+    TooLarge,
+    Unavailable,
+)
 
 _OBJECT: Final = HttpLimits(response_bytes=256 << 20, time=timedelta(minutes=5))
 
@@ -64,6 +73,53 @@ async def fetch(http: Http, settings: S3Settings, secrets: Secrets, key: str) ->
         raise NotFound(f"There is no object {key!r} in the bucket {settings.bucket!r}.")
     _refuse(settings, answer)
     return answer.body
+
+
+async def list_objects(
+    http: Http, settings: S3Settings, secrets: Secrets, prefix: str, *, most: int
+) -> dict[str, str]:
+    """All objects whose key begins with the prefix, each with its size, time and tag; TooLarge where there are more."""
+    found: dict[str, str] = {}
+    query = {"list-type": "2", "prefix": prefix}
+    while True:
+        answer = await _get(http, settings, secrets, f"/{settings.bucket}", query)
+        if answer.status == 404:
+            raise Misconfigured(f"There is no bucket {settings.bucket!r} there.")
+        _refuse(settings, answer)
+        root = _listing(answer.text)
+        for each in root.iter():
+            if _plain(each.tag) != "Contents":
+                continue
+            told = {_plain(part.tag): part.text or "" for part in each}
+            # Consoles write an empty object for each folder.
+            if told.get("Key") and not told["Key"].endswith("/"):
+                tag = told.get("ETag", "").strip('"')
+                found[told["Key"]] = (
+                    f"{int(told.get('Size') or 0)}:{told.get('LastModified', '')}:{tag}"
+                )
+        following = next(
+            (e.text for e in root.iter() if _plain(e.tag) == "NextContinuationToken"), None
+        )
+        if not following or following == query.get("continuation-token"):
+            return found
+        if len(found) > most:
+            raise TooLarge(
+                f"The bucket has more than {most:,} objects there. Narrow the prefix.",
+                code="too-many-objects",
+            )
+        query = {**query, "continuation-token": following}
+
+
+def _listing(text: str) -> ElementTree.Element:
+    # Entities multiply: a small text could fill all memory. A listing needs none.
+    if "<!DOCTYPE" not in text[:2_000].upper() and "<!ENTITY" not in text.upper():
+        with contextlib.suppress(ElementTree.ParseError):
+            return ElementTree.fromstring(text)  # noqa: S314 - no entities are left in it
+    raise Invalid("The storage did not answer with a listing as S3 gives it.")
+
+
+def _plain(tag: str) -> str:
+    return tag.rpartition("}")[2]
 
 
 async def check(around: Surroundings, settings: S3Settings, secrets: Secrets) -> str:

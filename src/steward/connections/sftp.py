@@ -1,0 +1,160 @@
+"""Folders on SFTP servers: listed and read at checked addresses, from servers that show the key that was agreed upon."""
+
+import asyncio
+import base64
+import hashlib
+import io
+import logging
+import socket
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from steward.connections.addresses import Address
+from steward.connections.hosts import Place
+from steward.connections.http import Http
+from steward.core.errors import Misconfigured, NotFound, TooLarge, Unavailable
+
+if TYPE_CHECKING:
+    import paramiko
+
+_CONNECT_SECONDS: Final = 15
+_READ_SECONDS: Final = 60
+_CHUNK: Final = 1 << 20
+T = TypeVar("T")
+
+# It would write about every failed sign-in there.
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)
+
+
+@dataclass(frozen=True)
+class SftpServer:
+    host: str
+    port: int
+    username: str
+    host_key: str
+    """`SHA256:…` of the server's key; empty: not agreed upon yet."""
+    password: str = field(default="", repr=False)
+    private_key: str = field(default="", repr=False)
+
+
+async def list_folder(http: Http, server: SftpServer, folder: str, most: int) -> dict[str, str]:
+    """The plain files of a folder, each with its size and time. Links and folders are left out."""
+    return await _working(http, server, lambda client: _listed(client, folder, most))
+
+
+async def fetch_file(http: Http, server: SftpServer, path: str, most: int) -> bytes:
+    """A file, whole; TooLarge where it has more bytes than `most`."""
+    return await _working(http, server, lambda client: _read(client, path, most))
+
+
+async def _working(http: Http, server: SftpServer, work: "Callable[[paramiko.SFTPClient], T]") -> T:
+    addresses = await http.checked_addresses(Place("sftp", server.host, server.port))
+    return await asyncio.to_thread(_worked, server, addresses[0], work)
+
+
+def _worked(server: SftpServer, address: Address, work: "Callable[[paramiko.SFTPClient], T]") -> T:
+    try:
+        import paramiko
+    except ModuleNotFoundError:
+        raise Misconfigured(
+            "SFTP needs Steward's 'sftp' extra; install it first (pip install 'steward[sftp]')."
+        ) from None
+    try:
+        with _signed_in(server, address) as client:
+            return work(client)
+    except paramiko.AuthenticationException:
+        raise Misconfigured(
+            f"{server.host} refused the sign-in of {server.username!r}. Check the user name and the password or key."
+        ) from None
+    except FileNotFoundError:
+        raise NotFound(f"There is no such file or folder on {server.host}.") from None
+    except PermissionError:
+        raise Misconfigured(f"{server.username!r} may not read this on {server.host}.") from None
+    except (paramiko.SSHException, OSError, EOFError) as problem:
+        raise Unavailable(
+            f"The connection to {server.host}:{server.port} failed ({type(problem).__name__})."
+        ) from None
+
+
+@contextmanager
+def _signed_in(server: SftpServer, address: Address) -> "Iterator[paramiko.SFTPClient]":
+    import paramiko
+
+    line = socket.create_connection((str(address), server.port), timeout=_CONNECT_SECONDS)
+    transport = paramiko.Transport(line)
+    try:
+        transport.start_client(timeout=_CONNECT_SECONDS)
+        _require_known(server, transport.get_remote_server_key().asbytes())
+        transport.auth_timeout = _CONNECT_SECONDS
+        if server.private_key:
+            transport.auth_publickey(server.username, _key(server.private_key))
+        else:
+            transport.auth_password(server.username, server.password, fallback=False)
+        client = paramiko.SFTPClient.from_transport(transport)
+        if client is None:
+            raise Unavailable(f"{server.host} offers no SFTP.")
+        channel = client.get_channel()
+        if channel is not None:
+            channel.settimeout(_READ_SECONDS)
+        yield client
+    finally:
+        transport.close()
+        line.close()
+
+
+def _require_known(server: SftpServer, key: bytes) -> None:
+    """Before anything is told to the server."""
+    digest = base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
+    shown = f"SHA256:{digest}"
+    if not server.host_key:
+        raise Misconfigured(
+            f"{server.host} shows the host key {shown}. Ask its operator whether that is right, and enter it in the "
+            "connection.",
+            code="host-key-unknown",
+        )
+    if server.host_key.rstrip("=") != shown:
+        raise Misconfigured(
+            f"{server.host} shows another host key than the connection names: {shown}. Somebody may stand in between. "
+            "Ask its operator before you enter the new key.",
+            code="host-key-changed",
+        )
+
+
+def _key(text: str) -> "paramiko.PKey":
+    import paramiko
+
+    for kind in (paramiko.Ed25519Key, paramiko.ECDSAKey, paramiko.RSAKey):
+        try:
+            found: paramiko.PKey = kind.from_private_key(io.StringIO(text.strip() + "\n"))
+        except (paramiko.SSHException, ValueError, IndexError):
+            continue
+        return found
+    raise Misconfigured(
+        "The secret “private_key” is not an Ed25519, ECDSA or RSA key without a passphrase."
+    )
+
+
+def _listed(client: "paramiko.SFTPClient", folder: str, most: int) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in client.listdir_attr(folder):
+        is_plain = stat.S_ISREG(each.st_mode or 0) and "/" not in each.filename
+        if is_plain and each.filename not in {"", ".", ".."}:
+            found[each.filename] = f"{each.st_size or 0}:{each.st_mtime or 0}"
+        if len(found) > most:
+            raise TooLarge(f"The folder has more than {most:,} files.", code="too-many-files")
+    return found
+
+
+def _read(client: "paramiko.SFTPClient", path: str, most: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    with client.open(path, "rb", bufsize=_CHUNK) as file:
+        while piece := file.read(_CHUNK):
+            size += len(piece)
+            if size > most:
+                raise TooLarge(f"The file has more than {most:,} bytes.", code="file-too-large")
+            parts.append(piece)
+    return b"".join(parts)

@@ -1,0 +1,120 @@
+"""Files that arrive somewhere else, in a bucket or on a server: each is fetched once and becomes an upload."""
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Mapping
+from datetime import timedelta
+from fnmatch import fnmatch
+from pathlib import PurePosixPath
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from steward.core.errors import Denied, NotFound, TooLarge, Unavailable
+from steward.data.workbench import Workbench
+from steward.playbooks.trigger import Arrival, Looking, Source, Taken
+from steward.playbooks.triggers.queues import Start
+from steward.runs import Json
+
+MOST_FILES: Final = 10_000
+MOST_BYTES: Final = 256 << 20
+"""Of one file; a larger one is told of and not fetched."""
+_MOST_AT_ONCE: Final = 10
+_LEFT_TO_PEOPLE: Final = 0.5
+
+Pattern = Annotated[
+    str, Field(min_length=1, max_length=200, description="Of the file's name, as in *.csv.")
+]
+Seconds = Annotated[int, Field(ge=10, le=86_400, description="Seconds from one look to the next.")]
+
+
+class ArrivingFiles(Source):
+    """Knows files by name and mark. What it has not taken yet is not seen, so that nothing is passed over."""
+
+    settles = False
+    """Whether a file counts only once it looks the same twice: where it can be seen while it is still written."""
+
+    def __init__(self, looking: Looking, *, start: Start, pattern: str, seconds: int) -> None:
+        self._looking = looking
+        self._start = start
+        self._pattern = pattern
+        self._seconds = seconds
+
+    @abstractmethod
+    async def listed(self) -> Mapping[str, str]:
+        """All files by name, each with a mark that begins with its size and a colon and changes when it does."""
+
+    @abstractmethod
+    async def fetched(self, name: str) -> bytes:
+        """The file's content; NotFound where it is gone meanwhile, TooLarge where it has grown."""
+
+    @abstractmethod
+    def where(self, name: str) -> str:
+        """The file's whole address, for people."""
+
+    async def take(self, cursor: Json) -> Taken:
+        found = self._fitting(await self.listed())
+        again = self._looking.clock.now() + timedelta(seconds=self._seconds)
+        before = cursor if isinstance(cursor, dict) else None
+        if before is None and self._start == "new":
+            return Taken(cursor={"seen": found, "last": found}, again_at=again)
+        seen, last = (before["seen"], before["last"]) if before else ({}, {})
+        fresh = [
+            name
+            for name, mark in sorted(found.items())
+            if seen.get(name) != mark and (not self.settles or last.get(name) == mark)
+        ]
+        taken = fresh[:_MOST_AT_ONCE]
+        arrivals = [each for name in taken if (each := await self._arrival(name, found[name]))]
+        known = {name: mark for name, mark in seen.items() if name in found}
+        known |= {name: found[name] for name in taken}
+        wait = again if len(taken) == len(fresh) else None
+        return Taken(tuple(arrivals), {"seen": known, "last": found}, wait)
+
+    def _fitting(self, files: Mapping[str, str]) -> dict[str, str]:
+        found = {
+            name: mark
+            for name, mark in files.items()
+            if fnmatch(PurePosixPath(name).name, self._pattern)
+        }
+        if len(found) > MOST_FILES:
+            raise Denied(
+                f"There are more than {MOST_FILES:,} files that fit. Narrow the pattern or the folder, or move old files "
+                "elsewhere."
+            )
+        return found
+
+    async def _arrival(self, name: str, mark: str) -> Arrival | None:
+        size = int(mark.partition(":")[0])
+        data: dict[str, Json] = {
+            "path": self.where(name),
+            "name": PurePosixPath(name).name,
+            "bytes": size,
+        }
+        key = f"{self.where(name)}:{mark}"
+        try:
+            content = await self.fetched(name) if size <= MOST_BYTES else None
+        except NotFound:
+            # Deleted between the two questions.
+            return None
+        except TooLarge:
+            content = None
+        if content is None:
+            said = f"The file has {size:,} bytes. Steward fetches {MOST_BYTES:,} at most."
+            return Arrival(
+                {**data, "upload": None}, key, held=f"{said} Run it without, or drop it."
+            )
+        upload = await asyncio.to_thread(self._kept, PurePosixPath(name).name, content)
+        return Arrival({**data, "upload": upload}, key)
+
+    def _kept(self, name: str, content: bytes) -> str:
+        bench: Workbench = self._looking.services["workbench"]
+        try:
+            upload = bench.bringing.take(
+                self._looking.scope, name, [content], reserve=_LEFT_TO_PEOPLE
+            )
+        except TooLarge:
+            raise Unavailable(
+                "Too many files wait to be used. Steward goes on when older ones have expired."
+            ) from None
+        return upload.id
