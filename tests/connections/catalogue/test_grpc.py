@@ -27,7 +27,7 @@ from steward.connections.catalogue.grpc_calls import call_grpc, check_grpc
 from steward.connections.catalogue.installed import Record
 from steward.connections.catalogue.record import Operation, Service
 from steward.connections.catalogue.settings import ServiceSettings
-from steward.core.errors import Denied, Invalid, TooLarge, Unavailable
+from steward.core.errors import Denied, Invalid, Misconfigured, TooLarge, Unavailable
 from steward.identity import Access, Principal, Role, Via
 from tests.connections.catalogue.rpc import SET, ZOO, Zoo, zoo_server
 from tests.connections.outside import certificates
@@ -283,6 +283,13 @@ def test_answers_and_messages_have_a_largest_size(monkeypatch: pytest.MonkeyPatc
     )
     with pytest.raises(TooLarge):
         asyncio.run(long)
+
+
+def test_a_credential_that_cannot_be_sent_is_not_repeated() -> None:
+    for value in ("s3cret\nx", "s3crét"):
+        with pytest.raises(Misconfigured) as raised:
+            asyncio.run(_get(NEAR, "grpc://127.0.0.1:1", Credentials({"X-API-Key": value})))
+        assert "s3cr" not in raised.value.message
 
 
 # ---- hostile descriptors

@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import queue
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from steward.connections.catalogue.adapters.grpc import Descriptors
 
+_NAME: Final = re.compile(r"[a-z0-9_.-]{1,200}")
 _SECONDS: Final = 60.0
 _CONNECT_SECONDS: Final = 15.0
 _LARGEST_MESSAGE: Final = 10 << 20
@@ -64,7 +66,7 @@ async def call_grpc(
     place = grpc_place(url)
     addresses = await http.checked_addresses(place)
     trusted = await asyncio.to_thread(http.trusted_certificates) if _is_secure(place) else b""
-    metadata = tuple((name.lower(), value) for name, value in who.headers.items())
+    metadata = _metadata(who)
     return await asyncio.to_thread(
         _called,
         _Line(place, addresses[0], trusted, who.certificate),
@@ -330,6 +332,17 @@ def _connected(line: _Line) -> None:
 
 def _code(problem: Any) -> str:
     return str(problem.code().name)
+
+
+def _metadata(who: Credentials) -> tuple[tuple[str, str], ...]:
+    """The library's own complaint about a value would repeat it, and these are secrets."""
+    found = tuple((name.lower(), value) for name, value in who.headers.items())
+    for name, value in found:
+        if not _NAME.fullmatch(name) or not (value.isascii() and value.isprintable()):
+            raise Misconfigured(
+                f"The credential for {name[:60]!r} holds characters that gRPC cannot send."
+            )
+    return found
 
 
 def _is_secure(place: Place) -> bool:
