@@ -25,7 +25,7 @@ class Running:
     sign_ins: list[str]
 
 
-class _Door(paramiko.ServerInterface):
+class _Door(paramiko.ServerInterface):  # type: ignore[misc]
     def __init__(self, key: paramiko.PKey, sign_ins: list[str]) -> None:
         self._key = key
         self._sign_ins = sign_ins
@@ -33,20 +33,20 @@ class _Door(paramiko.ServerInterface):
     def get_allowed_auths(self, username: str) -> str:
         return "password,publickey"
 
-    def check_auth_password(self, username: str, password: str) -> int:
+    def check_auth_password(self, username: str, password: str) -> Any:
         self._sign_ins.append("password")
         fits = (username, password) == (USER, PASSWORD)
         return paramiko.AUTH_SUCCESSFUL if fits else paramiko.AUTH_FAILED
 
-    def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
+    def check_auth_publickey(self, username: str, key: paramiko.PKey) -> Any:
         self._sign_ins.append("publickey")
         return paramiko.AUTH_SUCCESSFUL if key == self._key else paramiko.AUTH_FAILED
 
-    def check_channel_request(self, kind: str, chanid: int) -> int:
+    def check_channel_request(self, kind: str, chanid: int) -> Any:
         return paramiko.OPEN_SUCCEEDED
 
 
-class _Files(paramiko.SFTPServerInterface):
+class _Files(paramiko.SFTPServerInterface):  # type: ignore[misc]
     root: Path
 
     def _at(self, path: str) -> Path:

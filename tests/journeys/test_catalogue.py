@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.connections.catalogue.graph import Api
 from tests.connections.outside import Heard
@@ -61,6 +61,15 @@ def install(page: Page, name: str, address: str) -> None:
     dialog.get_by_role("button", name="Install").click()
 
 
+def connected(page: Page) -> Locator:
+    """The drawer of the service, once it is connected without credentials."""
+    drawer = page.get_by_role("dialog", name="zoo")
+    drawer.get_by_label("Authentication").click()
+    page.get_by_role("option", name="None").click()
+    drawer.get_by_role("button", name="Connect", exact=True).click()
+    return drawer
+
+
 def test_a_graphql_api_is_installed_from_its_address_and_called(
     near: Site, open_desk: OpenDesk
 ) -> None:
@@ -68,10 +77,7 @@ def test_a_graphql_api_is_installed_from_its_address_and_called(
     go(page, "Catalogue")
     with graphql_api() as address:
         install(page, "zoo", address)
-        drawer = page.get_by_role("dialog", name="zoo")
-        drawer.get_by_label("Authentication").click()
-        page.get_by_role("option", name="None").click()
-        drawer.get_by_role("button", name="Connect", exact=True).click()
+        drawer = connected(page)
         drawer.get_by_role("textbox", name="Search operations").fill("pets")
         drawer.get_by_role("button", name="Open Pets", exact=True).click()
         drawer.get_by_role("button", name="Call it once").click()
@@ -87,3 +93,24 @@ def test_a_graphql_api_is_installed_from_its_address_and_called(
         drawer.get_by_role("button", name="Call", exact=True).click()
         expect(page).to_have_url(re.compile("/runs/"))
         expect(page.get_by_text("Pets on zoo: 200").first).to_be_visible()
+
+
+def test_a_grpc_server_is_installed_by_its_reflection_and_called(
+    near: Site, open_desk: OpenDesk
+) -> None:
+    pytest.importorskip("grpc_reflection")
+    from tests.connections.catalogue.rpc import zoo_server
+
+    page = sign_in(open_desk(width=1100, dark=True), near)
+    go(page, "Catalogue")
+    with zoo_server() as (zoo, port):
+        install(page, "zoo", f"grpc://127.0.0.1:{port}")
+        drawer = connected(page)
+        drawer.get_by_role("button", name="Open Get pet", exact=True).click()
+        drawer.get_by_role("button", name="Call it once").click()
+        drawer.get_by_role("textbox", name="Id").fill("7")
+        check_accessible(page)
+        drawer.get_by_role("button", name="Call", exact=True).click()
+        expect(page).to_have_url(re.compile("/runs/"))
+        expect(page.get_by_text("Get pet on zoo: 200").first).to_be_visible()
+        assert zoo.heard[0][:2] == ("GetPet", {"id": "7"})

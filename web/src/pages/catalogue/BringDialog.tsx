@@ -58,10 +58,10 @@ export function BringDialog({ opened, onClose, onInstalled }: Props) {
     <Modal opened={opened} onClose={onClose} title="Install a service from its description">
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          OpenAPI 3, Swagger 2, a Google discovery document, a GraphQL schema or gRPC descriptors, up
-          to 50 MB. You can also give the address of a GraphQL API or a gRPC server (grpcs://host:port):
-          Steward asks it to describe itself. Steward keeps the description with its hash and calls
-          nothing else until you connect.
+          OpenAPI 3, Swagger 2, a Google discovery document, a GraphQL schema or gRPC descriptors,
+          up to 50 MB. You can also give the address of a GraphQL API or a gRPC server
+          (grpcs://host:port): Steward asks it to describe itself. Steward keeps the description
+          with its hash and calls nothing else until you connect.
         </Text>
         <FileInput
           label="File"

@@ -75,7 +75,7 @@ function Service({ service }: { service: ServiceDetail }) {
         <Alert
           color="yellow"
           variant="light"
-          title={`${service.left_out.length} operations left out`}
+          title={`${service.left_out.length} ${service.left_out.length === 1 ? 'operation' : 'operations'} left out`}
         >
           {service.left_out
             .slice(0, 3)
