@@ -61,14 +61,14 @@ def test_what_is_drawn_after_the_changes_is_what_runs(name: str) -> None:
 
 
 @contextmanager
-def slack_for(room: Room) -> Iterator[None]:
-    """The connection that the cost allocation sends to."""
+def slack_for(room: Room, name: str = "finance-slack") -> Iterator[None]:
+    """The connection that a blueprint sends to."""
     steward = room.installation.steward
     with receiving() as slack:
         services = cast(dict[str, Any], steward.governing.broker._services)
         services["http"] = Http(allow_private=["127.0.0.1"])
         settings = {"channel": "#finance", "webhook_hosts": [slack.origin]}
-        draft = Draft("finance-slack", "slack_webhook", settings, values={"url": slack.url})
+        draft = Draft(name, "slack_webhook", settings, values={"url": slack.url})
         steward.connections.documents.create(room.installation.owner.access, draft)
         yield
 
@@ -120,7 +120,7 @@ def test_a_blueprint_changed_on_the_canvas_is_saved_and_runs(room: Room, name: s
     assert (revision.number, revision.written) == (2, changed["text"])
     assert revision.layout == changed["layout"]
     inputs = room.playbooks.blueprints.get(name).sample.inputs
-    with slack_for(room):
+    with slack_for(room, inputs.get("connection", "finance-slack")):
         started = room.playbooks.running.start(access, saved.id, inputs)
         run = run_to_its_end(room, started)
     assert run.status is Status.done, run.reason
