@@ -22,7 +22,7 @@ from steward.app.modelling import open_models
 from steward.app.parts import PartSources
 from steward.app.sign_on import open_sign_on
 from steward.app.staffing import Planning, Staff, hire, put_to_work
-from steward.app.tracing import Observations, observe_runs, watch_runs
+from steward.app.tracing import Observations, observe_runs, stream_events, watch_runs
 from steward.broker.approval_claims import approval_claims
 from steward.broker.tool import TOOLS
 from steward.broker.toolbox import Toolbox
@@ -196,10 +196,9 @@ def open_steward(
         "mail": Mailer(allow_private=settings.network.allow_private),
         "name_of": lambda user_id: identity.users.get(user_id).name,
     }
-    connections = open_connections(
+    services["connections"] = connections = open_connections(
         settings, database, secrets, events, clock, ids, identity, workbench, services
     )
-    services["connections"] = connections
     load_tools()
     toolbox = Toolbox(TOOLS)
     skills = Skills(database, blobs, events, clock, toolbox.names)
@@ -303,6 +302,17 @@ def open_steward(
         governing.budgets,
         AlertBystanders(identity, playbooks, governing.direct_calls, settings.http),
         settings.observe,
+    )
+    stream_events(
+        settings,
+        database,
+        events,
+        clock,
+        identity,
+        runs,
+        observations.audit,
+        services["http"],
+        metrics,
     )
     services["activity"] = activity = Activity(
         identity, playbooks, governing.period_budgets, observations, clock

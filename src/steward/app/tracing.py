@@ -6,7 +6,8 @@ from functools import partial
 
 from steward.agents.measures import Turned
 from steward.broker.budgets import Budgets
-from steward.core import Clock, Ids
+from steward.connections import Http, Syslog
+from steward.core import Clock, Ids, Settings
 from steward.core.settings import ObserveSettings, TraceSettings
 from steward.identity import Identity
 from steward.observe import (
@@ -15,6 +16,7 @@ from steward.observe import (
     Alerts,
     Analyst,
     AuditExport,
+    AuditStreams,
     BudgetOutlook,
     Bystanders,
     CostExplorer,
@@ -109,6 +111,32 @@ def observe_runs(
         rounds,
         BudgetOutlook(database, projector),
         AuditExport(database, events, runs.heads, clock),
+    )
+
+
+def stream_events(
+    settings: Settings,
+    database: Database,
+    events: EventLog,
+    clock: Clock,
+    identity: Identity,
+    runs: Runs,
+    export: AuditExport,
+    http: Http,
+    metrics: Metrics,
+) -> None:
+    """Sends the event log on where the settings name a place for it."""
+    chosen = settings.audit.streams
+    if not chosen:
+        return
+    syslog = Syslog(allow_private=settings.network.allow_private)
+    streams = AuditStreams(
+        database, events, clock, export, chosen, identity.projects.scopes, http, syslog
+    )
+    runs.parts.beside.append(streams.serve)
+    text = "Projects whose last events a stream of the event log did not take."
+    metrics.read_on_demand(
+        lambda: [ReadGauge("steward_audit_failing", text, dict(streams.failing()), "stream")]
     )
 
 

@@ -18,6 +18,7 @@ from steward.connections.hosts import HostPatterns
 from steward.connections.http import Http, HttpAnswer, HttpLimits
 from steward.connections.keepers import Keepers
 from steward.connections.mail import Letter, Mailer, MailServer, Receipt
+from steward.connections.syslog import Syslog, SyslogMessage, SyslogServer
 from steward.connections.webhooks import sign, signing_key, verify
 
 __all__ = [
@@ -43,6 +44,9 @@ __all__ = [
     "Resolve",
     "SecretField",
     "Surroundings",
+    "Syslog",
+    "SyslogMessage",
+    "SyslogServer",
     "load_connectors",
     "refusal",
     "sign",

@@ -200,6 +200,28 @@ class SignOnSettings(_Section):
     )
 
 
+class AuditStream(_Section):
+    """Where the event log of all projects is sent as it grows."""
+
+    url: str = Field(
+        max_length=500,
+        description="`https://…` for a webhook, `syslog+tls://host:6514` or `syslog://host:601` for syslog.",
+    )
+    format: Literal["jsonl", "cef"] = Field(
+        "jsonl", description="CloudEvents as JSON lines, or CEF."
+    )
+    secret: SecretStr | None = Field(
+        None,
+        description="Signs webhooks (Standard Webhooks): `whsec_` and base64 of 24 to 64 bytes.",
+    )
+
+
+class AuditSettings(_Section):
+    streams: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")], AuditStream] = Field(
+        {}, description="Places that get every event, by a short name."
+    )
+
+
 class LogSettings(_Section):
     level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least severe level that is written."
@@ -465,6 +487,7 @@ class Settings(BaseSettings):
     models: ModelsSettings = ModelsSettings()
     identity: IdentitySettings = IdentitySettings()
     sign_on: SignOnSettings = SignOnSettings()
+    audit: AuditSettings = AuditSettings()
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
     trace: TraceSettings = TraceSettings()

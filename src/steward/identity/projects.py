@@ -82,6 +82,12 @@ class Projects:
             )
         return organisation
 
+    def scopes(self) -> Sequence[Scope]:
+        """Every project there is, deleted ones too."""
+        with self._database.read(EVERYWHERE) as tx:
+            rows = tx.rows(sa.select(projects.c.id, projects.c.org_id).order_by(projects.c.id))
+        return [Scope(row.org_id, row.id) for row in rows]
+
     def organisations(self) -> Sequence[Organisation]:
         with self._database.read(EVERYWHERE) as tx:
             rows = tx.rows(sa.select(organisations).order_by(organisations.c.created_at))

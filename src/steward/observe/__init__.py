@@ -12,6 +12,7 @@ from steward.observe.alerts import Alert, Alerts, KeptRule, View
 from steward.observe.analysis import Analysis, Analyst, Finding
 from steward.observe.audit_export import AuditExport, SealCheck, check_seal
 from steward.observe.audit_lines import AuditFormat
+from steward.observe.audit_streams import AuditStreams
 from steward.observe.budget_outlook import BudgetOutlook, ExpectedUse
 from steward.observe.costs import CostExplorer, CostReport, Dimension
 from steward.observe.details import Detail, Detailed, Details
@@ -42,6 +43,7 @@ __all__ = [
     "Analyst",
     "AuditExport",
     "AuditFormat",
+    "AuditStreams",
     "BudgetOutlook",
     "Bystanders",
     "CostExplorer",

@@ -267,3 +267,16 @@ alert_rounds = Table(
     PrimaryKeyConstraint("project_id"),
     Index("ix_alert_rounds_next_at", "next_at"),
 )
+
+audit_cursors = Table(
+    "audit_cursors",
+    metadata,
+    *scope_columns(),
+    Column("stream", String(40), nullable=False),
+    Column("cursor", BigInteger, nullable=False),
+    # Whoever raised it last may move the cursor on.
+    Column("epoch", BigInteger, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("next_at", Moment, nullable=False),
+    PrimaryKeyConstraint("stream", "project_id"),
+)

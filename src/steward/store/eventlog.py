@@ -12,7 +12,7 @@ from steward.core.events import TYPE_PREFIX, Event
 from steward.core.ids import Ids
 from steward.store.bus import Bus
 from steward.store.confine import Prepared, Scope
-from steward.store.database import Database, Transaction
+from steward.store.database import EVERYWHERE, Database, Transaction
 from steward.store.guarded import ReportedJson, ReportedText
 from steward.store.tables import Moment, Sequence64, id_column, metadata, scope_columns
 
@@ -101,6 +101,12 @@ class EventLog:
             return _events(
                 transaction.rows(statement.order_by(events.c.cursor.desc()).limit(limit))
             )
+
+    def newest(self) -> int:
+        """The highest cursor of all projects: as long as it stays, nothing happened anywhere."""
+        with self._database.read(EVERYWHERE) as transaction:
+            row = transaction.execute(sa.select(sa.func.max(events.c.cursor).label("last"))).one()
+        return int(row.last or 0)
 
     def latest(self, scope: Scope) -> int:
         with self._database.read(scope) as transaction:
