@@ -77,6 +77,36 @@ def look_at_the_run(page: Page) -> None:
     expect(box(page, "SQL").get_by_text("Done")).to_be_visible(timeout=SLOW)
 
 
+def keys_reach_the_canvas(page: Page) -> None:
+    """Keys count after a click beside all steps, too; what is taken away is not chosen any more."""
+    notes = page.locator(".react-flow__node-note")
+    page.locator(".react-flow__pane").click(position={"x": 300, "y": 20})
+    page.keyboard.press("n")
+    expect(notes).to_have_count(1)
+    page.locator(".react-flow__pane").click(position={"x": 300, "y": 20})
+    page.keyboard.press("Control+z")
+    expect(notes).to_have_count(0)
+    expect(page.get_by_text("Choose a step to see its settings.")).to_be_visible()
+
+
+def compare_runs(page: Page) -> None:
+    """Earlier runs stand above the canvas; one is compared with another, step by step."""
+    runs = page.get_by_role("region", name="Runs of this flow")
+    expect(runs.get_by_role("button", pressed=True)).to_have_count(1)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(runs.get_by_role("listitem")).to_have_count(2, timeout=SLOW)
+    expect(box(page, "SQL").get_by_text("Done")).to_be_visible(timeout=SLOW)
+    runs.get_by_role("combobox", name="Compare with").click()
+    page.get_by_role("option").first.click()
+    box(page, "SQL").click()
+    other = page.get_by_role("region", name="In the other run")
+    expect(other).to_contain_text("The same output.", timeout=SLOW)
+    check_accessible(page)
+    runs.get_by_role("button", pressed=True).click()
+    expect(runs.get_by_role("button", pressed=True)).to_have_count(0)
+    expect(box(page, "SQL").get_by_text("Done")).to_have_count(0)
+
+
 def save(page: Page) -> None:
     button = page.get_by_role("button", name="Save", exact=True)
     expect(button).to_be_enabled(timeout=SLOW)
@@ -96,6 +126,8 @@ def test_draw_save_run_and_change_a_flow(site: Site, open_desk: OpenDesk) -> Non
     page.get_by_role("button", name="Run", exact=True).click()
     expect(box(page, "SQL").get_by_text("Done")).to_be_visible(timeout=SLOW)
     look_at_the_run(page)
+    compare_runs(page)
+    keys_reach_the_canvas(page)
     # A step with the arrow keys, and back: the keyboard has the same undo.
     box(page, "SQL").focus()
     page.keyboard.press("Enter")
@@ -124,6 +156,9 @@ def test_draw_save_run_and_change_a_flow(site: Site, open_desk: OpenDesk) -> Non
     text.fill(text.input_value().replace("title: SQL", "title: Count customers"))
     expect(box(page, "Count customers")).to_be_visible()
     page.get_by_text("Outline", exact=True).click()
+    starts = page.get_by_role("list", name="What starts it")
+    starts.get_by_role("button", name=re.compile("^On a schedule")).click()
+    expect(field(page, "Name")).to_have_value("cron")
     outline = page.get_by_role("list", name="Steps of the flow")
     outline.get_by_role("button", name=re.compile("^Ask an agent")).click()
     page.get_by_role("button", name="Delete", exact=True).click()

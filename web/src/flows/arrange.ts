@@ -9,7 +9,7 @@ export interface Arrangement {
 
 export function arrange({ nodes, edges }: Arrangement): Record<string, Point> {
   const graph = new graphlib.Graph();
-  graph.setGraph({ rankdir: 'LR', nodesep: 44, ranksep: 90 });
+  graph.setGraph({ rankdir: 'LR', nodesep: 44, ranksep: 64 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { key, size } of nodes) graph.setNode(key, { ...size });
   for (const { before, after } of edges) graph.setEdge(before, after);

@@ -43,12 +43,14 @@ export interface Placed {
   lanes: { graph: FlowGraph; at: Point; size: Size; items: Placed[] }[];
 }
 
-const WIDTH = 220;
+/** Of a step without others inside it. */
+export const SIZE: Size = { width: 200, height: 64 };
+const { width: WIDTH, height: HEAD } = SIZE;
 const LINE = 22;
-const ACROSS = 60;
-const DOWN = 44;
+/** Between a step and the next. */
+export const ACROSS = 48;
+export const DOWN = 44;
 const MARGIN = 20;
-const HEAD = 64;
 const EMPTY: Size = { width: WIDTH + 2 * MARGIN, height: 90 };
 
 const isPoint = (value: unknown): value is Point =>

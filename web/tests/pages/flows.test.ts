@@ -11,13 +11,14 @@ import {
   renameKeys,
   ungroup,
 } from '@/flows/layout-edits';
+import { shortestWay } from '@/pages/flows/Canvas';
 import { placesText } from '@/pages/flows/Conflict';
 import { drawnBoxes, placeWithin, triggersOf } from '@/pages/flows/drawn';
 import { foundEntries, kindName, paletteEntries } from '@/pages/flows/entries';
 import { knownValues, partsOf } from '@/pages/flows/known-values';
 import { offeredAt, withValue } from '@/pages/flows/offered';
-import { openingView, READABLE } from '@/pages/flows/opening-view';
-import { isCallOf, keyBelongsTo } from '@/pages/flows/standing';
+import { openingView, READABLE, WHOLE } from '@/pages/flows/opening-view';
+import { comparedText, expectedText, isCallOf, keyBelongsTo } from '@/pages/flows/standing';
 import { authorsBetween } from '@/pages/flows/versions/WhoseChanges';
 import vectors from '../flows/vectors.json';
 
@@ -270,11 +271,32 @@ describe('a flow that is opened', () => {
     expect(openingView(row(3), 780, 600).zoom).toBeLessThan(1);
   });
 
+  it('shows four steps on a screen of 1440 px, a little smaller if need be', () => {
+    const four = `graph: {nodes: [${['a', 'b', 'c', 'd']
+      .map((id, index, all) => {
+        const needs = index === 0 ? '' : `, needs: [${all[index - 1]}]`;
+        return `{id: ${id}, type: code, language: sql, code: SELECT 1${needs}}`;
+      })
+      .join(', ')}]}`;
+    const { boxes } = drawnBoxes(graphOf(four, language), readLayout({}), [], marks);
+    const { x, zoom } = openingView(boxes, 640, 600);
+    expect(zoom).toBeGreaterThanOrEqual(WHOLE);
+    const right = Math.max(...boxes.map(({ position, width }) => position.x + (width ?? 0)));
+    expect(right * zoom + x).toBeLessThanOrEqual(640);
+  });
+
+  it('moves no further than to what is added', () => {
+    expect(shortestWay(100, 200, 600)).toBe(0);
+    expect(shortestWay(500, 200, 600)).toBe(-120);
+    expect(shortestWay(-50, 200, 600)).toBe(70);
+    expect(shortestWay(100, 900, 600)).toBe(-80);
+  });
+
   it('begins with its start where it is long', () => {
     const view = openingView(row(40), 800, 600);
-    expect(view).toEqual({ x: 24, y: 300 - 30 * READABLE, zoom: READABLE });
+    expect(view).toEqual({ x: 20, y: 300 - 30 * READABLE, zoom: READABLE });
     // What comes first is at the top of a flow that goes down, and in the middle of one that goes both ways.
-    expect(openingView(row(40, 200), 800, 600).y).toBe(24);
+    expect(openingView(row(40, 200), 800, 600).y).toBe(20);
     const both = [...row(9, 200), ...row(9, -200).slice(1)];
     expect(openingView(both, 800, 600).y).toBe(300 - 30 * READABLE);
   });
@@ -288,6 +310,29 @@ describe('a conflict', () => {
     expect(placesText('ask', { x: 0, y: 9 }, { x: 0, y: 4 })).toBe(
       '“ask”: yours is 5 px below theirs.',
     );
+  });
+});
+
+describe('runs on the canvas', () => {
+  const standing = (more: object) => ({
+    ...{ node: 'a', key: 'a', state: 'done', times: 1, failed: 0, seconds: 0.4, usd: '0.0100' },
+    ...{ tokens: 0, size: null, began_at: null, ended_at: null, error: null, sample: { n: 1 } },
+    ...more,
+  });
+
+  it('say what was other in the run that they are compared with', () => {
+    const now = standing({});
+    expect(comparedText(now, now)).toBe('0.4 s · $0.0100');
+    expect(comparedText(now, standing({ seconds: 0.9, sample: { n: 2 } }))).toBe(
+      '0.4 s · $0.0100, was 0.9 s · $0.0100 · other output',
+    );
+    expect(comparedText(now, standing({ state: 'failed' }))).toBe('0.4 s · $0.0100, was failed');
+    expect(comparedText(now, undefined)).toBe('0.4 s · $0.0100 · not in the other run');
+  });
+
+  it('say before they begin what they will take', () => {
+    expect(expectedText({ usd: 0.0123, seconds: 2 })).toBe('about 2 s · $0.0123');
+    expect(expectedText({ usd: 0, seconds: 0 })).toBe('');
   });
 });
 
@@ -355,5 +400,19 @@ describe('the palette', () => {
 
   it('finds by words', () => {
     expect(foundEntries(entries, 'slack write').map(({ id }) => id)).toEqual(['tool:send_slack']);
+  });
+
+  it('finds first what is called so', () => {
+    const named = (title: string, description: string) => ({
+      ...{ id: title, title, description, group: '', risk: null },
+      ...{ kind: 'node' as const, type: '', fields: {} },
+    });
+    const all = [
+      named('When a mail arrives', 'Starts it for each mail.'),
+      named('Run for each', ''),
+      named('For each item', ''),
+    ];
+    const found = foundEntries(all, 'for each').map(({ id }) => id);
+    expect(found).toEqual(['For each item', 'Run for each', 'When a mail arrives']);
   });
 });

@@ -34,7 +34,7 @@ const LABELS = { 'controls.fitView.ariaLabel': 'Show the whole flow (F)' };
 const FEW = 12;
 /** A larger flow has only those boxes in the page that are in view. */
 const MANY = 100;
-const DELETE_KEYS = ['Delete', 'Backspace'];
+export const DELETE_KEYS = ['Delete', 'Backspace'];
 const ADD_KEYS = ['Meta', 'Control'];
 const OPTIONS = { hideAttribution: true };
 export const ENTRY = 'application/x-steward-node';
@@ -193,7 +193,7 @@ function useViews(boxes: readonly Shape[]): () => void {
 const FIELDS = 'input, textarea, select, [contenteditable="true"], [role="dialog"], [role="menu"]';
 
 function useBroughtIntoView(key: string | null): void {
-  const { getInternalNode, getViewport, setCenter } = useReactFlow();
+  const { getInternalNode, getViewport, setViewport } = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
   useEffect(() => {
@@ -202,13 +202,24 @@ function useBroughtIntoView(key: string | null): void {
     const { x, y } = node.internals.positionAbsolute;
     const { width: wide = 0, height: high = 0 } = node;
     const view = getViewport();
-    const [left, top] = [x * view.zoom + view.x, y * view.zoom + view.y];
-    const isSeen =
-      left >= 0 && top >= 0 && left + wide * view.zoom <= width && top + high * view.zoom <= height;
-    if (!isSeen) void setCenter(x + wide / 2, y + high / 2, { zoom: Math.max(view.zoom, 0.5) });
+    const zoom = Math.max(view.zoom, 0.5);
+    void setViewport({
+      x: view.x + shortestWay(x * zoom + view.x, wide * zoom, width),
+      y: view.y + shortestWay(y * zoom + view.y, high * zoom, height),
+      zoom,
+    });
     // Looking elsewhere afterwards is the person's choice.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [key]);
+}
+
+const EDGE = 20;
+
+/** How far a stretch has to move so that it is in view, its start at any rate. */
+export function shortestWay(start: number, length: number, room: number): number {
+  if (start < EDGE) return EDGE - start;
+  const over = start + length - (room - EDGE);
+  return over > 0 ? -Math.min(over, start - EDGE) : 0;
 }
 
 function withSelection(boxes: Shape[], selected: readonly string[]): Shape[] {

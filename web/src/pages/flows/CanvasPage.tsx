@@ -17,6 +17,7 @@ import {
   runPlaybook,
   useSaveDrawing,
 } from '@/api/playbooks';
+import { priceQuery } from '@/api/playbook-tests';
 import { isFinal, type NodeStanding, runQuery, standingsQuery } from '@/api/runs';
 import { toolsQuery } from '@/api/tools';
 import { projectPath, useMay, useProject } from '@/app/project';
@@ -35,10 +36,12 @@ import { place, type Placed, type Point, readLayout } from '@/flows/layout';
 import { usePlaybookCheck } from '../playbooks/PlaybookField';
 import { Conflict } from './Conflict';
 import { DraftState } from './DraftState';
+import { RunStrip } from './RunStrip';
 import { StudioView } from './StudioView';
 import { Watchers } from './Watchers';
 import { useDraft } from './use-draft';
 import { type Studio, useStudio } from './use-studio';
+import classes from './flows.module.css';
 
 const NEW_FLOW = `format: 1
 id: new-flow
@@ -109,8 +112,17 @@ function FlowStudio({ playbook, palette, draft }: Props) {
   }).data;
   const past = useInfiniteQuery({
     ...playbookRunsQuery(project.id, playbook?.id ?? ''),
-    enabled: playbook !== null && runId === null,
+    enabled: playbook !== null,
   });
+  const [otherId, setOtherId] = useSearchParam('other');
+  const others = useQuery({
+    ...standingsQuery(project.id, otherId ?? ''),
+    enabled: runId !== null && otherId !== null,
+  }).data;
+  const price = useQuery({
+    ...priceQuery(project.id, playbook?.id ?? ''),
+    enabled: playbook !== null,
+  }).data;
   const lastId = runId ?? itemsOf(past.data)[0]?.id ?? null;
   const isUnderWay = run !== undefined && !isFinal(run.status);
   const standings = useQuery({
@@ -280,39 +292,60 @@ function FlowStudio({ playbook, palette, draft }: Props) {
         </>
       }
     >
-      {mayEdit && playbook === null && <NameField studio={studio} />}
-      {isStale && !isMerging && (
-        <Conflict
-          studio={studio}
-          theirs={drawingOf(playbook)}
-          onKeep={() => store(playbook?.version)}
-          onSettled={() => {
-            setBase(playbook?.version ?? 0);
-            save.reset();
-          }}
-        />
-      )}
-      {!isStale && <FormError error={save.error} />}
-      <Group gap="xs" mb="xs" mih="1.5rem" role="status" fz="sm" c="dimmed">
-        {playbook !== null && <Watchers playbookId={playbook.id} isEditing={studio.isChanged} />}
-        {studio.isChanged && (
-          <DraftState keeping={keeping} onDiscard={() => studio.change(studio.saved)} />
+      <div className={classes.desk}>
+        {mayEdit && playbook === null && <NameField studio={studio} />}
+        {isStale && !isMerging && (
+          <Conflict
+            studio={studio}
+            theirs={drawingOf(playbook)}
+            onKeep={() => store(playbook?.version)}
+            onSettled={() => {
+              setBase(playbook?.version ?? 0);
+              save.reset();
+            }}
+          />
         )}
-        {problems > 0 && !check.isChecking && studio.graph.nodes.length > 0
-          ? `${problems} ${problems === 1 ? 'problem' : 'problems'} to solve before it can be saved.`
-          : ''}
-      </Group>
-      <StudioView
-        studio={studio}
-        palette={palette}
-        tools={tools ?? []}
-        check={check}
-        run={run}
-        standings={standings ?? NONE}
-        mayEdit={mayEdit}
-      />
+        {!isStale && <FormError error={save.error} />}
+        <div className={classes.facts} role="status">
+          {playbook !== null && <Watchers playbookId={playbook.id} isEditing={studio.isChanged} />}
+          {studio.isChanged && (
+            <DraftState keeping={keeping} onDiscard={() => studio.change(studio.saved)} />
+          )}
+          {problems > 0 && !check.isChecking && studio.graph.nodes.length > 0
+            ? `${problems} ${problems === 1 ? 'problem' : 'problems'} to solve before it can be saved.`
+            : ''}
+          {runId === null && price && price.runs > 0 && costText(price.usd, price.runs)}
+        </div>
+        {playbook !== null && (
+          <RunStrip
+            playbookId={playbook.id}
+            shown={runId}
+            other={otherId}
+            onShow={setRunId}
+            onCompare={setOtherId}
+          />
+        )}
+        <StudioView
+          studio={studio}
+          palette={palette}
+          tools={tools ?? []}
+          check={check}
+          run={run}
+          standings={standings ?? NONE}
+          others={otherId === null ? undefined : others}
+          price={price}
+          mayEdit={mayEdit}
+        />
+      </div>
     </Page>
   );
+}
+
+/** What the next run will cost, as past ones did. */
+function costText(usd: number, runs: number): string {
+  if (usd === 0) return 'Past runs cost nothing.';
+  const past = runs === 1 ? 'as the last one did' : `the average of ${runs} runs`;
+  return `A run costs about $${usd.toFixed(usd < 1 ? 4 : 2)}, ${past}.`;
 }
 
 function drawingOf(playbook: Pick<PlaybookDetail, 'source' | 'layout'> | null): Drawing {
@@ -403,8 +436,7 @@ function NameField({ studio }: { studio: Studio }) {
   return (
     <TextInput
       label="Name"
-      maw="24rem"
-      mb="xs"
+      className={classes.name ?? ''}
       value={typeof name === 'string' ? name : ''}
       maxLength={100}
       onChange={({ currentTarget }) => {

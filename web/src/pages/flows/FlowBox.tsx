@@ -26,7 +26,9 @@ function Drawn({ id, data, selected }: NodeProps<Box>) {
       {node && <Handle type="target" id="in" position={Position.Left} />}
       <div className={classes.boxHead}>
         <span className={classes.boxTitle}>{title}</span>
-        <span className={classes.boxType}>{node ? kind : trigger?.name}</span>
+        <span className={classes.boxType}>
+          {node ? (kind === title ? '' : kind) : trigger?.name}
+        </span>
       </div>
       <div className={classes.boxMarks}>
         {state !== null && <StateChip state={state} />}

@@ -8,20 +8,23 @@ import { useProject } from '@/app/project';
 import { StateChip } from '@/components/Chip';
 import { durationText } from '@/components/duration';
 import { JsonTree } from '@/components/JsonTree';
+import { ValueDifference } from '@/components/ValueDifference';
 import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
 import type { FlowNode } from '@/flows/graph';
 import { usdText } from '../chat/cost';
 import { NodeCalls } from './NodeCalls';
-import { callPath, keyBelongsTo } from './standing';
+import { callPath, isOther, keyBelongsTo, standingText } from './standing';
 import classes from './flows.module.css';
 
 interface Props {
   runId: string | null;
   node: FlowNode;
   standing: NodeStanding | undefined;
+  /** How it stood in the run that this one is compared with. */
+  other: NodeStanding | undefined;
 }
 
-export function LastRun({ runId, node, standing }: Props) {
+export function LastRun({ runId, node, standing, other }: Props) {
   const project = useProject();
   const isWaiting = standing?.state === 'waiting';
   const inbox = useQuery({ ...inboxQuery(project.id), enabled: isWaiting }).data ?? [];
@@ -72,6 +75,30 @@ export function LastRun({ runId, node, standing }: Props) {
           <summary>What it gave</summary>
           <JsonTree label="Last output" value={sample} openTo={2} />
         </details>
+      )}
+      {other && <OtherRun now={standing} other={other} />}
+    </section>
+  );
+}
+
+/** The same step in the run that this one is compared with. */
+function OtherRun({ now, other }: { now: NodeStanding; other: NodeStanding }) {
+  return (
+    <section aria-label="In the other run">
+      <Text size="sm" fw={600}>
+        In the other run
+      </Text>
+      <Group gap="xs">
+        <StateChip state={other.state} />
+        <Text span size="xs" c="dimmed">
+          {standingText(other)}
+        </Text>
+      </Group>
+      {other.error !== null && <Text size="sm">{other.error.message}</Text>}
+      {isOther(now.sample, other.sample) ? (
+        <ValueDifference label="Outputs" before={other.sample} after={now.sample} />
+      ) : (
+        <Text size="sm">The same output.</Text>
       )}
     </section>
   );

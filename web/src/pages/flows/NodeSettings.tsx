@@ -32,6 +32,8 @@ interface Props {
   studio: Studio;
   problems: readonly NodeProblem[];
   standings: ReadonlyMap<string, NodeStanding>;
+  /** How it stood in the run that is compared with. */
+  other: NodeStanding | undefined;
   /** The run whose outcome is shown; null before the first one. */
   runId: string | null;
   readOnly: boolean;
@@ -109,7 +111,12 @@ export function NodeSettings(props: Props) {
             ))}
           </ul>
         )}
-        <LastRun runId={props.runId} node={node} standing={props.standings.get(node.key)} />
+        <LastRun
+          runId={props.runId}
+          node={node}
+          standing={props.standings.get(node.key)}
+          other={props.other}
+        />
         {!node.isImplied && (
           <>
             <TextInput

@@ -3,7 +3,9 @@ import { Plus } from 'lucide-react';
 import { StateChip } from '@/components/Chip';
 import { type FlowGraph, nodeTitle } from '@/flows/graph';
 import type { Actions } from './canvas-actions';
-import type { Marks } from './drawn';
+import { groupKey, noteKey, triggerKey } from './canvas-keys';
+import { factsOf, type Marks, triggersOf } from './drawn';
+import type { Studio } from './use-studio';
 import classes from './flows.module.css';
 
 interface Props {
@@ -13,10 +15,78 @@ interface Props {
   selected: readonly string[];
   marks: Marks;
   actions: Actions;
-  onSelect: (key: string) => void;
+  /** With Ctrl or ⌘ it is chosen besides the others. */
+  onSelect: (key: string, isFurther: boolean) => void;
 }
 
-export function Outline({ graph, title, selected, marks, actions, onSelect }: Props) {
+const isFurther = ({ ctrlKey, metaKey }: { ctrlKey: boolean; metaKey: boolean }) =>
+  ctrlKey || metaKey;
+
+interface OutlineLine {
+  key: string;
+  title: string;
+  told: string;
+}
+
+interface LinesProps extends Pick<Props, 'selected' | 'onSelect'> {
+  label: string;
+  lines: readonly OutlineLine[];
+}
+
+/** What is on the canvas besides steps: what starts the flow, notes, groups. */
+function OutlineLines({ label, lines, selected, onSelect }: LinesProps) {
+  if (lines.length === 0) return null;
+  return (
+    <>
+      <h3 className={classes.group}>{label}</h3>
+      <ul className={classes.outline} aria-label={label}>
+        {lines.map(({ key, title, told }) => (
+          <li key={key}>
+            <button
+              type="button"
+              className={classes.outlineItem}
+              aria-pressed={selected.includes(key)}
+              onClick={(event) => onSelect(key, isFurther(event))}
+            >
+              <strong>{title}</strong> <span>{told}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface ViewProps extends Omit<Props, 'graph' | 'title'> {
+  studio: Studio;
+}
+
+/** Everything that is on the canvas: what starts the flow, its steps, notes and groups. */
+export function OutlineView({ studio, ...props }: ViewProps) {
+  const { graph, layout, document } = studio;
+  const { selected, actions, onSelect } = props;
+  const triggers = triggersOf(document).map((each, index) => ({
+    ...{ key: triggerKey(index), title: actions.nameOf(each), told: each.name },
+  }));
+  const notes = layout.notes.map(({ id, text }) => ({
+    key: noteKey(id),
+    title: 'Note',
+    told: text,
+  }));
+  const groups = layout.groups.map(({ id, title, keys }) => ({
+    ...{ key: groupKey(id), title, told: keys.join(', ') },
+  }));
+  return (
+    <>
+      <OutlineLines label="What starts it" lines={triggers} {...{ selected, onSelect }} />
+      <Outline {...props} graph={graph} title="" />
+      <OutlineLines label="Notes" lines={notes} {...{ selected, onSelect }} />
+      <OutlineLines label="Groups" lines={groups} {...{ selected, onSelect }} />
+    </>
+  );
+}
+
+function Outline({ graph, title, selected, marks, actions, onSelect }: Props) {
   const named = title === '' ? 'the flow' : [title, graph.name].filter(Boolean).join(', ');
   const { addInto } = actions;
   return (
@@ -24,15 +94,17 @@ export function Outline({ graph, title, selected, marks, actions, onSelect }: Pr
       {graph.nodes.map((node) => {
         const wrong = marks.problems.get(node.key)?.length ?? 0;
         const state = marks.stateOf(node.key);
+        const kind = actions.nameOf(node);
+        const facts = factsOf(node.key, marks);
         return (
           <li key={node.key}>
             <button
               type="button"
               className={classes.outlineItem}
               aria-pressed={selected.includes(node.key)}
-              onClick={() => onSelect(node.key)}
+              onClick={(event) => onSelect(node.key, isFurther(event))}
             >
-              <strong>{nodeTitle(node)}</strong> <span>{actions.nameOf(node)}</span>
+              <strong>{nodeTitle(node)}</strong> {kind !== nodeTitle(node) && <span>{kind}</span>}
               {node.needs.length > 0 && <span>after {node.needs.join(', ')}</span>}
               {wrong > 0 && (
                 <span className={classes.wrong}>
@@ -40,6 +112,7 @@ export function Outline({ graph, title, selected, marks, actions, onSelect }: Pr
                 </span>
               )}
               {state !== null && <StateChip state={state} />}
+              {facts !== '' && <span>{facts}</span>}
             </button>
             {node.graphs.map((inner) => (
               <Outline

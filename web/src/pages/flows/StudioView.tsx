@@ -1,14 +1,14 @@
 /** The studio of one flow: palette, drawing or outline, settings or YAML; all of them change the same text. */
-import { Button, SegmentedControl, Select, Tabs, Text } from '@mantine/core';
+import { Tabs, Text } from '@mantine/core';
 import { ReactFlowProvider } from '@xyflow/react';
-import { StickyNote } from 'lucide-react';
-import { type ClipboardEvent, type KeyboardEvent, useMemo, useRef, useState } from 'react';
-import { parse, stringify } from 'yaml';
+import { useMemo, useRef, useState } from 'react';
+import { stringify } from 'yaml';
 import type { FlowPalette } from '@/api/flows';
+import type { Price } from '@/api/playbook-tests';
 import type { RunDetail, Tool } from '@/api/run-types';
 import type { NodeStanding } from '@/api/runs';
 import { useSearchParam } from '@/components/use-search-param';
-import { insertItem, type Path, valueAt } from '@/flows/document';
+import { insertItem, valueAt } from '@/flows/document';
 import {
   addNode,
   type Connection,
@@ -20,24 +20,41 @@ import {
   pasteNodes,
   removeNodes,
 } from '@/flows/edits';
-import { type FlowNode, graphsWithin, nodeAtPointer, nodesWithin, nodeTitle } from '@/flows/graph';
-import { placeAfter, type Point } from '@/flows/layout';
+import {
+  type FlowGraph,
+  type FlowNode,
+  graphsWithin,
+  nodeAtPointer,
+  nodesWithin,
+  nodeTitle,
+} from '@/flows/graph';
+import { type Layout, placeAfter, type Point } from '@/flows/layout';
 import { addNote, moveNotes, removeNotes } from '@/flows/layout-edits';
 import { nodeState } from '../run/flow-graph';
 import { PlaybookField, type usePlaybookCheck } from '../playbooks/PlaybookField';
-import Canvas from './Canvas';
+import Canvas, { DELETE_KEYS } from './Canvas';
 import { type Actions, CanvasActions } from './canvas-actions';
-import { nodesIn as nodeKeys, noteKey, notesIn, triggerKey, triggersIn } from './canvas-keys';
+import {
+  groupKey,
+  nodesIn as nodeKeys,
+  noteKey,
+  notesIn,
+  triggerKey,
+  triggersIn,
+} from './canvas-keys';
 import { DrawingSettings, isDrawingOnly } from './DrawingSettings';
 import { FlowSettings } from './FlowSettings';
 import { drawnBoxes, type Marks, peersOf, placeWithin, triggersOf } from './drawn';
 import { type Entry, kindName, paletteEntries } from './entries';
+import { FIND_STEP, Finder } from './Finder';
 import { LastRun } from './LastRun';
 import { COMES_AFTER, type NodeProblem, NodeSettings } from './NodeSettings';
-import { Outline } from './Outline';
+import { OutlineView } from './Outline';
+import { pastedNodes } from './pasted';
 import { PalettePanel } from './PalettePanel';
 import { removeTrigger, TriggerSettings } from './TriggerSettings';
 import { isCallOf } from './standing';
+import { useShortcuts } from './use-shortcuts';
 import type { Studio } from './use-studio';
 import classes from './flows.module.css';
 
@@ -49,17 +66,26 @@ interface Props {
   run: RunDetail | undefined;
   /** What is known of each node, of the run that is shown or of the last one. */
   standings: ReadonlyMap<string, NodeStanding>;
+  /** The same of a run that it is compared with. */
+  others: ReadonlyMap<string, NodeStanding> | undefined;
+  /** What a run will cost by node, as past ones did. */
+  price: Price | undefined;
   mayEdit: boolean;
 }
 
 const NONE: ReadonlyMap<string, NodeStanding> = new Map();
 
-export function StudioView({ studio, palette, tools, check, run, standings, mayEdit }: Props) {
+export function StudioView(props: Props) {
+  const { studio, palette, tools, check, run, standings, others, price, mayEdit } = props;
   const { text, layout, document, graph, language } = studio;
   const [step] = useSearchParam('step');
   const asked =
     step === null ? undefined : nodesWithin(graph).find(({ key }) => isCallOf(step, key));
-  const [selected, setSelected] = useState<readonly string[]>(asked ? [asked.key] : []);
+  const [chosen, setChosen] = useState<readonly string[]>(asked ? [asked.key] : []);
+  const selected = useMemo(
+    () => stillThere(chosen, graph, layout, document),
+    [chosen, graph, layout, document],
+  );
   const [into, setInto] = useState<string | null>(null);
   const [focus, setFocus] = useState<string | null>(asked?.key ?? null);
   const [view, setView] = useState('canvas');
@@ -74,30 +100,37 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
       if (key !== undefined) found.set(key, [...(found.get(key) ?? []), problem]);
     }
     const stateOf = (key: string) => (run ? standing(run, key, standings) : null);
-    return { problems: found, stateOf, standings: run ? standings : NONE };
-  }, [problems, graph, run, standings]);
+    const prices = new Map(price?.nodes.map((each) => [each.node, each]));
+    return run
+      ? { problems: found, stateOf, standings, others }
+      : { problems: found, stateOf, standings: NONE, prices };
+  }, [problems, graph, run, standings, others, price]);
   const { boxes, lines, items } = useMemo(
     () => drawnBoxes(graph, layout, triggersOf(document), marks),
     [graph, layout, document, marks],
   );
   const select = (keys: readonly string[]) => {
-    setSelected(keys);
+    setChosen(keys);
     setInto(null);
     if (keys.length > 0) setSide('settings');
+  };
+  const choose = (key: string, isFurther: boolean) => {
+    const others = isFurther ? selected.filter((each) => each !== key) : [];
+    select(isFurther && selected.includes(key) ? others : [...others, key]);
   };
   const node = nodesWithin(graph).find(({ key }) => key === selected[0]);
 
   const add = (entry: Entry, at: Point | null = null, lane: string | null = into) => {
     if (entry.kind === 'trigger') return addTrigger(entry);
-    const chosen = lane === null ? node : undefined;
+    const after = lane === null ? node : undefined;
     const target =
       lane === null
-        ? (graphsWithin(graph).find(({ nodes }) => nodes.some(({ key }) => key === chosen?.key)) ??
+        ? (graphsWithin(graph).find(({ nodes }) => nodes.some(({ key }) => key === after?.key)) ??
           graph)
         : (graphsWithin(graph).find(({ path }) => JSON.stringify(path) === lane) ?? graph);
     const last = target.nodes.findLast(({ isImplied, type }) => !isImplied && type !== 'output');
     const before =
-      chosen && !chosen.isImplied ? chosen : target.isRow || lane !== null ? last : undefined;
+      after && !after.isImplied ? after : target.isRow || lane !== null ? last : undefined;
     const needs = before && at === null ? [[before.id, ...before.ports.slice(0, 1)].join('.')] : [];
     const id = freeId(text, language, entry.title);
     const taken =
@@ -114,7 +147,7 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
     const isPlaced = free !== null && holder === undefined;
     const places = isPlaced ? { ...layout.places, [key]: free } : layout.places;
     studio.change({ text: made, layout: { ...layout, places } });
-    setSelected([key]);
+    setChosen([key]);
     setFocus(key);
     setInto(null);
     setSide('settings');
@@ -126,6 +159,7 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
     const name = names.includes(type) ? `${type}-${count + 1}` : type;
     studio.change({ text: insertItem(text, ['triggers'], count, { type, name, ...fields }) });
     select([triggerKey(count)]);
+    setFocus(triggerKey(count));
   };
   const remove = (keys: readonly string[], edges: readonly Connection[]) => {
     let made = edges.reduce((now, edge) => disconnect(now, language, edge), text);
@@ -179,8 +213,12 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
     '/': () => globalThis.document.getElementById(FIND_STEP)?.focus(),
   };
   const keys = (event: KeyboardEvent) => {
-    const { target } = event;
-    if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) return;
+    // The drawing has its own; in the outline they do the same.
+    if (view === 'outline' && mayEdit && DELETE_KEYS.includes(event.key) && selected.length > 0) {
+      event.preventDefault();
+      remove(selected, []);
+      return;
+    }
     if (!(event.ctrlKey || event.metaKey)) {
       const wanted = event.altKey || !mayEdit ? undefined : shortcuts[event.key.toLowerCase()];
       if (!wanted) return;
@@ -193,24 +231,24 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
     if (key !== 'z' && key !== 'y' && key !== 'a') return;
     event.preventDefault();
     event.stopPropagation();
-    if (key === 'a') setSelected(boxes.map(({ id }) => id));
+    if (key === 'a') setChosen(boxes.map(({ id }) => id));
     else if (mayEdit) (isRedo ? studio.redo : studio.undo)();
   };
-  const isTyping = (event: ClipboardEvent) =>
-    event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
   const copied = (event: ClipboardEvent) => {
     const nodes = copyNodes(text, language, selected);
-    if (isTyping(event) || nodes.length === 0) return;
+    const isText = globalThis.getSelection()?.isCollapsed === false;
+    if (nodes.length === 0 || isText) return;
     event.preventDefault();
-    event.clipboardData.setData('text/plain', stringify(nodes));
+    event.clipboardData?.setData('text/plain', stringify(nodes));
   };
   const pasted = (event: ClipboardEvent) => {
-    if (isTyping(event) || !mayEdit) return;
-    const nodes = nodesIn(event.clipboardData.getData('text/plain'));
+    const nodes = mayEdit ? pastedNodes(event.clipboardData?.getData('text/plain') ?? '') : [];
     if (nodes.length === 0) return;
     event.preventDefault();
     paste(nodes);
   };
+  const whole = useRef<HTMLDivElement>(null);
+  useShortcuts(whole, { onKey: keys, onCopy: copied, onPaste: pasted });
   const waiting = run === undefined ? [] : waitingNodes(nodesWithin(graph), standings);
   const trigger = triggersIn(selected.slice(0, 1))[0] ?? null;
   const isDrawing = isDrawingOnly(selected);
@@ -223,9 +261,7 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
       ? `Adds a step after ${nodeTitle(node)}.`
       : 'Click to add, or drag it to its place.';
   return (
-    // Shortcuts and the clipboard belong to everything in the studio.
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
-    <div className={classes.studio} onKeyDown={keys} onCopy={copied} onPaste={pasted}>
+    <div className={classes.studio} ref={whole}>
       {mayEdit ? (
         <PalettePanel entries={entries} place={place} field={field} onAdd={(entry) => add(entry)} />
       ) : (
@@ -273,10 +309,7 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
           </CanvasActions>
         ) : (
           <div className={classes.outlineFrame}>
-            <Outline
-              {...{ graph, title: '', selected, marks, actions }}
-              onSelect={(key) => select([key])}
-            />
+            <OutlineView {...{ studio, selected, marks, actions }} onSelect={choose} />
           </div>
         )}
       </div>
@@ -306,6 +339,7 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
                 studio={studio}
                 problems={marks.problems.get(node.key) ?? []}
                 standings={standings}
+                other={others?.get(node.key)}
                 runId={run?.id ?? null}
                 readOnly={!mayEdit}
                 onSelect={select}
@@ -331,6 +365,7 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
                       runId={run?.id ?? null}
                       node={each}
                       standing={standings.get(each.key)}
+                      other={undefined}
                     />
                   </section>
                 ))}
@@ -352,6 +387,22 @@ export function StudioView({ studio, palette, tools, check, run, standings, mayE
   );
 }
 
+/** What is chosen and still drawn: undo and other people take things away. */
+function stillThere(
+  keys: readonly string[],
+  graph: FlowGraph,
+  layout: Layout,
+  document: unknown,
+): readonly string[] {
+  const known = new Set([
+    ...nodesWithin(graph).map(({ key }) => key),
+    ...triggersOf(document).map((_, index) => triggerKey(index)),
+    ...layout.notes.map(({ id }) => noteKey(id)),
+    ...layout.groups.map(({ id }) => groupKey(id)),
+  ]);
+  return keys.every((key) => known.has(key)) ? keys : keys.filter((key) => known.has(key));
+}
+
 /** The steps at which the run waits; of a step around others, those inside it. */
 function waitingNodes(
   nodes: readonly FlowNode[],
@@ -370,66 +421,4 @@ function standing(
   const state = nodeState(run, key);
   if (!key.includes('/') || state === 'held') return state;
   return standings.get(key)?.state ?? null;
-}
-
-/** Nodes in a text from the clipboard: a list of them, a graph, or a whole flow. */
-function nodesIn(text: string): Fields[] {
-  try {
-    const found = parse(text) as unknown;
-    const list = Array.isArray(found)
-      ? (found as unknown[])
-      : (['nodes', 'steps'] as Path[0][]).map((name) => valueAt(found, [name])).find(Array.isArray);
-    const nodes = (list ?? []) as unknown[];
-    return nodes.filter((node): node is Fields => typeof valueAt(node, ['type']) === 'string');
-  } catch {
-    return [];
-  }
-}
-
-interface FinderProps {
-  studio: Studio;
-  view: string;
-  onView: (view: string) => void;
-  onFound: (key: string) => void;
-  onNote: (() => void) | undefined;
-}
-
-const FIND_STEP = 'find-a-step';
-
-function Finder({ studio, view, onView, onFound, onNote }: FinderProps) {
-  const nodes = nodesWithin(studio.graph);
-  return (
-    <div style={{ display: 'flex', gap: '0.5rem', marginBottom: '0.5rem', flexWrap: 'wrap' }}>
-      <SegmentedControl
-        size="xs"
-        aria-label="How the flow is shown"
-        value={view}
-        onChange={onView}
-        data={[
-          { value: 'canvas', label: 'Canvas' },
-          { value: 'outline', label: 'Outline' },
-        ]}
-      />
-      <Select
-        size="xs"
-        id={FIND_STEP}
-        aria-label="Find a step"
-        placeholder="Find a step"
-        searchable
-        data={nodes.map((node) => ({ value: node.key, label: nodeTitle(node) }))}
-        value={null}
-        onChange={(key) => key !== null && onFound(key)}
-      />
-      {onNote && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<StickyNote size={13} aria-hidden />}
-          onClick={onNote}
-        >
-          Note
-        </Button>
-      )}
-    </div>
-  );
 }

@@ -3,9 +3,19 @@ import { type Edge, type Node, type NodeHandle, Position } from '@xyflow/react';
 import type { NodeStanding } from '@/api/runs';
 import { edgesOf, type FlowGraph, type FlowNode } from '@/flows/graph';
 import type { NodeProblem } from './NodeSettings';
-import { sizeText, standingText } from './standing';
+import { comparedText, expectedText, sizeText, standingText } from './standing';
 import { groupKey, noteKey, triggerKey } from './canvas-keys';
-import { LANE_START, type Layout, place, type Placed, type Point, type Size } from '@/flows/layout';
+import {
+  ACROSS,
+  DOWN,
+  LANE_START,
+  type Layout,
+  place,
+  type Placed,
+  type Point,
+  SIZE,
+  type Size,
+} from '@/flows/layout';
 
 export interface BoxData extends Record<string, unknown> {
   node: FlowNode | null;
@@ -37,6 +47,10 @@ export interface Marks {
   stateOf: (key: string) => string | null;
   /** What is known of each node from the run that is shown. */
   standings: ReadonlyMap<string, NodeStanding>;
+  /** The same from the run that it is compared with. */
+  others?: ReadonlyMap<string, NodeStanding> | undefined;
+  /** What each node will cost, while no run is shown. */
+  prices?: ReadonlyMap<string, { usd: number; seconds: number }> | undefined;
 }
 
 export interface Trigger {
@@ -61,15 +75,20 @@ export function drawnBoxes(
 ): { boxes: Drawn[]; lines: Edge[]; items: Placed[] } {
   const { items } = place(graph, layout);
   const boxes = items.flatMap((item) => boxesOf(item, undefined, { x: 0, y: 0 }, layout, marks));
-  const left = Math.min(0, ...items.map(({ at }) => at.x)) - 280;
+  const first = graph.nodes.filter(({ needs }) => needs.length === 0);
+  const begun = items.filter(({ node }) => first.includes(node));
+  const left = leftmost(items) - SIZE.width - ACROSS;
+  const top = begun.length === 0 ? 0 : Math.min(...begun.map(({ at }) => at.y));
   const starts = triggers.map((trigger, index): Box => ({
     id: triggerKey(index),
     type: 'box',
-    position: layout.places[triggerKey(index)] ?? { x: left, y: index * 108 },
+    position: layout.places[triggerKey(index)] ?? {
+      x: left,
+      y: top + index * (SIZE.height + DOWN),
+    },
     data: { node: null, trigger, lanes: [], isClosed: false, problems: 0, state: null, facts: '' },
-    ...sized(null, { width: 220, height: 64 }),
+    ...sized(null, SIZE),
   }));
-  const first = graph.nodes.filter(({ needs }) => needs.length === 0);
   const begin = triggers.flatMap((_, index) =>
     first.map(({ key }): Edge => ({
       id: `${triggerKey(index)}>${key}`,
@@ -88,6 +107,9 @@ export function drawnBoxes(
     items,
   };
 }
+
+const leftmost = (items: readonly Placed[]) =>
+  items.length === 0 ? 0 : Math.min(...items.map(({ at }) => at.x));
 
 /** The ways out of a node, one without a name where there is only one. */
 export function waysOut(node: FlowNode | null): readonly string[] {
@@ -194,7 +216,7 @@ function boxesOf(
       isClosed: node.graphs.length > 0 && layout.closed.includes(node.key),
       problems: marks.problems.get(node.key)?.length ?? 0,
       state: marks.stateOf(node.key),
-      facts: factsOf(marks.standings.get(node.key)),
+      facts: factsOf(node.key, marks),
     },
   };
   const inner = lanes.flatMap((lane) => {
@@ -222,7 +244,13 @@ function linesOf(graph: FlowGraph, standings: Marks['standings']): Edge[] {
   ];
 }
 
-const factsOf = (standing: NodeStanding | undefined) => (standing ? standingText(standing) : '');
+/** How long a node took and what it cost, or what it will. */
+export function factsOf(key: string, { standings, others, prices }: Marks): string {
+  const standing = standings.get(key);
+  if (standing) return others ? comparedText(standing, others.get(key)) : standingText(standing);
+  const price = prices?.get(key);
+  return price ? expectedText(price) : '';
+}
 
 /** The way out, and how much went along it in the run that is shown. */
 function labelOf(port: string, standing: NodeStanding | undefined): { label?: string } {

@@ -77,11 +77,19 @@ function groupOf({ name, effects }: Tool): string {
   return effects.includes('writes') ? 'Change data' : 'Read data';
 }
 
-/** Entries in which every word occurs. */
+/** Entries in which every word occurs, those first that are called so. */
 export function foundEntries(entries: readonly Entry[], text: string): Entry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return entries.filter(({ title, description, group, type }) => {
+  const found = entries.filter(({ title, description, group, type }) => {
     const told = `${title} ${description} ${group} ${type}`.toLowerCase();
     return words.every((word) => told.includes(word));
   });
+  if (words.length === 0) return found;
+  const wanted = words.join(' ');
+  const rank = ({ title }: Entry) => {
+    const name = title.toLowerCase();
+    if (name.startsWith(wanted)) return 0;
+    return words.every((word) => name.includes(word)) ? 1 : 2;
+  };
+  return found.sort((a, b) => rank(a) - rank(b));
 }

@@ -1,12 +1,15 @@
 /** Which part of a flow is in view when it is opened: the whole if its words can be read then, otherwise its start. */
 import type { Viewport } from '@xyflow/react';
+import { SIZE } from '@/flows/layout';
 import type { Drawn } from './drawn';
 
-/** Smaller than this, the titles of steps cannot be read. */
+/** Smaller than this, the titles of steps are tiring to read. */
 export const READABLE = 0.75;
-const MARGIN = 24;
+/** A flow that is seen as a whole may be a little smaller: it is better than one that is cut off. */
+export const WHOLE = 0.6;
+const MARGIN = 20;
 /** A note has no height before it is measured. */
-const USUAL = { width: 220, height: 64 };
+const USUAL = SIZE;
 
 interface Area {
   left: number;
@@ -25,7 +28,8 @@ export function openingView(boxes: readonly Drawn[], width: number, height: numb
   const wide = Math.max(...areas.map((area) => area.right)) - left;
   const high = Math.max(...areas.map((area) => area.bottom)) - top;
   const [across, down] = [width - 2 * MARGIN, height - 2 * MARGIN];
-  const zoom = Math.max(READABLE, Math.min(1, across / wide, down / high));
+  const fitting = Math.min(1, across / wide, down / high);
+  const zoom = fitting >= WHOLE ? fitting : READABLE;
   const x = wide * zoom <= across ? (width - wide * zoom) / 2 : MARGIN;
   if (high * zoom <= down) {
     return { x: x - left * zoom, y: (height - high * zoom) / 2 - top * zoom, zoom };

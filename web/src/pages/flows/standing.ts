@@ -39,6 +39,30 @@ export function standingText({ times, seconds, usd }: NodeStanding): string {
     .join(' · ');
 }
 
+/** What is other than in the run that it is compared with: "0.4 s, was 0.9 s · other output". */
+export function comparedText(now: NodeStanding, before: NodeStanding | undefined): string {
+  const told = standingText(now);
+  if (before === undefined) return [told, 'not in the other run'].filter(Boolean).join(' · ');
+  const was = now.state === before.state ? standingText(before) : before.state;
+  return [
+    was === '' || was === told ? told : `${told}${told === '' ? '' : ', '}was ${was}`,
+    isOther(now.sample, before.sample) ? 'other output' : '',
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+export const isOther = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b);
+
+/** What a step of a run that has not begun will take, by past runs: "about 1.2 s · $0.01". */
+export function expectedText({ usd, seconds }: { usd: number; seconds: number }): string {
+  const parts = [
+    seconds >= 0.1 ? durationText(seconds * 1000) : '',
+    usd > 0 ? `$${usd.toFixed(usd < 1 ? 4 : 2)}` : '',
+  ].filter(Boolean);
+  return parts.length === 0 ? '' : `about ${parts.join(' · ')}`;
+}
+
 /** How much went along an edge: rows or items of the node before it. */
 export function sizeText({ size, times }: NodeStanding): string {
   if (size === null) return times > 1 ? `${times}×` : '';
