@@ -1,5 +1,6 @@
 """Tests of playbooks: nothing is sent, spent or changed; outputs are pinned, compared, kept, and hold up deployments."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from steward.broker.samples import sample, samples
 from steward.broker.schemas import first_problem
+from steward.broker.tool import TOOLS
 from steward.core.errors import Conflict, Denied, Invalid
 from steward.playbooks.rehearsals import Wish
 from steward.runs import Run, Status
@@ -69,7 +71,7 @@ def test_a_test_sends_nothing_asks_nobody_and_changes_only_its_branch(room: Room
     run = rehearsed(room, notes, inputs={"text": "hello"})
     assert run.status is Status.done, run.reason
     found = outputs(room, notes, run)
-    assert found["tell"] == {"not_done": "send_webhook"}
+    assert found["tell"] == {"message_id": "Example", "status": 200, "bytes": 0}
     assert found["think"] == {"words": "Example"}
     assert found["gate"]["approved"] is True
     assert found["result"] == "Example"
@@ -208,6 +210,29 @@ SCHEMA = {
     "required": ["month", "limit"],
     "additionalProperties": False,
 }
+
+
+def test_values_are_made_from_schemas_of_strangers() -> None:
+    bomb = {
+        "type": "object",
+        "properties": {
+            "rows": {"type": "array", "minItems": 10**12, "items": {"type": "number"}},
+            "text": {"type": "string", "minLength": 10**12, "maxLength": 10**13},
+            "pattern": {"type": "string", "pattern": "((((a{999}){999}){999}){999})"},
+            "deep": {"type": "string", "pattern": "(" * 5_000 + ")" * 5_000},
+            "number": {"type": "number", "minimum": "seven", "maximum": None},
+            "odd": {"anyOf": ["nothing"]},
+        },
+    }
+    assert len(json.dumps(sample(bomb))) < 100_000
+
+
+def test_what_built_in_tools_give_is_known_to_tests() -> None:
+    TOOLS.load_package("steward.tools")
+    known = {name: tool.gives for name, tool in TOOLS if tool.gives is not None}
+    assert known.keys() >= {"send_slack", "send_email", "send_webhook", "http_request"}
+    for name, schema in known.items():
+        assert first_problem(schema, sample(schema)) is None, name
 
 
 def test_inputs_are_made_from_the_schema_with_edge_cases() -> None:

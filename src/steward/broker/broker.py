@@ -42,11 +42,12 @@ from steward.broker.plans import (
 from steward.broker.policy_text import Verdict
 from steward.broker.rehearsal import Rehearsal, happens, stood_in
 from steward.broker.rulebook import ProjectSettings, Rulebook
+from steward.broker.samples import sample
 from steward.broker.spending import Spending
 from steward.broker.tool import Cost, Outcome, Risk, Tool
 from steward.broker.toolbox import Toolbox
 from steward.core.clock import Clock
-from steward.core.errors import Bug, Denied
+from steward.core.errors import Bug, Conflict, Denied, Invalid, NotFound
 from steward.core.faults import fault
 from steward.data.versions import on_ticket
 from steward.runs import (
@@ -65,7 +66,7 @@ from steward.runs import (
     digest,
 )
 from steward.runs.execution import OpenWait
-from steward.store import Transaction
+from steward.store import Scope, Transaction
 from steward.trace.context import within_call
 
 T = TypeVar("T")
@@ -140,7 +141,7 @@ class Broker:
         )
         rehearsal = Rehearsal.of(execution.request.grant)
         if rehearsal is not None:
-            stand_in = self._stand_in(rehearsal, key, plan)
+            stand_in = self._stand_in(execution.run.scope, rehearsal, key, plan)
             if stand_in is not None:
                 return await self._rehearsed(execution, key, plan, stand_in)
         try:
@@ -159,7 +160,7 @@ class Broker:
             raise
         return self._labelled(execution, key, plan, outcome)
 
-    def _stand_in(self, rehearsal: Rehearsal, key: str, plan: Plan) -> Json:
+    def _stand_in(self, scope: Scope, rehearsal: Rehearsal, key: str, plan: Plan) -> Json:
         """What a test gets in place of the call; None where the call happens on the branch of the test."""
         tool = self.tools.planned(plan)
         is_known, value = rehearsal.mock(key)
@@ -170,7 +171,17 @@ class Broker:
         if plan.tool != ASK_HUMAN and happens(tool, plan):
             return None
         is_known, value = rehearsal.record(key)
-        return stood_in(tool, plan, value if is_known else {"not_done": plan.tool})
+        return stood_in(tool, plan, value if is_known else self._made_up(scope, plan))
+
+    def _made_up(self, scope: Scope, plan: Plan) -> Json:
+        """A value as the tool gives it, by its schema; where nobody knows that, a note that nothing was done."""
+        pin = plan.pinned["pin"] if plan.pinned is not None else None
+        try:
+            schema = self.tools.get(scope, plan.tool, pin).gives
+        except (NotFound, Denied, Invalid, Conflict):
+            # A journal is read long after a tool is gone.
+            schema = None
+        return sample(schema) if schema else {"not_done": plan.tool}
 
     async def _rehearsed(
         self, execution: Execution, key: str, plan: Plan, outcome: Json

@@ -10,6 +10,8 @@ from steward.broker.schemas import first_problem
 
 _DEEPEST: Final = 8
 _LONG: Final = 200
+_MOST: Final = 1_000
+"""Items and characters of a made value: some schemas come from services, and ask for what they like."""
 _FORMATS: Final = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T08:30:00Z",
@@ -37,7 +39,10 @@ def sample(schema: Mapping[str, Any], depth: int = 0) -> Any:
     for name in ("examples", "enum", "anyOf", "oneOf", "allOf"):
         found = schema.get(name)
         if isinstance(found, list) and found:
-            return found[0] if name in {"examples", "enum"} else sample(found[0], depth + 1)
+            first = found[0]
+            if name in {"examples", "enum"}:
+                return first
+            return sample(first, depth + 1) if isinstance(first, Mapping) else None
     return _of_type(schema, depth) if depth <= _DEEPEST else None
 
 
@@ -50,7 +55,7 @@ def _of_type(schema: Mapping[str, Any], depth: int) -> Any:
             return _object(schema, depth)
         case "array":
             items = schema.get("items")
-            count = max(1, int(schema.get("minItems", 1)))
+            count = max(1, _count(schema.get("minItems"), 1))
             return [sample(items if isinstance(items, Mapping) else {}, depth + 1)] * count
         case "integer" | "number":
             return _number(schema)
@@ -116,8 +121,8 @@ def _object(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
 
 
 def _number(schema: Mapping[str, Any]) -> Any:
-    lowest = schema.get("minimum", schema.get("exclusiveMinimum", 0) + 1)
-    highest = schema.get("maximum", lowest)
+    lowest = _amount(schema.get("minimum"), _amount(schema.get("exclusiveMinimum"), 0) + 1)
+    highest = _amount(schema.get("maximum"), lowest)
     return max(lowest, min(1, highest)) if lowest <= 1 else lowest
 
 
@@ -126,10 +131,10 @@ def _text(schema: Mapping[str, Any]) -> str:
     if isinstance(pattern, str):
         try:
             return _matching(regex.parse(pattern))
-        except re.error:
+        except (re.error, RecursionError, OverflowError):
             return ""
     text = _FORMATS.get(str(schema.get("format")), "Example")
-    least, most = int(schema.get("minLength", 0)), int(schema.get("maxLength", _LONG))
+    least, most = _count(schema.get("minLength"), 0), _count(schema.get("maxLength"), _LONG)
     return text.ljust(least, "x")[:most]
 
 
@@ -146,12 +151,21 @@ def _matching(parsed: Sequence[Any]) -> str:
                 made += "x"
             case "MAX_REPEAT" | "MIN_REPEAT":
                 least, _, inner = value
-                made += _matching(inner) * least
+                made += _matching(inner) * min(least, _MOST)
             case "SUBPATTERN":
                 made += _matching(value[-1])
             case "BRANCH":
                 made += _matching(value[1][0])
+        made = made[:_MOST]
     return made
+
+
+def _count(given: Any, otherwise: int) -> int:
+    return min(given, _MOST) if type(given) is int and given >= 0 else otherwise
+
+
+def _amount(given: Any, otherwise: float) -> float:
+    return given if type(given) in {int, float} else otherwise
 
 
 def _member(choices: Sequence[Any]) -> str:

@@ -165,6 +165,8 @@ class Tool(Generic[A]):
     """True for what people do by hand and no flow or agent may: such as reaching into other runs."""
     beyond_data: bool = False
     """True where a call keeps more than data on the branch of its run, such as a document; one with an `undo` does."""
+    gives: Mapping[str, Any] | None = None
+    """JSON Schema of the value that it gives, where that is known: a test that makes no call makes a value from it."""
     pin: Json = None
     """Names the exact version of a tool that a project can change; None for installed tools."""
 

@@ -29,6 +29,11 @@ from steward.tools._calls import keep, plain
 WORD: Final = "mcp"
 _TIME: Final = timedelta(minutes=2)
 _SHOWN: Final = 64 << 10
+_GIVES: Final = {
+    "type": "object",
+    "properties": {"failed": {"const": False}, "answer": {"type": "string"}},
+    "required": ["failed", "answer"],
+}
 
 
 class McpTools:
@@ -108,6 +113,7 @@ class McpTools:
             risk=Risk(known.risk),
             run=run,
             effects=Effects(reads=True, network=True),
+            gives=_GIVES,
             dry_run=dry_run,
             timeout=_TIME,
             destination=lambda _arguments: f"mcp:{connection.name}",

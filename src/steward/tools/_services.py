@@ -163,6 +163,7 @@ class ServiceTools:
             risk=Risk(risk),
             run=run,
             effects=Effects(reads=True, network=True),
+            gives=_gives(operation),
             dry_run=dry_run,
             reconcile=reconcile,
             timeout=_TIME,
@@ -277,6 +278,20 @@ async def _shown(
         return {"answer": value}, ()
     kept = await keep(context, "answer.json", "application/json", text.encode())
     return {"beginning": text[:_SHOWN], "file": kept.name, "bytes": kept.size}, (kept,)
+
+
+def _gives(operation: Operation) -> dict[str, Any]:
+    """The answer as the description of the service has it, in what a call makes of it."""
+    return {
+        "type": "object",
+        "properties": {
+            "status": {"const": 200},
+            "failed": {"const": False},
+            "pages": {"const": 1},
+            "answer": dict(operation.answer or {"type": "string"}),
+        },
+        "required": ["status", "failed", "pages", "answer"],
+    }
 
 
 def _unknown(name: str) -> NotFound:

@@ -35,6 +35,18 @@ SETTING: Final = "http_request.allow"
 _REPEATABLE: Final = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 _READING: Final = frozenset({"GET", "HEAD"})
 _SHOWN: Final = 64 << 10
+_GIVES: Final = {
+    "type": "object",
+    "properties": {
+        "status": {"type": "integer", "examples": [200]},
+        "url": {"type": "string", "format": "uri"},
+        "redirected_from": {"type": "array", "items": {"type": "string"}, "examples": [[]]},
+        "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+        "bytes": {"type": "integer", "minimum": 0},
+        "text": {"type": "string"},
+    },
+    "required": ["status", "url", "redirected_from", "headers", "bytes"],
+}
 _TEXTS: Final = ("text/", "application/json", "application/xml", "application/yaml")
 
 
@@ -238,6 +250,7 @@ TOOLS.add(
         risk=Risk.external_send,
         run=run,
         effects=Effects(network=True),
+        gives=_GIVES,
         dry_run=dry_run,
         reconcile=reconcile,
         estimate=lambda _context, arguments: Cost(bytes=len(arguments.body.encode())),

@@ -1,7 +1,7 @@
 """A read-only question to a database that the project is connected to."""
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -25,6 +25,19 @@ class QueryConnection(Arguments):
         description="One SELECT in the database's own dialect.",
     )
     limit: Annotated[int, PLAIN] = Field(100, ge=1, le=MOST_ROWS, description="Most rows to bring.")
+
+
+_COLUMN: Final = {"name": "example", "type": "VARCHAR"}
+_GIVES: Final = {
+    "type": "object",
+    "properties": {
+        "columns": {"type": "array", "items": {"type": "object"}, "examples": [[_COLUMN]]},
+        "rows": {"type": "array", "items": {"type": "array"}, "examples": [[["Example"]]]},
+        "counts": {"type": "object", "examples": [{"rows": 1}]},
+        "more": {"type": "boolean", "examples": [False]},
+    },
+    "required": ["columns", "rows", "counts", "more"],
+}
 
 
 async def run(context: ToolContext, arguments: QueryConnection) -> Outcome:
@@ -93,6 +106,7 @@ TOOLS.add(
         risk=Risk.read,
         run=run,
         effects=Effects(reads=True, network=True),
+        gives=_GIVES,
         timeout=timedelta(minutes=2),
         estimate=lambda _context, arguments: Cost(rows=arguments.limit),
         destination=lambda arguments: f"connection:{arguments.connection}",

@@ -37,6 +37,24 @@ from steward.tools._calls import (
 from steward.tools._commits import media_type, workspace
 from steward.tools._connections import connection_of, named
 
+_TEXTS: Final = {"type": "array", "items": {"type": "string"}}
+_GIVES: Final = {
+    "type": "object",
+    "properties": {
+        "message_id": {"type": "string"},
+        "accepted": {**_TEXTS, "examples": [["someone@example.com"]]},
+        "refused": {"type": "array", "items": {"type": "object"}, "examples": [[]]},
+        "counts": {
+            "type": "object",
+            "properties": {
+                "recipients": {"type": "integer", "minimum": 1},
+                "attachments": {"type": "integer", "minimum": 0},
+            },
+            "required": ["recipients", "attachments"],
+        },
+    },
+    "required": ["message_id", "accepted", "refused", "counts"],
+}
 MAX_ATTACHED: Final = 15 << 20
 OneLine = Annotated[str, StringConstraints(pattern=r"^[^\r\n\x00]*$")]
 
@@ -215,6 +233,7 @@ TOOLS.add(
         risk=Risk.external_send,
         run=run,
         effects=Effects(reads=True, network=True),
+        gives=_GIVES,
         dry_run=dry_run,
         estimate=lambda _context, arguments: Cost(bytes=len(arguments.text.encode())),
         destination=lambda arguments: tuple(

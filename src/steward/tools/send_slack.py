@@ -230,6 +230,7 @@ TOOLS.add(
         risk=Risk.external_send,
         run=run,
         effects=Effects(network=True),
+        gives={"type": "object", "properties": {"sent": {"const": True}}, "required": ["sent"]},
         dry_run=dry_run,
         undo=undo,
         undo_is_compensation=True,

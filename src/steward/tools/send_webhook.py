@@ -139,6 +139,15 @@ TOOLS.add(
         risk=Risk.external_send,
         run=run,
         effects=Effects(network=True),
+        gives={
+            "type": "object",
+            "properties": {
+                "message_id": {"type": "string"},
+                "status": {"type": "integer", "minimum": 200, "maximum": 299},
+                "bytes": {"type": "integer", "minimum": 0},
+            },
+            "required": ["message_id", "status", "bytes"],
+        },
         dry_run=dry_run,
         idempotent=True,
         attempts=3,

@@ -4,6 +4,7 @@ import { Pin, PinOff } from 'lucide-react';
 import { useState } from 'react';
 import type { NodeResult } from '@/api/playbook-tests';
 import { StateChip } from '@/components/Chip';
+import { ValueDifference } from '@/components/ValueDifference';
 import { ValueView } from '@/components/ValueView';
 
 interface Props {
@@ -39,6 +40,14 @@ export function StepPanel(props: Props) {
                   In the last good run
                 </Text>
                 <ValueView label={`Output of ${step} in the last good run`} value={result.before} />
+                <Text size="sm" c="dimmed">
+                  What differs
+                </Text>
+                <ValueDifference
+                  label={`What differs in ${step}`}
+                  before={result.before}
+                  after={result.output}
+                />
               </>
             )}
           </>

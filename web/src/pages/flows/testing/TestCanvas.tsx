@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ReactFlowProvider } from '@xyflow/react';
 import { useMemo, useState } from 'react';
 import type { FlowPalette } from '@/api/flows';
-import type { TestResults } from '@/api/playbook-tests';
+import type { Price, TestResults } from '@/api/playbook-tests';
 import type { Tool } from '@/api/run-types';
 import { toolsQuery } from '@/api/tools';
 import { useProject } from '@/app/project';
@@ -25,6 +25,8 @@ interface Props {
   results: TestResults | undefined;
   mocks: Readonly<Record<string, unknown>>;
   breakpoints: readonly string[];
+  /** What each step cost in past runs. */
+  price: Price | undefined;
   chosen: string | null;
   onChoose: (key: string) => void;
 }
@@ -36,7 +38,7 @@ const NOTHING: Pick<Marks, 'problems' | 'standings'> = {
 };
 
 export function TestCanvas(props: Props) {
-  const { text, language, names, results, mocks, breakpoints, chosen, onChoose } = props;
+  const { text, language, names, results, mocks, breakpoints, price, chosen, onChoose } = props;
   const document = useMemo(() => readYaml(text).value, [text]);
   const graph = useMemo(() => readGraph(document, language), [document, language]);
   const [layout, setLayout] = useState(() => readLayout(props.layout));
@@ -44,12 +46,13 @@ export function TestCanvas(props: Props) {
     const drawn = drawnBoxes(graph, layout, triggersOf(document), {
       ...NOTHING,
       stateOf: (key) => stepState(key, results, mocks),
+      prices: new Map(price?.nodes.map((each) => [each.node, each])),
     });
     const marked = drawn.boxes.map((box) =>
       breakpoints.includes(box.id) ? { ...box, className: classes.breakpoint ?? '' } : box,
     );
     return { ...drawn, boxes: marked };
-  }, [graph, layout, document, results, mocks, breakpoints]);
+  }, [graph, layout, document, results, mocks, breakpoints, price]);
   const tools = useQuery(toolsQuery(useProject().id)).data ?? NO_TOOLS;
   const actions = useMemo(
     (): Actions => ({

@@ -1,13 +1,15 @@
 /** What a test starts with: inputs, who answers, whether models are asked, and how far it goes. */
 import { Button, Group, Select, Stack, Switch, Text, Textarea } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { itemsOf } from '@/api/lists';
 import { priceQuery, type TestWish, testInputsQuery } from '@/api/playbook-tests';
 import { type PlaybookDetail, playbookRunsQuery } from '@/api/playbooks';
+import { runQuery } from '@/api/runs';
 import { useProject } from '@/app/project';
 import { useFormats } from '@/components/format';
+import { showFailure } from '@/components/undo';
 
 interface Props {
   playbook: PlaybookDetail;
@@ -28,6 +30,18 @@ export function TestForm({ playbook, step, isPending, lastTest, onStart }: Props
   const [like, setLike] = useState<string | null>(null);
   const [isSpending, setSpending] = useState(false);
   const [isAsking, setAsking] = useState(false);
+  const client = useQueryClient();
+  const take = async (chosen: string) => {
+    const sample = samples[Number(chosen)];
+    try {
+      const given = sample
+        ? sample.value
+        : (await client.query(runQuery(project.id, chosen))).inputs;
+      setWritten(JSON.stringify(given ?? {}, null, 2));
+    } catch (problem) {
+      showFailure(problem);
+    }
+  };
   const text = written ?? JSON.stringify(samples[0]?.value ?? {}, null, 2);
   const inputs = parsed(text);
   const begin = (until: string | null) =>
@@ -39,15 +53,23 @@ export function TestForm({ playbook, step, isPending, lastTest, onStart }: Props
         <>
           <Select
             label="Inputs"
-            description="Made from the schema, edge cases included."
+            description="Made from the schema, edge cases included, or those of a past run."
             placeholder="Choose"
-            data={samples.map(({ name, is_valid: isValid }, index) => ({
-              value: String(index),
-              label: isValid ? name : `${name} (refused)`,
-            }))}
-            onChange={(index) =>
-              setWritten(JSON.stringify(samples[Number(index)]?.value ?? {}, null, 2))
-            }
+            searchable
+            data={[
+              {
+                group: 'Made from the schema',
+                items: samples.map(({ name, is_valid: isValid }, index) => ({
+                  value: String(index),
+                  label: isValid ? name : `${name} (refused)`,
+                })),
+              },
+              {
+                group: 'Of a past run',
+                items: runs.map(({ id, created_at: at }) => ({ value: id, label: dateTime(at) })),
+              },
+            ]}
+            onChange={(chosen) => chosen !== null && void take(chosen)}
           />
           <Textarea
             aria-label="Inputs as JSON"
@@ -79,7 +101,7 @@ export function TestForm({ playbook, step, isPending, lastTest, onStart }: Props
         label="Ask models"
         description={
           price && price.runs > 0
-            ? `Spends money. A run cost $${price.usd.toFixed(4)} on average of ${price.runs}.`
+            ? `Spends money. A run cost $${price.usd.toFixed(4)} on average of ${price.runs}; the steps say what each cost.`
             : 'Spends money. No past run tells how much.'
         }
         checked={isSpending}

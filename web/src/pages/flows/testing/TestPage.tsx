@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { flowPaletteQuery, languageOf } from '@/api/flows';
-import { type TestWish, testResultsQuery, useStartTest } from '@/api/playbook-tests';
+import { priceQuery, type TestWish, testResultsQuery, useStartTest } from '@/api/playbook-tests';
 import { type PlaybookDetail, playbookQuery } from '@/api/playbooks';
 import { projectPath, useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
@@ -48,6 +48,7 @@ function TestBench({ playbook, palette }: Props) {
   const [mocks, setMocks] = useState<Readonly<Record<string, unknown>>>({});
   const [breakpoints, setBreakpoints] = useState<readonly string[]>([]);
   const start = useStartTest(project.id, playbook.id);
+  const price = useQuery(priceQuery(project.id, playbook.id)).data;
   const results = useQuery({
     ...testResultsQuery(project.id, playbook.id, runId ?? ''),
     enabled: runId !== null,
@@ -74,6 +75,7 @@ function TestBench({ playbook, palette }: Props) {
             results={results.data}
             mocks={mocks}
             breakpoints={breakpoints}
+            price={price}
             chosen={step}
             onChoose={setStep}
           />
