@@ -1,6 +1,5 @@
 """Folders on SFTP servers: listed and read at checked addresses, from servers that show the key that was agreed upon."""
 
-import asyncio
 import base64
 import hashlib
 import io
@@ -10,18 +9,21 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from steward.connections.addresses import Address
 from steward.connections.hosts import Place
 from steward.connections.http import Http
 from steward.core.errors import Misconfigured, NotFound, TooLarge, Unavailable
+from steward.core.work import current, in_thread
 
 if TYPE_CHECKING:
     import paramiko
 
 _CONNECT_SECONDS: Final = 15
 _READ_SECONDS: Final = 60
+_PATIENCE: Final = 5.0
 _CHUNK: Final = 1 << 20
 T = TypeVar("T")
 
@@ -52,7 +54,7 @@ async def fetch_file(http: Http, server: SftpServer, path: str, most: int) -> by
 
 async def _working(http: Http, server: SftpServer, work: "Callable[[paramiko.SFTPClient], T]") -> T:
     addresses = await http.checked_addresses(Place("sftp", server.host, server.port))
-    return await asyncio.to_thread(_worked, server, addresses[0], work)
+    return await in_thread(partial(_worked, server, addresses[0], work), patience=_PATIENCE)
 
 
 def _worked(server: SftpServer, address: Address, work: "Callable[[paramiko.SFTPClient], T]") -> T:
@@ -99,7 +101,8 @@ def _signed_in(server: SftpServer, address: Address) -> "Iterator[paramiko.SFTPC
         channel = client.get_channel()
         if channel is not None:
             channel.settimeout(_READ_SECONDS)
-        yield client
+        with current().ended_by(transport.close):
+            yield client
     finally:
         transport.close()
         line.close()

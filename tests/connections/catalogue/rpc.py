@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 from typing import Any
 
 import grpc
@@ -66,12 +67,17 @@ class Zoo:
     def __init__(self) -> None:
         self.heard: list[tuple[str, dict[str, Any], dict[str, str]]] = []
         self.sent = 0
+        self.came, self.left, self.let_go = Event(), Event(), Event()
 
     def answer(self, method: str, asked: dict[str, Any], context: grpc.ServicerContext) -> Any:
         self.heard.append((method, asked, dict(context.invocation_metadata())))
         match method:
             case "GetPet" if asked.get("id") == "404":
                 context.abort(grpc.StatusCode.NOT_FOUND, "No <b>such</b> pet.")
+            case "GetPet" if asked.get("id") == "503":
+                context.add_callback(self.left.set)
+                self.came.set()
+                self.let_go.wait(30)
             case "GetPet":
                 return {"id": asked.get("id", "0"), "petName": "Tom", "kind": "CAT"}
             case "ListPets":
@@ -141,4 +147,5 @@ def zoo_server(
     try:
         yield zoo, port
     finally:
+        zoo.let_go.set()
         server.stop(None).wait()

@@ -28,6 +28,7 @@ from steward.connections.catalogue.installed import Record
 from steward.connections.catalogue.record import Operation, Service
 from steward.connections.catalogue.settings import ServiceSettings
 from steward.core.errors import Denied, Invalid, Misconfigured, TooLarge, Unavailable
+from steward.core.work import Work, doing
 from steward.identity import Access, Principal, Role, Via
 from tests.connections.catalogue.rpc import SET, ZOO, Zoo, zoo_server
 from tests.connections.outside import certificates
@@ -192,6 +193,30 @@ async def _get(http: Http, url: str, who: Credentials | None = None) -> Any:
     return await call_grpc(
         http, _service(), operation, {"id": "1"}, url=url, who=who or Credentials()
     )
+
+
+def test_a_call_that_is_cancelled_ends() -> None:
+    async def main(zoo: Zoo, port: int) -> None:
+        arguments = {"id": "503"}
+        with doing(Work()):
+            call = call_grpc(
+                NEAR,
+                _service(),
+                _operation("Zoo.GetPet"),
+                arguments,
+                url=f"grpc://127.0.0.1:{port}",
+                who=Credentials(),
+            )
+            task = asyncio.ensure_future(call)
+        assert await asyncio.to_thread(zoo.came.wait, 20)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(zoo.left.wait, 20)
+        assert not zoo.let_go.is_set()
+
+    with zoo_server() as (zoo, port):
+        asyncio.run(main(zoo, port))
 
 
 def test_addresses_are_checked_before_anything_connects() -> None:

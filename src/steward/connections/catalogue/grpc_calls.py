@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from steward.connections.addresses import Address, literal_address
@@ -19,6 +19,7 @@ from steward.connections.hosts import Place, grpc_place
 from steward.connections.http import Http
 from steward.connections.mcp.definitions import disarmed
 from steward.core.errors import Invalid, Misconfigured, Problem, TooLarge, Unavailable
+from steward.core.work import current, in_thread
 
 if TYPE_CHECKING:
     import grpc
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(r"[a-z0-9_.-]{1,200}")
 _SECONDS: Final = 60.0
+_PATIENCE: Final = 5.0
+"""Seconds that a call has to end once it was cancelled."""
 _CONNECT_SECONDS: Final = 15.0
 _LARGEST_MESSAGE: Final = 10 << 20
 _LARGEST_ANSWER: Final = 50 << 20
@@ -67,14 +70,9 @@ async def call_grpc(
     addresses = await http.checked_addresses(place)
     trusted = await asyncio.to_thread(http.trusted_certificates) if _is_secure(place) else b""
     metadata = _metadata(who)
-    return await asyncio.to_thread(
-        _called,
-        _Line(place, addresses[0], trusted, who.certificate),
-        service,
-        operation,
-        dict(arguments),
-        metadata,
-    )
+    line = _Line(place, addresses[0], trusted, who.certificate)
+    job = partial(_called, line, service, operation, dict(arguments), metadata)
+    return await in_thread(job, patience=_PATIENCE)
 
 
 async def reflect(http: Http, url: str) -> bytes:
@@ -131,7 +129,8 @@ class _Line:
             secure = grpc.ssl_channel_credentials(self.trusted, key, chain)
             channel = grpc.secure_channel(target, secure, options)
         try:
-            yield channel
+            with current().ended_by(channel.close):
+                yield channel
         finally:
             channel.close()
 
