@@ -86,7 +86,7 @@ def keys_reach_the_canvas(page: Page) -> None:
     page.locator(".react-flow__pane").click(position={"x": 300, "y": 20})
     page.keyboard.press("Control+z")
     expect(notes).to_have_count(0)
-    expect(page.get_by_text("Choose a step to see its settings.")).to_be_visible()
+    expect(page.get_by_text("Choose a step to see its settings")).to_be_visible()
 
 
 def compare_runs(page: Page) -> None:

@@ -334,6 +334,7 @@ function FlowStudio({ playbook, palette, draft }: Props) {
           standings={standings ?? NONE}
           others={otherId === null ? undefined : others}
           price={price}
+          isNew={playbook === null}
           mayEdit={mayEdit}
         />
       </div>

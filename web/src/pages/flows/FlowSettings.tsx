@@ -31,6 +31,8 @@ import type { Studio } from './use-studio';
 
 interface Props {
   studio: Studio;
+  /** A new flow has its name above the canvas, where its id comes from it. */
+  isNew: boolean;
   readOnly: boolean;
 }
 
@@ -50,7 +52,7 @@ const LIMITS = [
 ];
 const MOST_TAGS = 10;
 
-export function FlowSettings({ studio, readOnly }: Props) {
+export function FlowSettings({ studio, isNew, readOnly }: Props) {
   const text = (name: string) => {
     const value = valueAt(studio.document, [name]);
     return typeof value === 'string' ? value : '';
@@ -72,13 +74,15 @@ export function FlowSettings({ studio, readOnly }: Props) {
       <Text size="xs" c="dimmed">
         Choose a step to see its settings. These are the settings of the whole flow.
       </Text>
-      <TextInput
-        label="Name"
-        maxLength={100}
-        value={text('name')}
-        readOnly={readOnly}
-        onChange={({ currentTarget }) => set(['name'], currentTarget.value || undefined)}
-      />
+      {!isNew && (
+        <TextInput
+          label="Name"
+          maxLength={100}
+          value={text('name')}
+          readOnly={readOnly}
+          onChange={({ currentTarget }) => set(['name'], currentTarget.value || undefined)}
+        />
+      )}
       <Textarea
         label="Goal"
         description="What it is for, in a sentence or two."

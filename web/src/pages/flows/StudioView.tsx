@@ -70,6 +70,8 @@ interface Props {
   others: ReadonlyMap<string, NodeStanding> | undefined;
   /** What a run will cost by node, as past ones did. */
   price: Price | undefined;
+  /** Whether it was never saved. */
+  isNew: boolean;
   mayEdit: boolean;
 }
 
@@ -369,7 +371,7 @@ export function StudioView(props: Props) {
                     />
                   </section>
                 ))}
-                <FlowSettings studio={studio} readOnly={!mayEdit} />
+                <FlowSettings studio={studio} isNew={props.isNew} readOnly={!mayEdit} />
               </>
             )}
           </Tabs.Panel>
