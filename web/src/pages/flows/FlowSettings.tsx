@@ -136,7 +136,7 @@ function numberAt(document: unknown, name: string): number | '' {
   return typeof value === 'number' ? value : '';
 }
 
-function Inputs({ studio, readOnly }: Props) {
+function Inputs({ studio, readOnly }: Pick<Props, 'studio' | 'readOnly'>) {
   const [name, setName] = useState('');
   const inputs = inputsOf(studio.document);
   const isFree = isFreeName(name, inputs);
