@@ -35,8 +35,8 @@ OPERATIONS = [
 ]
 
 
-@schemathesis.serializer("application/zip")
-def as_archive(_: Any, value: Any) -> bytes:
+@schemathesis.serializer("application/zip", "application/x-protobuf")
+def as_bytes(_: Any, value: Any) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode()
 
 

@@ -31687,13 +31687,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Successful Response */
+            /** @description Empty, or how many spans were not kept and why. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": Record<string, never>;
+                    "application/x-protobuf": string;
                 };
             };
             /** @description The body is not JSON. */

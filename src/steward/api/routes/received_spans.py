@@ -18,7 +18,20 @@ _REQUEST = {
 }
 
 
-@router.post("/otlp/v1/traces", openapi_extra=_REQUEST)
+@router.post(
+    "/otlp/v1/traces",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {
+                PROTOBUF: {"schema": {"type": "string", "format": "binary"}},
+                JSON: {"schema": {"type": "object"}},
+            },
+            "description": "Empty, or how many spans were not kept and why.",
+        }
+    },
+    openapi_extra=_REQUEST,
+)
 async def receive_spans(request: Request, access: AsOperator) -> Response:
     """Takes spans of other programs; the trace of a run shows those that name its trace id."""
     context = context_of(request)
