@@ -18,7 +18,7 @@ export default function AuditPage() {
     >
       <Page
         title="Audit"
-        description="Who did what and when. Events cannot be changed; journals of runs prove that they were not."
+        description="Who did what and when. Nobody can change events in Steward. Journals of runs are signed: a change in the database is noticed there."
         width="full"
         toolbar={
           <Tabs.List>
