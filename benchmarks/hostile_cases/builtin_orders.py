@@ -88,6 +88,7 @@ ORDERS: Final[Mapping[str, list[dict[str, Any]]]] = {
     ],
     "lineage_map": [{"dataset": "crm_customers", "name": "../../keys"}],
     "list_changes": [{"dataset": "crm_customers", "limit": 50}],
+    "summarise_activity": [{"days": 31}],
     "list_datasets": [{}],
     "load_from_connection": [
         {"connection": "warehouse", "table": "salaries", "dataset": "crm_customers"}

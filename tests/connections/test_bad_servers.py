@@ -42,6 +42,10 @@ KINDS: dict[str, Callable[[int], tuple[dict[str, Any], dict[str, str]]]] = {
         {"host": "127.0.0.1", "port": port, "username": "ada"},
         {"password": SECRET},
     ),
+    "sftp": lambda port: (
+        {"host": "127.0.0.1", "port": port, "username": "ada"},
+        {"password": SECRET},
+    ),
     "slack": lambda port: (
         {"channels": ["#finance"], "api_url": f"http://127.0.0.1:{port}"},
         {"token": SECRET},

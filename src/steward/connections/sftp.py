@@ -88,24 +88,30 @@ def _signed_in(server: SftpServer, address: Address) -> "Iterator[paramiko.SFTPC
     line = socket.create_connection((str(address), server.port), timeout=_CONNECT_SECONDS)
     transport = paramiko.Transport(line)
     try:
-        transport.start_client(timeout=_CONNECT_SECONDS)
-        _require_known(server, transport.get_remote_server_key().asbytes())
-        transport.auth_timeout = _CONNECT_SECONDS
-        if server.private_key:
-            transport.auth_publickey(server.username, _key(server.private_key))
-        else:
-            transport.auth_password(server.username, server.password, fallback=False)
-        client = paramiko.SFTPClient.from_transport(transport)
-        if client is None:
-            raise Unavailable(f"{server.host} offers no SFTP.")
-        channel = client.get_channel()
-        if channel is not None:
-            channel.settimeout(_READ_SECONDS)
         with current().ended_by(transport.close):
-            yield client
+            yield _client(server, transport)
     finally:
         transport.close()
         line.close()
+
+
+def _client(server: SftpServer, transport: "paramiko.Transport") -> "paramiko.SFTPClient":
+    import paramiko
+
+    transport.start_client(timeout=_CONNECT_SECONDS)
+    _require_known(server, transport.get_remote_server_key().asbytes())
+    transport.auth_timeout = _CONNECT_SECONDS
+    if server.private_key:
+        transport.auth_publickey(server.username, _key(server.private_key))
+    else:
+        transport.auth_password(server.username, server.password, fallback=False)
+    client = paramiko.SFTPClient.from_transport(transport)
+    if client is None:
+        raise Unavailable(f"{server.host} offers no SFTP.")
+    channel = client.get_channel()
+    if channel is not None:
+        channel.settimeout(_READ_SECONDS)
+    return client
 
 
 def _require_known(server: SftpServer, key: bytes) -> None:
