@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from steward.broker.presets import PRESETS
+from steward.core.errors import Denied
 from steward.identity import Role
 from steward.observe import ActivitySummary
 from steward.observe.facts import NANO
@@ -84,6 +85,14 @@ def test_whole_days_count_and_hidden_flows_do_not(installation: Installation) ->
     viewer = installation.person(Role.viewer, "viewer")
     seen = activity.of_days(viewer.access, 7)
     assert (seen.now, seen.before, seen.failing, seen.costliest) == (Totals(), Totals(), [], [])
+    # A run that a token started tells no more than the token may see, and one of a runner nothing.
+    owner_id, runner = owner.user.id, installation.person(Role.runner, "runner")
+    scope = installation.scope
+    told = activity.described(scope, owner_id, None, 14)
+    limited = activity.described(scope, owner_id, Role.viewer, 14)
+    assert (told["runs"], limited["runs"]) == (3, 0)
+    with pytest.raises(Denied):
+        activity.described(scope, runner.user.id, None, 14)
 
 
 @pytest.mark.every_database

@@ -52,12 +52,13 @@ def test_what_has_two_tags_counts_for_both_and_once_in_all(installation: Install
 
 
 def test_tags_are_found_and_a_wrong_one_is_refused(installation: Installation) -> None:
-    _saved(installation, "tagged", ["quarter-end"])
+    _saved(installation, "tagged", ["quarter-end", "Prüfung"])
     address = f"{API}/projects/{installation.scope.project_id}/playbooks"
     client = installation.owner.client
     found = client.get(address, params={"q": "quarter-END"}).json()["items"]
     assert [each["slug"] for each in found] == ["tagged"]
-    for tags in (["a", "A"], [""], ["x" * 41], [str(n) for n in range(11)]):
+    assert len(client.get(address, params={"q": "Prüf"}).json()["items"]) == 1
+    for tags in (["a", "A"], [""], ["a\nb"], [" a"], ["x" * 41], [str(n) for n in range(11)]):
         document = {
             "format": 1,
             "id": "wrong",

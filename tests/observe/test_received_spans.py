@@ -133,6 +133,31 @@ def test_json_is_read_too_and_wrong_spans_are_counted(installation: Installation
         assert told["partialSuccess"]["rejectedSpans"] == "2"
 
 
+def test_what_no_database_can_keep_is_made_fit(installation: Installation) -> None:
+    run, header = _called(installation)
+    values = {
+        "zero\0": {"stringValue": "a\0b"},
+        "half": {"stringValue": "\ud800"},
+        "endless": {"doubleValue": float("inf")},
+        "none": {"doubleValue": float("nan")},
+        "huge": {"intValue": 10**300},
+    }
+    attributes = [{"key": key, "value": value} for key, value in values.items()]
+    wrong = {"name": "\0\udfff", "status": {"code": [], "message": {}}, "attributes": attributes}
+    body = gzip.compress(_as_json(_remote(header)[1:], **wrong))
+    packed = {"content-encoding": "gzip"}
+    answer = _send(installation, body, "application/json", **packed)
+    assert answer.status_code == 200, answer.text
+    failed = {"spanId": "3" * 16, "status": {"code": 2, "message": "\0no"}}
+    body = gzip.compress(_as_json(_remote(header)[1:], **failed))
+    assert _send(installation, body, "application/json", **packed).is_success
+    errors = [each for each in _trace(installation, run) if each["operation"] == "remote"]
+    assert {each["error"] for each in errors} == {None, "no"}
+    [kept] = [each["attributes"] for each in errors if each["error"] is None]
+    assert (kept["zero"], kept["half"], kept["endless"], kept["none"]) == ("ab", "?", "inf", "nan")
+    assert "huge" not in kept
+
+
 @pytest.mark.parametrize(
     ("body", "media_type", "encoding", "status"),
     [

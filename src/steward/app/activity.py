@@ -9,10 +9,11 @@ from steward.app.alerting import alert_view
 from steward.app.budgeting import BudgetDesk
 from steward.app.failing_triggers import failing_triggers
 from steward.app.figure_names import flow_titles
+from steward.app.present_access import present_access
 from steward.app.tracing import Observations
 from steward.broker.period_budgets import PeriodBudgets
 from steward.core.clock import Clock
-from steward.identity import Access, Identity, Principal, Via
+from steward.identity import Access, Identity, Role
 from steward.observe import ActivitySummary
 from steward.observe.alert_messages import line_of, one_line
 from steward.observe.overview import Extent
@@ -36,6 +37,7 @@ class Activity:
 
     def of_days(self, access: Access, days: int) -> ActivitySummary:
         """So many whole days (UTC) until yesterday, as this person may see them."""
+        access.require(Role.viewer)
         now = self.clock.now()
         last = now.astimezone(UTC).date() - timedelta(days=1)
         visible = self.playbooks.people.sight(access).among
@@ -58,11 +60,11 @@ class Activity:
     def titles(self, access: Access) -> Callable[[str], str]:
         return flow_titles(self.playbooks, access)
 
-    def described(self, scope: Scope, user_id: str, days: int) -> dict[str, object]:
+    def described(
+        self, scope: Scope, user_id: str, token_role: Role | None, days: int
+    ) -> dict[str, object]:
         """The same for whoever a run acts for."""
-        user, role = self.identity.users.get(user_id), self.playbooks.people.author(scope, user_id)
-        principal = Principal(user.id, user.email, user.name, Via.session)
-        access = Access(principal, scope, role.role)
+        access = present_access(self.identity, scope, user_id, token_role)
         return self.of_days(access, days).to_json(self.titles(access))
 
     def _concerns(self, access: Access) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """Who is told of alerts and how messages leave: joins the rules of alerts with people, playbooks and governed calls."""
 
 from steward.app.figure_names import flow_titles
+from steward.app.present_access import present_access
 from steward.core.errors import Denied, NotFound
 from steward.core.settings import HttpSettings
 from steward.flows.direct_calls import DirectCall, DirectCalls
-from steward.identity import Access, Identity, Principal, Role, Via
-from steward.identity.principals import TokenLimits
+from steward.identity import Access, Identity, Role
 from steward.observe import View
 from steward.observe.alert_messages import PAGE, Call
 from steward.observe.alert_verdicts import ALL
@@ -31,17 +31,21 @@ class AlertBystanders:
 
     def view(self, scope: Scope, user_id: str, token_role: Role | None) -> View | None:
         try:
-            return alert_view(self._playbooks, self._access(scope, user_id, token_role))
+            return alert_view(
+                self._playbooks, present_access(self._identity, scope, user_id, token_role)
+            )
         except NotFound:
             return None
 
     def title(self, scope: Scope, user_id: str, flow: str) -> str:
-        return flow_titles(self._playbooks, self._access(scope, user_id, None))(flow)
+        return flow_titles(self._playbooks, present_access(self._identity, scope, user_id, None))(
+            flow
+        )
 
     def request(
         self, scope: Scope, user_id: str, token_role: Role | None, call: Call
     ) -> RunRequest:
-        access = self._access(scope, user_id, token_role)
+        access = present_access(self._identity, scope, user_id, token_role)
         if access.role < Role.editor:
             raise Denied("The author of the rule is no longer an editor of this project.")
         wanted = DirectCall(
@@ -50,18 +54,13 @@ class AlertBystanders:
         return self._direct_calls.request(access, wanted)
 
     def project(self, scope: Scope, user_id: str) -> str:
-        return self._identity.projects.get(self._access(scope, user_id, None)).name
+        return self._identity.projects.get(
+            present_access(self._identity, scope, user_id, None)
+        ).name
 
     def address(self, scope: Scope) -> str | None:
         base = self._settings.public_url
         return f"{base.rstrip('/')}/p/{scope.project_id}/{PAGE}" if base else None
-
-    def _access(self, scope: Scope, user_id: str, token_role: Role | None) -> Access:
-        """As whoever it is would have it now; a token never gets more than its role."""
-        limits = TokenLimits("", scope.project_id, token_role) if token_role is not None else None
-        user = self._identity.users.get(user_id)
-        principal = Principal(user.id, user.email, user.name, Via.session, limits=limits)
-        return self._identity.projects.enter(principal, scope.project_id)
 
 
 def _subject(flow: str) -> str:

@@ -148,12 +148,13 @@ def _key(text: str) -> "paramiko.PKey":
 
 def _listed(client: "paramiko.SFTPClient", folder: str, most: int) -> dict[str, str]:
     found: dict[str, str] = {}
-    for each in client.listdir_attr(folder):
+    # Entry by entry: a server may send names without an end.
+    for count, each in enumerate(client.listdir_iter(folder), 1):
         is_plain = stat.S_ISREG(each.st_mode or 0) and "/" not in each.filename
         if is_plain and each.filename not in {"", ".", ".."}:
             found[each.filename] = f"{each.st_size or 0}:{each.st_mtime or 0}"
-        if len(found) > most:
-            raise TooLarge(f"The folder has more than {most:,} files.", code="too-many-files")
+        if count > most:
+            raise TooLarge(f"The folder has more than {most:,} entries.", code="too-many-files")
     return found
 
 

@@ -16,6 +16,7 @@ from steward.core.errors import Misconfigured, Unavailable
 _AUDIT: Final = 13
 """The facility "log audit"."""
 _SECONDS: Final = 20.0
+_CHUNK: Final = 1 << 16
 _NOT_PRINTABLE: Final = re.compile(r"[^\x21-\x7e]")
 
 
@@ -87,7 +88,9 @@ class Syslog:
             if writer.can_write_eof():
                 # A server that has read everything closes, too; one that resets the connection has not.
                 writer.write_eof()
-                await reader.read()
+                while await reader.read(_CHUNK):
+                    # Syslog servers say nothing; what one says anyway is not kept.
+                    pass
         finally:
             writer.close()
             with contextlib.suppress(OSError, TimeoutError):

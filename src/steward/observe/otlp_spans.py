@@ -3,6 +3,7 @@
 import base64
 import binascii
 import json
+import math
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from steward.core.errors import Invalid, Misconfigured, TooLarge
 from steward.observe.received_spans import ReceivedSpan
-from steward.trace.redact import redact
+from steward.trace.redact import redact, redact_text
 from steward.trace.spans import Value
 
 PROTOBUF: Final = "application/x-protobuf"
@@ -22,7 +23,7 @@ _MOST_ATTRIBUTES: Final = 64
 _LONGEST: Final = 200
 _LONGEST_VALUE: Final = 1_000
 _ID: Final = re.compile(r"[0-9a-f]+")
-_FAILED: Final = {2, "STATUS_CODE_ERROR"}
+_FAILED: Final = {"2", "STATUS_CODE_ERROR"}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST: Final = 4_102_444_800 * 10**9
 """Nanoseconds until 2100."""
@@ -120,7 +121,7 @@ def _spans(document: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for resource in _objects(document, "resourceSpans"):
         described = resource.get("resource")
         about = _attributes(described if isinstance(described, Mapping) else {})
-        service = str(about.get("service.name", ""))[:_LONGEST]
+        service = _text(about.get("service.name", ""), _LONGEST)
         for scope in _objects(resource, "scopeSpans"):
             for span in _objects(scope, "spans"):
                 yield service, span
@@ -144,7 +145,7 @@ def _span(service: str, item: Mapping[str, Any], to_digits: Any) -> ReceivedSpan
         trace,
         own,
         to_digits(item.get("parentSpanId"), 16) or "",
-        str(redact(str(item.get("name") or "span")))[:_LONGEST],
+        _text(item.get("name") or "span", _LONGEST),
         start,
         max(start, end),
         _error(item, attributes),
@@ -154,10 +155,9 @@ def _span(service: str, item: Mapping[str, Any], to_digits: Any) -> ReceivedSpan
 
 def _error(item: Mapping[str, Any], attributes: Mapping[str, Value]) -> str | None:
     status = item.get("status")
-    if not isinstance(status, Mapping) or status.get("code") not in _FAILED:
+    if not isinstance(status, Mapping) or str(status.get("code")) not in _FAILED:
         return None
-    told = attributes.get("error.type") or status.get("message") or "failed"
-    return str(redact(str(told)))[:_LONGEST]
+    return _text(attributes.get("error.type") or status.get("message") or "failed", _LONGEST)
 
 
 def _attributes(item: Mapping[str, Any]) -> dict[str, Value]:
@@ -170,8 +170,16 @@ def _attributes(item: Mapping[str, Any]) -> dict[str, Value]:
         scalar = _scalar(value) if isinstance(value, Mapping) else None
         if scalar is not None:
             masked = redact(scalar, name)
-            found[name[:_LONGEST]] = masked[:_LONGEST_VALUE] if isinstance(masked, str) else masked
+            found[_text(name, _LONGEST)] = (
+                _text(masked, _LONGEST_VALUE) if isinstance(masked, str) else masked
+            )
     return found
+
+
+def _text(value: Any, longest: int) -> str:
+    """Only what databases can keep: no zero character and no half of a pair."""
+    kept = str(value)[: longest * 2].replace("\0", "").encode(errors="replace").decode()
+    return redact_text(kept)[:longest]
 
 
 def _scalar(value: Mapping[str, Any]) -> Value | None:
@@ -180,7 +188,11 @@ def _scalar(value: Mapping[str, Any]) -> Value | None:
     if isinstance(given, str) and kind == "intValue":
         # JSON has 64-bit numbers as texts.
         return int(given) if re.fullmatch(r"-?[0-9]{1,19}", given) else None
-    return given if isinstance(given, str | bool | int | float) else None
+    if isinstance(given, float) and not math.isfinite(given):
+        return str(given)
+    # Larger ones are not from OTLP, which has 64 bits.
+    is_large = isinstance(given, int) and given.bit_length() > 64
+    return given if isinstance(given, str | bool | int | float) and not is_large else None
 
 
 def _moment(nanoseconds: Any) -> datetime | None:

@@ -25,7 +25,8 @@ playbooks = Table(
     Column("slug", String(120), nullable=False),
     Column("name", TypedText(100), nullable=False),
     Column("folder", TypedText(200), nullable=False),
-    Column("tags", TypedJson(), nullable=False),
+    # One on each line, so that a search looks through them.
+    Column("tags", TypedText(500), nullable=False),
     Column("goal", TypedText(), nullable=False),
     Column("state", String(10), nullable=False),
     Column("head", Integer, nullable=False),

@@ -121,6 +121,7 @@ def numbered(tx: Transaction, playbook_id: str, number: int) -> sa.Row[Any]:
 def card_of_row(row: sa.Row[Any]) -> Card:
     fields = {name: getattr(row, name) for name in Card.__dataclass_fields__ if name != "state"}
     fields["slug"] = row.slug.partition("#")[0]
+    fields["tags"] = row.tags.splitlines()
     return Card(state=State(row.state), **fields)
 
 

@@ -33,10 +33,7 @@ from steward.store import Database, EventLog, Scope, Transaction
 
 UNDO_WINDOW: Final = timedelta(days=30)
 _COLUMNS: Final = tables.playbooks.c
-_SEARCHED: Final = (
-    *(_COLUMNS.name, _COLUMNS.slug, _COLUMNS.goal, _COLUMNS.folder),
-    sa.cast(_COLUMNS.tags, sa.Text),
-)
+_SEARCHED: Final = (*(_COLUMNS.name, _COLUMNS.slug, _COLUMNS.goal), _COLUMNS.folder, _COLUMNS.tags)
 _REVISIONS: Final = tables.revisions.c
 _NOTHING: Final[Mapping[str, Any]] = {}
 Layout = Mapping[str, Any]
@@ -109,7 +106,7 @@ class Library:
         """Of all playbooks by id, whoever sees them; deleted ones too, whose costs stay."""
         with self._database.read(scope) as tx:
             rows = tx.rows(sa.select(_COLUMNS.id, _COLUMNS.tags))
-        return {row.id: row.tags for row in rows if row.tags}
+        return {row.id: row.tags.splitlines() for row in rows if row.tags}
 
     def seen_by(self, scope: Scope, viewer: Viewer, named: str) -> Card:
         with self._database.read(scope) as tx:
@@ -485,11 +482,11 @@ def _drawn(
     return {} if written in {None, as_yaml(without_people(playbook))} else {"source": written}
 
 
-def _described(playbook: Playbook) -> dict[str, Any]:
+def _described(playbook: Playbook) -> dict[str, str]:
     return {
         "name": playbook.title,
         "folder": playbook.folder,
-        "tags": list(playbook.tags),
+        "tags": "\n".join(playbook.tags),
         "goal": playbook.goal,
     }
 

@@ -31,6 +31,12 @@ def _slug(text: str) -> str:
     return text
 
 
+def _tag(text: str) -> str:
+    if not text or "\n" in text or text != text.strip():
+        raise ValueError("a tag is one line without spaces around it")
+    return text
+
+
 def _once_each(tags: list[str]) -> list[str]:
     if len({tag.casefold() for tag in tags}) < len(tags):
         raise ValueError("a tag stands twice")
@@ -67,7 +73,7 @@ Slug = Annotated[str, Field(min_length=1, max_length=60), AfterValidator(_slug)]
 Title = Annotated[str, Field(max_length=100), AfterValidator(_plain)]
 Prose = Annotated[str, Field(max_length=10_000), AfterValidator(_plain)]
 Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_plain)]
-Tag = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_plain)]
+Tag = Annotated[str, Field(max_length=40), AfterValidator(_plain), AfterValidator(_tag)]
 
 
 class Document(BaseModel):

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from steward.broker.roles import PLAIN
 from steward.broker.tool import TOOLS, Arguments, Effects, Outcome, Risk, Tool, ToolContext
+from steward.identity import Role
 from steward.store import Scope
 from steward.tools._calls import off_loop, service
 
@@ -13,7 +14,9 @@ from steward.tools._calls import off_loop, service
 class Activity(Protocol):
     """The service `activity`."""
 
-    def described(self, scope: Scope, user_id: str, days: int) -> dict[str, Any]:
+    def described(
+        self, scope: Scope, user_id: str, token_role: Role | None, days: int
+    ) -> dict[str, Any]:
         """What this person may know of the last whole days."""
         ...
 
@@ -26,7 +29,9 @@ class SummariseActivity(Arguments):
 
 async def run(context: ToolContext, arguments: SummariseActivity) -> Outcome:
     activity: Activity = service(context, "activity", "Summing up a project")
-    found = await off_loop(activity.described, context.scope, context.author, arguments.days)
+    found = await off_loop(
+        activity.described, context.scope, context.author, context.token_role, arguments.days
+    )
     return Outcome(
         value=found,
         summary=f"Summed up {found['first']} to {found['last']}",
