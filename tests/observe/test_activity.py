@@ -39,8 +39,8 @@ def test_a_quiet_week_needs_nobody() -> None:
     assert found.text(str).splitlines() == [
         "Sales team, 2026-11-09 to 2026-11-15 (UTC)",
         "",
-        "Runs: 3 ended, 0 failed (7 days before: 4 ended, 0 failed).",
-        "Cost: $0.00 and 0 tokens (7 days before: $0.00).",
+        "Runs: 3 ended, 0 failed (the 7 days before: 4 ended, 0 failed).",
+        "Cost: $0.00 and 0 tokens (the 7 days before: $0.00).",
         "Undone: 2 changes.",
         "",
         "Nothing needs your attention.",

@@ -87,16 +87,20 @@ class ActivitySummary:
             "to_look_at": list(self.to_look_at()),
         }
 
+    @property
+    def _days_before(self) -> str:
+        return "the day before" if self.days == 1 else f"the {self.days} days before"
+
     def _figures(self) -> Iterator[str]:
         now, before = self.now, self.before
         cancelled = f", {now.cancelled:,} cancelled" if now.cancelled else ""
         yield (
             f"Runs: {now.runs:,} ended, {now.failed:,} failed{cancelled} "
-            f"({count_of(self.days, 'day')} before: {before.runs:,} ended, {before.failed:,} failed)."
+            f"({self._days_before}: {before.runs:,} ended, {before.failed:,} failed)."
         )
         yield (
             f"Cost: {_usd(now.nano_usd)} and {now.tokens:,} tokens "
-            f"({count_of(self.days, 'day')} before: {_usd(before.nano_usd)})."
+            f"({self._days_before}: {_usd(before.nano_usd)})."
         )
         yield f"Undone: {count_of(self.undone, 'change')}."
 
