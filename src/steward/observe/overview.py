@@ -263,9 +263,9 @@ class _Look:
             sa.func.max(_SUMS.last_failed).label("last_failed"),
         ).where(hours_between(period.first, period.last))
         rows = self._rows(wanted.group_by(_SUMS.about))
-        known = self._kept.known(self._tx, [row.about for row in rows])
+        known = self._kept.known(self._tx, [row[0] for row in rows])
         return PeriodSums(
-            (known[row.about], row) for row in rows if shows(self._visible, known[row.about].flow)
+            (about, row[1:]) for row in rows if shows(self._visible, (about := known[row[0]]).flow)
         )
 
     def heat(self, period: Period, flows: Sequence[str]) -> list[Heat]:

@@ -1,6 +1,6 @@
 """What happened in a period, read once and ordered in every way that a page shows it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,58 +41,67 @@ class Failing:
     last_run_id: str
 
 
+_Sums = tuple[int, int, int, int, int]
+
+
 class PeriodSums:
     """Sums by what they are about: far fewer than what happened."""
 
-    def __init__(self, rows: Iterable[tuple[About, Any]]) -> None:
-        self._rows = list(rows)
+    def __init__(self, rows: Iterable[tuple[About, Sequence[Any]]]) -> None:
+        """Each row holds, in this order, how often, errors, billionths of a dollar, tokens, milliseconds, and the last
+        run that failed."""
+        # Databases add integers up to decimals; every figure is read many times below.
+        self._rows: list[tuple[About, _Sums, str]] = [
+            (about, (int(row[0]), int(row[1]), int(row[2]), int(row[3]), int(row[4])), row[5])
+            for about, row in rows
+        ]
 
     def totals(self) -> Totals:
-        sums = dict.fromkeys(Totals.__dataclass_fields__, 0)
-        for about, row in self._rows:
-            sums["nano_usd"] += int(row.nano_usd)
-            sums["tokens"] += int(row.tokens)
+        runs = failed = cancelled = spent = used = calls = took = 0
+        for about, (times, errors, nano_usd, tokens, milliseconds), _ in self._rows:
+            spent += nano_usd
+            used += tokens
             if about.kind == "tool":
-                sums["calls"] += int(row.times)
-            if about.kind == "run" and about.is_root:
-                sums["runs"] += int(row.times)
-                sums["failed"] += int(row.errors)
-                sums["milliseconds"] += int(row.milliseconds)
-                sums["cancelled"] += int(row.times) * (about.name == Status.cancelled.value)
-        return Totals(**sums)
+                calls += times
+            elif about.kind == "run" and about.is_root:
+                runs += times
+                failed += errors
+                took += milliseconds
+                cancelled += times * (about.name == Status.cancelled.value)
+        return Totals(runs, failed, cancelled, spent, used, calls, took)
 
     def busiest(self, most: int) -> list[str]:
         """Flows with most tokens, then with most of everything."""
         found: dict[str, list[int]] = {}
-        for about, row in self._rows:
+        for about, (times, _, _, tokens, _), _ in self._rows:
             sums = found.setdefault(about.flow, [0, 0])
-            sums[0] += int(row.tokens)
-            sums[1] += int(row.times)
+            sums[0] += tokens
+            sums[1] += times
         return sorted(found, key=lambda flow: (-found[flow][0], -found[flow][1], flow))[:most]
 
     def ranked(self, most: int) -> list[Ranked]:
         """The costliest of each kind."""
         found: dict[str, dict[str, list[int]]] = {kind: {} for kind in KINDS}
-        for about, row in self._rows:
+        for about, (times, errors, nano_usd, tokens, milliseconds), _ in self._rows:
             for kind, name, counted in _places(about):
-                sums = found[kind].setdefault(name, [0] * 5)
+                sums = found[kind].get(name)
+                if sums is None:
+                    sums = found[kind][name] = [0] * 5
+                sums[2] += nano_usd
+                sums[3] += tokens
                 # What a run asked and called counts for its flow in money; only runs count as times.
-                amounts = (row.times, row.errors, row.nano_usd, row.tokens, row.milliseconds)
-                for at, value in enumerate(amounts):
-                    if counted or at in (2, 3):
-                        sums[at] += int(value)
+                if counted:
+                    sums[0] += times
+                    sums[1] += errors
+                    sums[4] += milliseconds
         return [each for kind in KINDS for each in _first(kind, found[kind], most)]
 
     def failing(self, most: int, *, with_healthy: bool) -> list[Failing]:
         found: dict[str, tuple[int, int, str]] = {}
-        for about, row in self._rows:
+        for about, (times, errors, *_), last_failed in self._rows:
             if about.kind == "run" and about.is_root:
                 failed, runs, last = found.get(about.flow, (0, 0, ""))
-                found[about.flow] = (
-                    failed + int(row.errors),
-                    runs + int(row.times),
-                    max(last, row.last_failed),
-                )
+                found[about.flow] = (failed + errors, runs + times, max(last, last_failed))
         kept = [
             Failing(flow, failed, runs, last)
             for flow, (failed, runs, last) in found.items()
