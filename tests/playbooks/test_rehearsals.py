@@ -188,12 +188,12 @@ def test_branches_of_old_tests_are_taken_away(room: Room) -> None:
 
 def test_the_price_of_a_run_is_the_average_of_past_ones(room: Room) -> None:
     plain, access = made(room, PLAIN), room.editor.access
-    assert room.playbooks.rehearsals.price(access, plain).runs == 0
+    assert room.playbooks.prices.of(access, plain).runs == 0
     for _ in range(2):
         room.playbooks.running.start(access, plain, {"n": 1})
     room.drive()
     rehearsed(room, plain, inputs={"n": 1})
-    price = room.playbooks.rehearsals.price(access, plain)
+    price = room.playbooks.prices.of(access, plain)
     assert price.runs == 2, "tests do not count"
     assert [each.node for each in price.nodes] == ["look"]
 

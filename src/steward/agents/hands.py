@@ -212,6 +212,30 @@ class Hands:
             limit=limit,
         )
 
+    def jobs(self, scope: Scope, asked: Json) -> list[tuple[Job, bool]]:
+        """What a node would have done before any of its values are known: its agent's job and those of the agents to
+        whom its work may go, each with whether it is always done."""
+        name = asked.get("agent")
+        agent = _drawn(asked) if name is None else self._named(scope, name)
+        found, seen = [(self.job("step", asked, {}, Around(), agent), True)], {agent.name}
+        open_ends = [(agent, True)]
+        while open_ends:
+            agent, always = open_ends.pop(0)
+            handoffs = agent.handoffs
+            for other in handoffs.to if handoffs is not None and len(seen) < DEEPEST else ():
+                if other in seen:
+                    continue
+                seen.add(other)
+                sure = always and handoffs is not None and handoffs.how != "choice"
+                task = {"agent": other, "instructions": asked["instructions"], "tools": []}
+                following = self._named(scope, other)
+                found.append((self.job("step", task, {}, Around(), following), sure))
+                open_ends.append((following, sure))
+        return found
+
+    def _named(self, scope: Scope, name: str) -> Agent:
+        return self._roster.get(name) if name in self._roster else self._find(scope, name)
+
     async def _known(self, execution: Execution, key: str, asked: Json) -> "_Known":
         """Who does it. What a project can change is recorded as it is when the work begins."""
         name = asked.get("agent")

@@ -40,6 +40,11 @@ class Job:
     said: str = ""
     """What it is told besides, such as to whom it may hand its work."""
 
+    @property
+    def must_call(self) -> bool:
+        """Whether one of its tools does the work, rather than an answer."""
+        return bool(self.step.tools) and not self.composed
+
 
 @dataclass
 class Done:

@@ -217,7 +217,7 @@ class _Work:
 
     @property
     def _must_call(self) -> bool:
-        return bool(self._step.tools) and not self._job.composed
+        return self._job.must_call
 
     async def _request(self, messages: Sequence[Message]) -> ModelAnswer:
         self._require_budget()
@@ -264,18 +264,7 @@ class _Work:
         return max(1, limit.tokens - self._tokens)
 
     def _opening(self) -> list[Message]:
-        nonce = self._has.nonce
-        told = [system_rule(nonce), self._job.agent.instructions]
-        if self._has.skill:
-            told.append(f"Follow this skill.\n\n{self._has.skill}")
-        if self._step.tools:
-            rule = _offer_rule if self._job.composed else _tools_rule
-            told.append(rule(self._step))
-        if self._job.said:
-            told.append(self._job.said)
-        messages: list[Message] = [System("\n\n".join(told))]
-        messages.extend(as_message(each, nonce) for each in self._job.given)
-        messages.append(User(self._job.task))
+        messages = opening(self._job, self._has)
         messages.extend(
             User(f"{made.tool} was tried as planned and failed: {made.why}")
             for made in self._weighing.made
@@ -380,6 +369,22 @@ class _Work:
         await self._deviate("violation", None, why)
         names = ", ".join(self._step.allowed)
         raise StepFailed(self._key, VIOLATION, f"None of {names} worked. {why}")
+
+
+def opening(job: Job, has: Equipment) -> list[Message]:
+    """What a model is told before it has done anything."""
+    told = [system_rule(has.nonce), job.agent.instructions]
+    if has.skill:
+        told.append(f"Follow this skill.\n\n{has.skill}")
+    if job.step.tools:
+        rule = _offer_rule if job.composed else _tools_rule
+        told.append(rule(job.step))
+    if job.said:
+        told.append(job.said)
+    messages: list[Message] = [System("\n\n".join(told))]
+    messages.extend(as_message(each, has.nonce) for each in job.given)
+    messages.append(User(job.task))
+    return messages
 
 
 def _not_now(call: Call) -> ToolResult:

@@ -13,10 +13,16 @@ from steward.models import Asking, Message, ModelAnswer, ModelDesk, Role, ToolSp
 from steward.runs import Execution, Json
 from steward.store import Scope
 
-_CHARACTERS_PER_TOKEN: Final = 3
-_USUAL_ANSWER: Final = 500
-_LONG_ANSWER: Final = 2_000
+CHARACTERS_PER_TOKEN: Final = 3
+USUAL_ANSWER: Final = 500
+LONG_ANSWER: Final = 2_000
 """Tokens of an answer whose length is not limited, for its price. What it costs beyond that stops the next request."""
+
+
+def tokens_read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
+    """About how many tokens a request has that a model reads."""
+    size = sum(len(str(each.to_json())) for each in [*messages, *tools])
+    return size // CHARACTERS_PER_TOKEN
 
 
 class PaidDesk:
@@ -49,12 +55,11 @@ class PaidDesk:
         """As `ModelDesk.request`; whoever watches the run sees the text under the name `shown_as`."""
         how = asking or Asking()
         how = replace(how, pinned=self.pinned(execution, role, how.model))
-        size = sum(len(str(each.to_json())) for each in [*messages, *tools])
-        read = size // _CHARACTERS_PER_TOKEN
-        estimate = Cost(tokens=read + _USUAL_ANSWER)
+        read = tokens_read(messages, tools)
+        estimate = Cost(tokens=read + USUAL_ANSWER)
 
         def price() -> Decimal:
-            written = how.max_tokens or _LONG_ANSWER
+            written = how.max_tokens or LONG_ANSWER
             return self._desk.most_cost(execution.run.scope, role, how, read, written)
 
         await self._broker.afford(execution, key, "model", estimate, price)

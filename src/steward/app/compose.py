@@ -21,7 +21,7 @@ from steward.app.governing import Governing, Scrubbing, govern
 from steward.app.modelling import open_models
 from steward.app.parts import PartSources
 from steward.app.sign_on import open_sign_on
-from steward.app.staffing import Planning, Staff, hire, put_to_work
+from steward.app.staffing import Planning, Staff, hire, know_prices, put_to_work
 from steward.app.tracing import Observations, observe_runs, stream_events, watch_runs
 from steward.broker.approval_claims import approval_claims
 from steward.broker.tool import TOOLS
@@ -258,12 +258,7 @@ def open_steward(
     playbooks.manifests.sources |= PartSources(
         toolbox, skills, agents, connections, desk, governing.rulebook, plugins
     ).by_kind()
-    playbooks.needs.datasets = lambda scope, branch: workbench.datasets.workspace(
-        scope, "steward"
-    ).datasets(branch)
-    playbooks.blueprints.datasets = lambda access: [
-        each.name for each in workbench.datasets.workspace(access.scope, access.user_id).datasets()
-    ]
+    _show_datasets(playbooks, workbench)
     playbooks.blueprints.bring = _loads_text(workbench, governing)
     governing.launcher.around = Unattended(
         playbooks.library, playbooks.needs, identity.notifications, playbooks.manifests
@@ -303,6 +298,7 @@ def open_steward(
         AlertBystanders(identity, playbooks, governing.direct_calls, settings.http),
         settings.observe,
     )
+    know_prices(playbooks, staff, governing, skills, observations.agents, clock)
     stream_events(
         settings,
         database,
@@ -387,6 +383,16 @@ def open_sandbox(settings: Settings, provider: Provider | None = None) -> Sandbo
     return Sandbox(
         provider or _provider(settings), minimum=chosen.minimum, concurrency=chosen.concurrency
     )
+
+
+def _show_datasets(playbooks: Playbooks, workbench: Workbench) -> None:
+    """Playbooks look at the data of a project when they are checked and filled in."""
+    playbooks.needs.datasets = lambda scope, branch: workbench.datasets.workspace(
+        scope, "steward"
+    ).datasets(branch)
+    playbooks.blueprints.datasets = lambda access: [
+        each.name for each in workbench.datasets.workspace(access.scope, access.user_id).datasets()
+    ]
 
 
 def _loads_text(workbench: Workbench, governing: Governing) -> Bring:

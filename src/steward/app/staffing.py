@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from steward.agents.composed import ComposedAgents
 from steward.agents.context import Contexts
+from steward.agents.expected_cost import AgentCosts
 from steward.agents.explainer import Explainer
 from steward.agents.hands import Hands
 from steward.agents.live import Live
@@ -22,14 +24,22 @@ from steward.agents.turn import Turns
 from steward.app.governing import Governing
 from steward.app.tracing import counting
 from steward.broker.broker import Broker
+from steward.core.clock import Clock
 from steward.data.workbench import Workbench
 from steward.definitions import DefinitionStore
+from steward.identity import Access
 from steward.models import ModelDesk
+from steward.observe import AgentExplorer
+from steward.observe.facts import NANO
+from steward.playbooks import Playbooks
+from steward.playbooks.prices import AgentPast
 from steward.runs import Runs
 from steward.store import Keyring
 from steward.trace import Metrics
 
 NONCE_PURPOSE = "untrusted content"
+_LATELY: Final = 30
+"""Days whose work tells what an agent uses."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,29 @@ def hire(
     return Staff(
         desk, paid, roster, Hands(operator, roster, agents.find, agents.package), nonce_key
     )
+
+
+def know_prices(
+    playbooks: Playbooks,
+    staff: Staff,
+    governing: Governing,
+    skills: Skills,
+    figures: AgentExplorer,
+    clock: Clock,
+) -> None:
+    """What agents will use: by what they are told, and by what they used lately in runs that somebody may see."""
+
+    def past(access: Access, name: str) -> AgentPast | None:
+        sight = playbooks.people.sight(access)
+        found = figures.figures(access.scope, clock.now(), _LATELY, name, sight.among)
+        if not found.works or not found.tokens:
+            return None
+        usd = found.nano_usd / NANO / found.works
+        return AgentPast(found.works, _LATELY, usd, found.tokens / found.works)
+
+    tools = governing.broker.tools
+    playbooks.prices.expected = AgentCosts(staff.desk, staff.hands, tools, skills).expected
+    playbooks.prices.agent_past = past
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,20 @@ class ModelDesk:
         known = (each.quote(input_tokens, output_tokens) for each in backends)
         return max((each for each in known if each is not None), default=Decimal(0))
 
+    def quotes(
+        self,
+        scope: Scope | None,
+        role: Role,
+        asking: Asking,
+        input_tokens: int,
+        output_tokens: int,
+    ) -> list[tuple[str, Decimal | None]]:
+        """The models that may be asked, the first first, each with US dollars of a request; None: no price is known."""
+        return [
+            (each.model, each.quote(input_tokens, output_tokens))
+            for each in self._asked(scope, role, asking)
+        ]
+
     async def request(
         self,
         execution: Journaled,

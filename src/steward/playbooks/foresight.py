@@ -54,7 +54,7 @@ class PastCosts:
         seen: set[tuple[str, str]] = set()
         for past in self.runs_of(run.scope, run.subject or "", _LEARNT_FROM):
             before = len(seen)
-            for key, cost in self._with_sub_runs(past):
+            for key, cost in self.with_sub_runs(past):
                 found = below.match(key)
                 # What is held for the items is no item.
                 if found is None or not key[found.end() :].startswith("/"):
@@ -74,13 +74,14 @@ class PastCosts:
         )
         return Foresight(expected, parts, runs)
 
-    def _with_sub_runs(self, run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def with_sub_runs(self, run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """What sub-runs used counts at the step that started them."""
         yield from self.of(run)
         children = self._runs.records.listed(run.scope, parent=run.id, limit=_MOST_SUB_RUNS)
         for child in children:
-            for _, cost in self._with_sub_runs(child):
-                yield child.parent_key or "", cost
+            for _, cost in self.with_sub_runs(child):
+                # Their time passes while the step waits.
+                yield child.parent_key or "", {**cost, "seconds": 0} if cost else cost
 
     def _is_test(self, run: Run) -> bool:
         return Rehearsal.of(self._runs.request(run.scope, run.id).grant) is not None

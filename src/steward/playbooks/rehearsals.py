@@ -23,7 +23,6 @@ from steward.playbooks import _tables as tables
 from steward.playbooks.cards import Card, Revision
 from steward.playbooks.deployments import Deployment, Finding
 from steward.playbooks.documents import as_yaml, without_people
-from steward.playbooks.foresight import PastCosts
 from steward.playbooks.library import Library
 from steward.playbooks.people import People, Viewer, playbook_of, subject_of, tests_of
 from steward.playbooks.running import Running
@@ -35,7 +34,6 @@ KEPT_FOR: Final = timedelta(days=7)
 _PREFIX: Final = "test/"
 _LARGEST: Final = 500_000
 _LOOKED_AT: Final = 50
-_LEARNT_FROM: Final = 20
 _BREAKPOINT: Final = "breakpoint"
 _MOST_TESTS: Final = 100
 _T: Final = tables.tests.c
@@ -89,26 +87,6 @@ class KeptTest:
     created_at: datetime
 
 
-@dataclass(frozen=True)
-class NodePrice:
-    """What a node used on average in past runs."""
-
-    node: str
-    usd: float
-    tokens: float
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Price:
-    runs: int
-    nodes: list[NodePrice]
-
-    @property
-    def usd(self) -> float:
-        return sum(each.usd for each in self.nodes)
-
-
 class Rehearsals:
     def __init__(
         self,
@@ -121,7 +99,6 @@ class Rehearsals:
         runs: Runs,
         launcher: Launcher,
         versions: Versions,
-        past: PastCosts,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -132,7 +109,6 @@ class Rehearsals:
         self._runs = runs
         self._launcher = launcher
         self._versions = versions
-        self._past = past
 
     # Trying
 
@@ -385,28 +361,6 @@ class Rehearsals:
         statement = sa.select(tables.tests).where(_T.playbook_id == card.id).order_by(_T.id)
         with self._database.read(scope) as tx:
             return tx.rows(statement)
-
-    # Prices
-
-    def price(self, access: Access, named: str) -> Price:
-        """What a run costs by node, as the average of past runs that ended well."""
-        card = self._library.get(access, named)
-        counted = self._past.runs_of(access.scope, subject_of(card.id), _LEARNT_FROM)
-        sums: dict[str, dict[str, float]] = {}
-        for run in counted:
-            for key, cost in self._past.of(run):
-                if not cost:
-                    continue
-                node = plain_path(key).partition("/")[0].partition(":")[0]
-                held = sums.setdefault(node, {"usd": 0.0, "tokens": 0.0, "seconds": 0.0})
-                for name in held:
-                    held[name] += float(cost.get(name) or 0)
-        many = max(1, len(counted))
-        nodes = [
-            NodePrice(node, *(held[name] / many for name in ("usd", "tokens", "seconds")))
-            for node, held in sums.items()
-        ]
-        return Price(len(counted), sorted(nodes, key=lambda each: -each.usd))
 
 
 def _result(key: str, now: NodeOutput, before: NodeOutput | None, branch: str) -> NodeResult:

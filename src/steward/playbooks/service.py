@@ -34,6 +34,7 @@ from steward.playbooks.model import Playbook
 from steward.playbooks.needs import Needs
 from steward.playbooks.people import People, subject_of
 from steward.playbooks.presence import Presence
+from steward.playbooks.prices import Prices
 from steward.playbooks.rehearsals import Rehearsals
 from steward.playbooks.retries import Retries
 from steward.playbooks.run_differences import RunDifferences
@@ -108,8 +109,8 @@ class Playbooks:
             runs,
             launcher,
             versions,
-            past,
         )
+        self.prices = Prices(self.library, self.manifests, past, broker.tools)
         subscriptions = Subscriptions(database, events, notifications, clock, ids, keyring)
         self.shadows = Shadows(
             database,

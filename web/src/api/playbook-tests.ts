@@ -12,6 +12,7 @@ export type TestResults = Answer<Schemas['ResultsOut']>;
 export type NodeResult = Answer<Schemas['NodeResultOut']>;
 export type KeptTest = Answer<Schemas['KeptTestOut']>;
 export type Price = Answer<Schemas['PriceOut']>;
+export type NodePrice = Price['nodes'][number];
 export type TestWish = Schemas['TestIn'];
 
 const ONE = '/api/v1/projects/{project_id}/playbooks/{playbook_id}';

@@ -3499,7 +3499,7 @@ export interface paths {
         };
         /**
          * Estimate Price
-         * @description What a run costs by step, as the average of past runs that ended well.
+         * @description What a run will cost by step: as past runs that ended well did, and an estimate for steps that never ran.
          */
         get: operations["estimate_price"];
         put?: never;
@@ -10430,14 +10430,34 @@ export interface components {
         };
         /** NodePriceOut */
         NodePriceOut: {
+            /**
+             * Is Estimate
+             * @description Whether something in it never ran.
+             */
+            is_estimate: boolean;
+            /** Most Tokens */
+            most_tokens: number;
+            /**
+             * Most Usd
+             * @description The most by an estimate; null: no price is known.
+             */
+            most_usd: number | null;
             /** Node */
             node: string;
+            /**
+             * Rests On
+             * @description How the price is known, or why not, in words.
+             */
+            rests_on: string;
             /** Seconds */
             seconds: number;
             /** Tokens */
             tokens: number;
-            /** Usd */
-            usd: number;
+            /**
+             * Usd
+             * @description US dollars: the average of past runs, or the least by an estimate; null: no price is known.
+             */
+            usd: number | null;
         };
         /** NodeResultOut */
         NodeResultOut: {
@@ -11958,15 +11978,25 @@ export interface components {
         };
         /** PriceOut */
         PriceOut: {
+            /** Most Usd */
+            most_usd: number | null;
             /** Nodes */
             nodes: components["schemas"]["NodePriceOut"][];
             /**
              * Runs
-             * @description Past runs that it is the average of.
+             * @description Past runs that it learns from.
              */
             runs: number;
-            /** Usd */
-            usd: number;
+            /**
+             * Unknown
+             * @description Steps whose price is not known.
+             */
+            unknown: string[];
+            /**
+             * Usd
+             * @description All steps whose price is known; null: none is known.
+             */
+            usd: number | null;
         };
         /**
          * ProblemDocument

@@ -18,7 +18,13 @@ import { foundEntries, kindName, paletteEntries } from '@/pages/flows/entries';
 import { knownValues, partsOf } from '@/pages/flows/known-values';
 import { offeredAt, withValue } from '@/pages/flows/offered';
 import { openingView, READABLE, WHOLE } from '@/pages/flows/opening-view';
-import { comparedText, expectedText, isCallOf, keyBelongsTo } from '@/pages/flows/standing';
+import {
+  comparedText,
+  expectedText,
+  isCallOf,
+  keyBelongsTo,
+  runPriceText,
+} from '@/pages/flows/standing';
 import { authorsBetween } from '@/pages/flows/versions/WhoseChanges';
 import vectors from '../flows/vectors.json';
 
@@ -331,8 +337,32 @@ describe('runs on the canvas', () => {
   });
 
   it('say before they begin what they will take', () => {
-    expect(expectedText({ usd: 0.0123, seconds: 2 })).toBe('about 2 s · $0.0123');
-    expect(expectedText({ usd: 0, seconds: 0 })).toBe('');
+    expect(expectedText({ usd: 0.0123, most_usd: 0.0123, seconds: 2 })).toBe('about 2 s · $0.0123');
+    expect(expectedText({ usd: 0, most_usd: 0, seconds: 0 })).toBe('');
+  });
+
+  it('costs from the least to the most where it never ran, and never nothing where no price is known', () => {
+    expect(expectedText({ usd: 0.002, most_usd: 0.03, seconds: 0 })).toBe(
+      'about $0.0020 to $0.0300',
+    );
+    expect(expectedText({ usd: null, most_usd: null, seconds: 0 })).toBe('price not known');
+    const node = { node: 'ask', tokens: 9, most_tokens: 9, seconds: 0, rests_on: 'No runs yet.' };
+    const known = { ...node, usd: 0.01, most_usd: 0.2, is_estimate: true };
+    const whole = { runs: 0, usd: 0.01, most_usd: 0.2, unknown: [], nodes: [known] };
+    expect(runPriceText(whole)).toBe(
+      'A run costs about $0.0100 to $0.2000, by an estimate; the settings of each step say how.',
+    );
+    expect(runPriceText({ ...whole, unknown: ['tell'] })).toContain(
+      'The price of tell is not known.',
+    );
+    const unknown = { ...node, usd: null, most_usd: null, is_estimate: true };
+    expect(
+      runPriceText({ runs: 0, usd: null, most_usd: null, unknown: ['ask'], nodes: [unknown] }),
+    ).toBe('The price of ask is not known.');
+    expect(runPriceText({ runs: 0, usd: 0, most_usd: 0, unknown: [], nodes: [] })).toBe('');
+    expect(runPriceText({ runs: 2, usd: 0, most_usd: 0, unknown: [], nodes: [] })).toBe(
+      'Past runs cost nothing.',
+    );
   });
 });
 

@@ -79,14 +79,22 @@ class KeptTestsOut(Output):
 
 class NodePriceOut(Output):
     node: str
-    usd: float
+    usd: float | None = Field(
+        description="US dollars: the average of past runs, or the least by an estimate; null: no price is known."
+    )
+    most_usd: float | None = Field(description="The most by an estimate; null: no price is known.")
     tokens: float
+    most_tokens: float
     seconds: float
+    rests_on: str = Field(description="How the price is known, or why not, in words.")
+    is_estimate: bool = Field(description="Whether something in it never ran.")
 
 
 class PriceOut(Output):
-    runs: int = Field(description="Past runs that it is the average of.")
-    usd: float
+    runs: int = Field(description="Past runs that it learns from.")
+    usd: float | None = Field(description="All steps whose price is known; null: none is known.")
+    most_usd: float | None
+    unknown: list[str] = Field(description="Steps whose price is not known.")
     nodes: list[NodePriceOut]
 
 
@@ -156,5 +164,5 @@ def delete_kept_test(
 
 @router.get("/{playbook_id}/price")
 def estimate_price(request: Request, access: AsViewer, playbook_id: PlaybookId) -> PriceOut:
-    """What a run costs by step, as the average of past runs that ended well."""
-    return PriceOut.model_validate(playbooks_of(request).rehearsals.price(access, playbook_id))
+    """What a run will cost by step: as past runs that ended well did, and an estimate for steps that never ran."""
+    return PriceOut.model_validate(playbooks_of(request).prices.of(access, playbook_id))

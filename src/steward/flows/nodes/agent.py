@@ -84,8 +84,15 @@ class AgentNode(Node):
             "context": at.filled(self.context),
             "arguments": at.filled(self.arguments),
         }
-        agent = {
-            **{name: part.value for name, part in parts.items()},
+        agent = {**self.asked(), **{name: part.value for name, part in parts.items()}}
+        return await at.run_agent(agent, {name: part.labels for name, part in parts.items()})
+
+    def asked(self) -> dict[str, Any]:
+        """What an agent is asked, as it is written: no expression is computed."""
+        return {
+            "instructions": self.instructions,
+            "context": self.context,
+            "arguments": self.arguments,
             "agent": self.agent,
             "title": self.title,
             "tools": self.tools,
@@ -96,4 +103,3 @@ class AgentNode(Node):
             "max_steps": self.max_steps,
             "output": self.output,
         }
-        return await at.run_agent(agent, {name: part.labels for name, part in parts.items()})

@@ -37,6 +37,7 @@ import { usePlaybookCheck } from '../playbooks/PlaybookField';
 import { Conflict } from './Conflict';
 import { DraftState } from './DraftState';
 import { RunStrip } from './RunStrip';
+import { runPriceText } from './standing';
 import { StudioView } from './StudioView';
 import { Watchers } from './Watchers';
 import { useDraft } from './use-draft';
@@ -314,7 +315,7 @@ function FlowStudio({ playbook, palette, draft }: Props) {
           {problems > 0 && !check.isChecking && studio.graph.nodes.length > 0
             ? `${problems} ${problems === 1 ? 'problem' : 'problems'} to solve before it can be saved.`
             : ''}
-          {runId === null && price && price.runs > 0 && costText(price.usd, price.runs)}
+          {runId === null && price && runPriceText(price)}
         </div>
         {playbook !== null && (
           <RunStrip
@@ -340,13 +341,6 @@ function FlowStudio({ playbook, palette, draft }: Props) {
       </div>
     </Page>
   );
-}
-
-/** What the next run will cost, as past ones did. */
-function costText(usd: number, runs: number): string {
-  if (usd === 0) return 'Past runs cost nothing.';
-  const past = runs === 1 ? 'as the last one did' : `the average of ${runs} runs`;
-  return `A run costs about $${usd.toFixed(usd < 1 ? 4 : 2)}, ${past}.`;
 }
 
 function drawingOf(playbook: Pick<PlaybookDetail, 'source' | 'layout'> | null): Drawing {

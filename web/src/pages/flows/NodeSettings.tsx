@@ -4,6 +4,7 @@ import { Copy, Trash2 } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { NodeType } from '@/api/flows';
 import type { Tool } from '@/api/run-types';
+import type { NodePrice } from '@/api/playbook-tests';
 import type { NodeStanding } from '@/api/runs';
 import {
   connect,
@@ -19,6 +20,7 @@ import { type FlowNode, graphsWithin, jumpOf, nodesWithin, nodeTitle } from '@/f
 import { type ExpressionCheck, expressionCheck } from './expression-scope';
 import { functionNames, knownValues } from './known-values';
 import { LastRun } from './LastRun';
+import { expectedText } from './standing';
 import { ValueList } from './ValueList';
 import { ValueTarget } from './value-target';
 import { type Schema, SettingField } from './SettingField';
@@ -34,11 +36,27 @@ interface Props {
   standings: ReadonlyMap<string, NodeStanding>;
   /** How it stood in the run that is compared with. */
   other: NodeStanding | undefined;
+  /** What it will cost, before a run is shown. */
+  price: NodePrice | undefined;
   /** The run whose outcome is shown; null before the first one. */
   runId: string | null;
   readOnly: boolean;
   onSelect: (keys: string[]) => void;
   onCopy: () => void;
+}
+
+/** What the step will cost, and how that is known. */
+export function ExpectedPrice(price: NodePrice) {
+  return (
+    <section aria-label="Expected price">
+      <Text size="sm">
+        Price of a run: {expectedText({ ...price, seconds: 0 }) || 'nothing so far'}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {price.rests_on}
+      </Text>
+    </section>
+  );
 }
 
 /** Fields that every node has, below those that make it what it is. */
@@ -111,6 +129,7 @@ export function NodeSettings(props: Props) {
             ))}
           </ul>
         )}
+        {props.price && <ExpectedPrice {...props.price} />}
         <LastRun
           runId={props.runId}
           node={node}

@@ -342,6 +342,7 @@ export function StudioView(props: Props) {
                 problems={marks.problems.get(node.key) ?? []}
                 standings={standings}
                 other={others?.get(node.key)}
+                price={marks.prices?.get(node.key)}
                 runId={run?.id ?? null}
                 readOnly={!mayEdit}
                 onSelect={select}

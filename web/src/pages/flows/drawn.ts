@@ -1,5 +1,6 @@
 /** The boxes and lines of a flow, as the canvas draws them. */
 import { type Edge, type Node, type NodeHandle, Position } from '@xyflow/react';
+import type { NodePrice } from '@/api/playbook-tests';
 import type { NodeStanding } from '@/api/runs';
 import { edgesOf, type FlowGraph, type FlowNode } from '@/flows/graph';
 import type { NodeProblem } from './NodeSettings';
@@ -50,7 +51,7 @@ export interface Marks {
   /** The same from the run that it is compared with. */
   others?: ReadonlyMap<string, NodeStanding> | undefined;
   /** What each node will cost, while no run is shown. */
-  prices?: ReadonlyMap<string, { usd: number; seconds: number }> | undefined;
+  prices?: ReadonlyMap<string, NodePrice> | undefined;
 }
 
 export interface Trigger {

@@ -1,4 +1,5 @@
 /** Runs as they are shown on the canvas: which node a key of the journal belongs to, and facts in few characters. */
+import type { NodePrice, Price } from '@/api/playbook-tests';
 import type { NodeStanding } from '@/api/runs';
 import { projectPath } from '@/app/project';
 import { durationText } from '@/components/duration';
@@ -54,14 +55,37 @@ export function comparedText(now: NodeStanding, before: NodeStanding | undefined
 
 export const isOther = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b);
 
-/** What a step of a run that has not begun will take, by past runs: "about 1.2 s · $0.01". */
-export function expectedText({ usd, seconds }: { usd: number; seconds: number }): string {
+type Expected = Pick<NodePrice, 'usd' | 'most_usd' | 'seconds'>;
+
+/** What a step of a run that has not begun will take: "about 1.2 s · $0.01", "about $0.002 to $0.03". */
+export function expectedText({ usd, most_usd: most, seconds }: Expected): string {
   const parts = [
     seconds >= 0.1 ? durationText(seconds * 1000) : '',
-    usd > 0 ? `$${usd.toFixed(usd < 1 ? 4 : 2)}` : '',
+    usd === null || (most ?? usd) > 0 ? rangeText(usd, most) : '',
   ].filter(Boolean);
-  return parts.length === 0 ? '' : `about ${parts.join(' · ')}`;
+  if (parts.length === 0) return '';
+  return usd === null && parts.length === 1 ? parts.join('') : `about ${parts.join(' · ')}`;
 }
+
+/** What the next run will cost, as past ones did or by an estimate, and which steps that leaves out. */
+export function runPriceText({ runs, usd, most_usd: most, unknown, nodes }: Price): string {
+  const without = unknown.length > 0 ? ` The price of ${unknown.join(', ')} is not known.` : '';
+  if (usd === null) return without.trim();
+  const isEstimate = nodes.some((each) => each.is_estimate);
+  if (nodes.length === 0 && runs === 0) return '';
+  if ((most ?? usd) === 0 && !without) return 'Past runs cost nothing.';
+  const past = runs === 1 ? 'as the last one did' : `the average of ${runs} runs`;
+  const known = isEstimate ? 'by an estimate; the settings of each step say how' : past;
+  return `A run costs about ${rangeText(usd, most)}, ${known}.${without}`;
+}
+
+function rangeText(least: number | null, most: number | null): string {
+  if (least === null) return 'price not known';
+  const [from, to] = [dollars(least), dollars(most ?? least)];
+  return from === to ? from : `${from} to ${to}`;
+}
+
+const dollars = (usd: number) => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
 /** How much went along an edge: rows or items of the node before it. */
 export function sizeText({ size, times }: NodeStanding): string {

@@ -10,6 +10,7 @@ import { runQuery } from '@/api/runs';
 import { useProject } from '@/app/project';
 import { useFormats } from '@/components/format';
 import { showFailure } from '@/components/undo';
+import { runPriceText } from '../standing';
 
 interface Props {
   playbook: PlaybookDetail;
@@ -99,11 +100,7 @@ export function TestForm({ playbook, step, isPending, lastTest, onStart }: Props
       />
       <Switch
         label="Ask models"
-        description={
-          price && price.runs > 0
-            ? `Spends money. A run cost $${price.usd.toFixed(4)} on average of ${price.runs}; the steps say what each cost.`
-            : 'Spends money. No past run tells how much.'
-        }
+        description={`Spends money. ${price ? runPriceText(price) : ''}`}
         checked={isSpending}
         onChange={({ currentTarget }) => setSpending(currentTarget.checked)}
       />
