@@ -379,3 +379,111 @@ def test_what_a_lost_run_still_holds_of_the_day_is_reclaimed_without_what_was_ta
     for _ in range(2):
         room.installation.steward.governing.period_budgets.tidy()
         assert (day().reserved["usd"], day().spent["usd"]) == (Decimal(0), spent)
+
+
+TWO_AGENTS = """\
+format: 1
+id: two-agents
+budget: {usd: 50}
+inputs: {type: object, properties: {names: {type: array}}, required: [names]}
+graph:
+  nodes:
+    - id: each
+      type: map
+      title: Letters
+      over: inputs.names
+      concurrency: 1
+      body:
+        nodes:
+          - {id: sure, type: question, question: "Write to them?", form: {type: boolean}}
+          - {id: write, type: agent, agent: translator, needs: [sure], instructions: "Write to ${item}."}
+          - {id: short, type: agent, agent: summariser, needs: [write], instructions: "Say it shorter."}
+          - {id: done, type: output, needs: [short], value: "${nodes.short.output}"}
+"""
+
+
+def of_agent(room: Room, name: str, usd: str) -> Callable[[], KeptBudget]:
+    budgets, access = (
+        room.installation.steward.governing.period_budgets,
+        room.installation.owner.access,
+    )
+    made = budgets.add(
+        access, PeriodBudget(kind="agent", name=name, period="day", usd=Decimal(usd))
+    )
+    return lambda: budgets.get(access.scope, made.id)
+
+
+def written_letters(room: Room, made: str, count: int) -> Run:
+    run = start(room, made, count)
+    for _ in range(count):
+        room.answer(run, True)
+    return room.fresh(run)
+
+
+def test_a_list_stops_before_its_first_item_where_an_agent_has_too_little_left(
+    room: Room, model: ScriptedModel
+) -> None:
+    made = deployed(room, TWO_AGENTS)
+    assert written_letters(room, made, 1).status is Status.done
+    drafter = of_agent(room, "translator", "1")
+    other = of_agent(room, "summariser", "1000")
+    each = drafter().spent["usd"]
+    assert 0 < each < drafter().spent["usd"] + other().spent["usd"]
+    asked, count = len(model.requests), int(Decimal(1) / each) + 1
+    run = start(room, made, count)
+    assert run.status is Status.blocked
+    assert len(model.requests) == asked
+    (wait,) = run.waits or []
+    breach: dict[str, Any] = wait["request"]["breach"]
+    assert "in the daily budget of the agent translator. No item has started." in breach["message"]
+    assert breach["budget_id"] == drafter().id
+    assert drafter().reserved["usd"] == other().reserved["usd"] == usage(room, run).reserved == 0
+    budgets = room.installation.steward.governing.period_budgets
+    owner = room.installation.owner.access
+    budgets.change(owner, drafter().id, BudgetLimits(usd=Decimal(1000)), 1)
+    room.answer(run, {"decision": "raise"})
+    assert drafter().reserved["usd"] == count * each
+    room.runs.records.control(run.scope, run.id, "cancel", owner.user_id)
+    room.drive()
+    assert drafter().reserved["usd"] == other().reserved["usd"] == 0
+
+
+def test_agents_take_their_own_share_of_what_a_list_holds_and_give_back_the_rest(
+    room: Room, model: ScriptedModel
+) -> None:
+    made = deployed(room, TWO_AGENTS)
+    first = written_letters(room, made, 1)
+    drafter, other = (of_agent(room, name, "10") for name in ("translator", "summariser"))
+    before = {each: each().spent["usd"] for each in (drafter, other)}
+    run = start(room, made, 3)
+    for each, one in before.items():
+        assert each().reserved["usd"] == 3 * one
+    # What others may use of the agent's budget is less by what is held.
+    room.answer(run, True)
+    assert drafter().spent["usd"] + drafter().reserved["usd"] == 4 * before[drafter]
+    for _ in range(2):
+        room.answer(run, True)
+    run = room.fresh(run)
+    assert run.status is Status.done, run.reason
+    assert drafter().reserved["usd"] == other().reserved["usd"] == usage(room, run).reserved == 0
+    spent = drafter().spent["usd"] + other().spent["usd"]
+    assert spent == usage(room, first).spent + usage(room, run).spent
+    replays(room, run)
+
+
+def test_what_a_lost_run_still_holds_of_an_agent_is_reclaimed(
+    room: Room, model: ScriptedModel
+) -> None:
+    made = deployed(room, TWO_AGENTS)
+    written_letters(room, made, 1)
+    drafter = of_agent(room, "translator", "10")
+    run = start(room, made, 3)
+    room.answer(run, True)
+    spent = drafter().spent["usd"]
+    assert drafter().reserved["usd"] > 0
+    with room.installation.steward.database.write(run.scope) as tx:
+        over = sa.update(run_tables.runs).where(run_tables.runs.c.id == run.id)
+        tx.execute(over.values(status=Status.failed.value))
+    for _ in range(2):
+        room.installation.steward.governing.period_budgets.tidy()
+        assert (drafter().reserved["usd"], drafter().spent["usd"]) == (Decimal(0), spent)

@@ -264,17 +264,20 @@ class Broker:
         async def reserve() -> Json:
             if ahead is None:
                 raise Bug(f"Nothing was foreseen for {key}.")
-            over = await self._spending.hold(execution, at, ahead.cost)
+            over = await self._spending.hold(execution, at, ahead)
             return {
                 "over": over and ahead.breach_of(over, what),
                 "cost": cost_to_json(ahead.cost),
                 "runs": ahead.runs,
+                "agents": {name: cost_to_json(cost) for name, cost in ahead.agents.items()},
             }
 
         found = await execution.step(
             step, {"for": "items", "parts": parts}, reserve, type=EntryType.budget_reserved, of=key
         )
-        known = Foresight(cost_from_json(found["cost"]), parts, found["runs"])
+        # Journals of earlier releases do not say who uses it.
+        agents = {name: cost_from_json(cost) for name, cost in found.get("agents", {}).items()}
+        known = Foresight(cost_from_json(found["cost"]), parts, found["runs"], agents)
         plan = Plan(what, {}, {}, {}, None, {}, found["cost"], found["over"])
         await self._spending.afford(execution, at, plan, known)
         execution.holdings[at] = (execution.run.id, at)

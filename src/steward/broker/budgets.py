@@ -31,7 +31,18 @@ from steward.broker.limits import (
     name_of,
     shown,
 )
-from steward.broker.period_draws import NOTHING_AHEAD, Ahead, Payer, count, draw, free
+from steward.broker.period_draws import (
+    Ahead,
+    Payer,
+    Shares,
+    count,
+    draw,
+    drawn_further,
+    free,
+    freed_at,
+    left_at,
+    untaken,
+)
 from steward.broker.tool import Cost
 from steward.core.clock import Clock
 from steward.core.errors import Bug, Invalid, NotFound
@@ -90,7 +101,7 @@ _DRAW_ENTRY: Final = Prepared(
         budget_entries.c.run_id == sa.bindparam("of_run"),
         budget_entries.c.key == sa.bindparam("of_key"),
     )
-    .values(actual=sa.bindparam("taken"))
+    .values(actual=sa.bindparam("taken"), drawn=sa.bindparam("places"))
 )
 _UNSETTLED: Final = Prepared(
     sa.select(budget_entries.c.key, budget_entries.c.state).where(
@@ -205,9 +216,16 @@ class Budgets:
         estimate: Cost,
         within: Holding | None = None,
         payer: Payer | None = None,
+        agents: Mapping[str, Cost] | None = None,
     ) -> Reservation:
-        """As `reserve`, for calls that are still to come; `settle` gives back what they did not take."""
-        return self._reserve(tx, run, key, estimate, "held", payer=payer, within=within)
+        """As `reserve`, for calls that are still to come; `settle` gives back what they did not take.
+
+        `agents` are those who will make the calls, each with what it will use of the estimate.
+        """
+        shares = {name: amounts_of(cost) for name, cost in (agents or {}).items()}
+        return self._reserve(
+            tx, run, key, estimate, "held", payer=payer, within=within, shares=shares
+        )
 
     def held_by(self, tx: Transaction, run_id: str) -> list[str]:
         """The keys for which a run holds something."""
@@ -236,8 +254,12 @@ class Budgets:
         *,
         payer: Payer | None = None,
         within: Holding | None = None,
+        shares: Shares | None = None,
     ) -> Reservation:
         asked = amounts_of(estimate)
+        agent = payer.agent if payer is not None else ""
+        # A call is its agent's as a whole; what is held for many is shared out.
+        used = {agent: asked} if shares is None else shares
         chain = _chain(tx, run, lock=True)
         known = _entry(tx, run.id, key)
         if known is not None:
@@ -248,13 +270,16 @@ class Budgets:
         wanted = {row.run_id: _less(asked, freed, row, held) for row in chain}
         for row in chain:
             _refuse_beyond(row, wanted[row.run_id], now)
-        ahead = Ahead(held.drawn, freed) if held is not None and held.drawn else NOTHING_AHEAD
-        drawn = draw(tx, run.id, payer, asked, now, ahead) if payer is not None else []
+        places = held.drawn or () if held is not None else ()
+        ahead = Ahead(freed_at(places, freed, used))
+        drawn = []
+        if payer is not None:
+            drawn = draw(tx, run.id, payer, asked, now, ahead, shares or {})
         is_idle = state != "open"
         for row in chain:
             since = row.busy_since if is_idle else row.busy_since or now
             _take(tx, row, wanted[row.run_id], since, waits=is_idle)
-        _draw_from(tx, held, asked)
+        _draw_from(tx, held, asked, used)
         _record(
             tx,
             run.id,
@@ -263,7 +288,7 @@ class Budgets:
             state=state,
             actual=_UNUSED if state == "held" else None,
             estimate=asked,
-            agent=payer.agent if payer is not None else "",
+            agent=agent,
             drawn=drawn or None,
         )
         return Reservation(run.id, key, estimate)
@@ -289,10 +314,10 @@ class Budgets:
         if known is None:
             # Nothing was set aside, but what was used was used.
             if any(spent.values()):
-                _hold_again(tx, chain, held, spent)
+                agent = payer.agent if payer is not None else ""
+                _hold_again(tx, chain, held, spent, {agent: spent})
                 for row in chain:
                     _add(tx, row, spent)
-                agent = payer.agent if payer is not None else ""
                 values = {"state": "settled", "estimate": _UNUSED, "actual": spent, "agent": agent}
                 _record(tx, run.id, key, now, **values)
                 if payer is not None:
@@ -306,11 +331,13 @@ class Budgets:
             left = {unit: max(0, known.estimate[unit] - taken[unit]) for unit in UNITS}
             for row in chain:
                 _set_free(tx, row, left)
-            free(tx, known.drawn or (), left)
-            _hold_again(tx, chain, held, _difference(taken, known.estimate))
+            places = known.drawn or ()
+            free(tx, left_at(places, left))
+            _hold_again(tx, chain, held, _difference(taken, known.estimate), untaken(places))
             tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": taken})
             return
-        _hold_again(tx, chain, held, _difference(spent, known.estimate))
+        more = _difference(spent, known.estimate)
+        _hold_again(tx, chain, held, more, {known.agent: more})
         for row in chain:
             _give_back(tx, row, known, spent, now)
         tx.execute(_SETTLE_ENTRY, {"of_run": run.id, "of_key": key, "taken": spent})
@@ -480,11 +507,16 @@ def _holds(row: sa.Row[Any], held: sa.Row[Any]) -> bool:
     return bool(row.run_id == held.run_id or held.run_id not in row.ancestors)
 
 
-def _draw_from(tx: Transaction, held: sa.Row[Any] | None, more: Mapping[str, int]) -> None:
+def _draw_from(
+    tx: Transaction, held: sa.Row[Any] | None, more: Mapping[str, int], used: Shares
+) -> None:
     if held is not None:
-        free(tx, held.drawn or (), _freed(held, more))
+        places = held.drawn or ()
+        free(tx, freed_at(places, _freed(held, more), used))
         taken = {unit: held.actual[unit] + more[unit] for unit in (*UNITS, "time")}
-        tx.execute(_DRAW_ENTRY, {"of_run": held.run_id, "of_key": held.key, "taken": taken})
+        place = {"of_run": held.run_id, "of_key": held.key}
+        further = drawn_further(places, used) or None
+        tx.execute(_DRAW_ENTRY, {**place, "taken": taken, "places": further})
 
 
 def _hold_again(
@@ -492,6 +524,7 @@ def _hold_again(
     chain: Sequence[sa.Row[Any]],
     held: sa.Row[Any] | None,
     more: Mapping[str, int],
+    used: Shares,
 ) -> None:
     """Counts in what is held that a call took more, or less, than was drawn for it."""
     if held is None:
@@ -500,7 +533,7 @@ def _hold_again(
     for row in chain:
         if _holds(row, held):
             _set_free(tx, row, freed)
-    _draw_from(tx, held, more)
+    _draw_from(tx, held, more, used)
 
 
 def _set_free(tx: Transaction, row: sa.Row[Any], freed: Mapping[str, int]) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Final, Literal
@@ -142,6 +142,8 @@ class Foresight:
     """How many there are now."""
     runs: int
     """Past runs that it is the average of."""
+    agents: Mapping[str, Cost] = field(default_factory=dict)
+    """What each agent will use of it."""
 
     def breach_of(self, over: dict[str, Any], what: str) -> dict[str, Any]:
         """A breach in words about all of them."""

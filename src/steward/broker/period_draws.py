@@ -4,12 +4,12 @@ A call draws on every budget that it belongs to: its project, the flow of its ro
 person who started the run. Rows are locked in the order of their ids, after those of the runs, so that no two calls
 wait for each other.
 
-What is held for a list of items is set aside here, too; its calls take theirs out of it. A budget of an agent is not held
-ahead: which agents the items will call is not known by then.
+What is held for a list of items is set aside here, too; its calls take theirs out of it. In the budget of an agent only
+the share is held that this agent used in past runs, and only its own calls take from that.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -53,6 +53,7 @@ _MOVE: Final = Prepared(
         }
     )
 )
+_NO_SHARES: Final[Mapping[str, Mapping[str, int]]] = {}
 _ROOT: Final = Prepared(
     sa.select(_RUNS.subject, _RUNS.program).where(_RUNS.id == sa.bindparam("root"))
 )
@@ -69,18 +70,30 @@ class Payer:
     """None for a run below another: it is the flow of the root."""
 
 
+Place = Mapping[str, Any]
+"""A budget in which something is set aside, with the start of the period; for the share of an agent in what is held also
+its `agent`, the `share` and what was `taken` from that."""
+Shares = Mapping[str, Mapping[str, int]]
+"""What agents will use of what is held, or use of it now, by their names."""
+
+
 @dataclass(frozen=True)
 class Ahead:
-    """What was held for a call before: in which budgets, and how much of it the call takes."""
+    """What was held for a call before: in which budgets, and how much of it the call takes from each."""
 
-    places: Sequence[Mapping[str, str]] = ()
-    freed: Mapping[str, int] = field(default_factory=dict)
+    freed: Sequence[tuple[Place, Mapping[str, int]]] = ()
+
+    @property
+    def places(self) -> list[Place]:
+        return [place for place, _ in self.freed]
 
     def less(self, asked: Mapping[str, int], budget_id: str, start: datetime) -> Mapping[str, int]:
         """What a budget must have left for the call."""
-        if _place(budget_id, start) not in self.places:
-            return asked
-        return {unit: asked[unit] - self.freed[unit] for unit in PERIOD_UNITS}
+        sought = _place(budget_id, start)
+        for place, freed in self.freed:
+            if sought.items() <= place.items():
+                return {unit: asked[unit] - freed[unit] for unit in PERIOD_UNITS}
+        return asked
 
 
 NOTHING_AHEAD: Final = Ahead()
@@ -93,16 +106,22 @@ def draw(
     asked: Mapping[str, int],
     now: datetime,
     ahead: Ahead = NOTHING_AHEAD,
-) -> list[dict[str, str]]:
-    """Sets an estimate aside in all budgets of the payer, or raises PeriodBudgetExceeded and takes nothing."""
+    shares: Shares = _NO_SHARES,
+) -> list[Place]:
+    """Sets an estimate aside in all budgets of the payer, or raises PeriodBudgetExceeded and takes nothing.
+
+    `shares`: of what is held for many calls, what agents will use is set aside in their budgets.
+    """
     if not _costs(asked):
         return []
-    found = [(row, start_of(row.period, now)) for row in _matching(tx, payer)]
-    _lock(tx, [*ahead.places, *(_place(row.id, start) for row, start in found)])
+    own = [(row, asked) for row in _matching(tx, payer)]
+    others = [(row, shares[row.name]) for row in _of_agents(tx, shares, payer.agent)]
+    found = [(row, start_of(row.period, now), amounts) for row, amounts in (*own, *others)]
+    _lock(tx, [*ahead.places, *(_place(row.id, start) for row, start, _ in found)])
 
     def breaches() -> Iterator[PeriodBudgetExceeded]:
-        for row, start in found:
-            wanted = ahead.less(asked, row.id, start)
+        for row, start, amounts in found:
+            wanted = ahead.less(amounts, row.id, start)
             breach = _breach(run_id, row, _use(tx, row.id, start), wanted, now)
             if breach is not None:
                 yield breach
@@ -111,24 +130,74 @@ def draw(
         reclaim(tx)
         for breach in breaches():
             raise breach
-    for row, start in found:
-        _move(tx, row.id, start, {f"reserved_of_{unit}": asked[unit] for unit in PERIOD_UNITS})
-    return [_place(row.id, start) for row, start in found]
+    for row, start, amounts in found:
+        _move(tx, row.id, start, {f"reserved_of_{unit}": amounts[unit] for unit in PERIOD_UNITS})
+    return [
+        *(_place(row.id, start) for row, start, _ in found[: len(own)]),
+        *(
+            {
+                **_place(row.id, start),
+                "agent": row.name,
+                "share": {unit: amounts[unit] for unit in PERIOD_UNITS},
+                "taken": dict.fromkeys(PERIOD_UNITS, 0),
+            }
+            for row, start, amounts in found[len(own) :]
+        ),
+    ]
 
 
-def free(tx: Transaction, places: Sequence[Mapping[str, str]], amounts: Mapping[str, int]) -> None:
+def freed_at(
+    places: Sequence[Place], freed: Mapping[str, int], more: Shares
+) -> list[tuple[Place, Mapping[str, int]]]:
+    """How much less is held in each budget once so much more is drawn; of an agent's share only by that agent."""
+    return [
+        (place, freed if "agent" not in place else _freed_share(place, more.get(place["agent"])))
+        for place in places
+    ]
+
+
+def left_at(
+    places: Sequence[Place], left: Mapping[str, int]
+) -> list[tuple[Place, Mapping[str, int]]]:
+    """What of what is held was not taken, in each budget."""
+    return [(place, left if "agent" not in place else _left_share(place)) for place in places]
+
+
+def drawn_further(places: Sequence[Place], more: Shares) -> list[Place]:
+    """The places, with what agents have now taken from their shares."""
+
+    def further(place: Place) -> Place:
+        amounts = more.get(place.get("agent", ""))
+        if "agent" not in place or amounts is None:
+            return place
+        taken = {unit: place["taken"][unit] + amounts[unit] for unit in PERIOD_UNITS}
+        return {**place, "taken": taken}
+
+    return [further(place) for place in places]
+
+
+def untaken(places: Sequence[Place]) -> Shares:
+    """How much less than their shares agents took, as negative amounts."""
+    return {
+        place["agent"]: {unit: place["taken"][unit] - place["share"][unit] for unit in PERIOD_UNITS}
+        for place in places
+        if "agent" in place
+    }
+
+
+def free(tx: Transaction, amounts: Sequence[tuple[Place, Mapping[str, int]]]) -> None:
     """Sets less aside where something is held; with negative amounts, more again."""
-    if places and _costs(amounts):
-        _lock(tx, places)
-        freed = {f"reserved_of_{unit}": -amounts[unit] for unit in PERIOD_UNITS}
-        for each in places:
-            _move(tx, each["budget"], datetime.fromisoformat(each["start"]), freed)
+    moved = [(place, each) for place, each in amounts if _costs(each)]
+    _lock(tx, [place for place, _ in moved])
+    for place, each in moved:
+        less = {f"reserved_of_{unit}": -each[unit] for unit in PERIOD_UNITS}
+        _move(tx, place["budget"], datetime.fromisoformat(place["start"]), less)
 
 
 def count(
     tx: Transaction,
     payer: Payer | None,
-    drawn: Sequence[Mapping[str, str]],
+    drawn: Sequence[Place],
     estimate: Mapping[str, int],
     spent: Mapping[str, int],
     now: datetime,
@@ -164,7 +233,7 @@ def reclaim(tx: Transaction) -> None:
         # Calls took theirs out of what was held for them.
         taken = row.actual if row.state == "held" else dict.fromkeys(PERIOD_UNITS, 0)
         left = {unit: max(0, row.estimate[unit] - taken[unit]) for unit in PERIOD_UNITS}
-        free(tx, row.drawn, left)
+        free(tx, left_at(row.drawn, left))
         tx.execute(
             sa.update(budget_entries)
             .where(budget_entries.c.run_id == row.run_id, budget_entries.c.key == row.key)
@@ -218,6 +287,30 @@ def _matching(tx: Transaction, payer: Payer) -> list[sa.Row[Any]]:
     return [row for row in listed if _is_of(row, payer, flow)]
 
 
+def _of_agents(tx: Transaction, shares: Shares, payer: str) -> list[sa.Row[Any]]:
+    """Budgets of agents who will use a share; the payer's own is drawn as a whole."""
+    if not any(_costs(each) for each in shares.values()):
+        return []
+    return [
+        row
+        for row in tx.rows(_LISTED)
+        if row.kind == "agent" and row.name in shares and row.name != payer
+    ]
+
+
+def _left_share(place: Place) -> Mapping[str, int]:
+    return {unit: max(0, place["share"][unit] - place["taken"][unit]) for unit in PERIOD_UNITS}
+
+
+def _freed_share(place: Place, more: Mapping[str, int] | None) -> Mapping[str, int]:
+    if more is None:
+        return dict.fromkeys(PERIOD_UNITS, 0)
+    before = _left_share(place)
+    taken = {unit: place["taken"][unit] + more[unit] for unit in PERIOD_UNITS}
+    after = _left_share({**place, "taken": taken})
+    return {unit: before[unit] - after[unit] for unit in PERIOD_UNITS}
+
+
 def _is_of(budget: sa.Row[Any], payer: Payer, flow: str) -> bool:
     match budget.kind:
         case "flow":
@@ -235,7 +328,7 @@ def _place(budget_id: str, start: datetime) -> dict[str, str]:
     return {"budget": budget_id, "start": start.isoformat()}
 
 
-def _lock(tx: Transaction, places: Iterable[Mapping[str, str]]) -> None:
+def _lock(tx: Transaction, places: Iterable[Place]) -> None:
     for budget_id, start in sorted({(each["budget"], each["start"]) for each in places}):
         _use(tx, budget_id, datetime.fromisoformat(start))
 

@@ -37,7 +37,7 @@ class Spending:
         if found is not None and run.parent_id is not None:
             execution.holdings[""] = (run.parent_id, found)
 
-    async def hold(self, execution: Execution, key: str, estimate: Cost) -> Json:
+    async def hold(self, execution: Execution, key: str, ahead: Foresight) -> Json:
         """Sets aside what calls below a key will take; a breach, if it is not there."""
 
         def take(tx: Transaction) -> Json:
@@ -46,9 +46,10 @@ class Spending:
                     tx,
                     execution.run,
                     key,
-                    estimate,
+                    ahead.cost,
                     _within(execution, key),
                     payer=_payer(execution, key),
+                    agents=ahead.agents,
                 )
             except BudgetExceeded as breach:
                 return breach.to_json()
@@ -135,10 +136,10 @@ class Spending:
                     self._budgets.raise_limit, execution.run, granted, at=over["run_id"]
                 )
                 await asyncio.to_thread(raise_limit)
-            estimate = cost_from_json(plan.estimate)
             if ahead is not None:
-                lacking = await self.hold(execution, key, estimate)
+                lacking = await self.hold(execution, key, ahead)
                 return {"over": lacking and ahead.breach_of(lacking, plan.tool)}
+            estimate = cost_from_json(plan.estimate)
             waits = plan.decision.get("outcome") == Verdict.ask.value
             return {"over": await self.reserve(execution, key, estimate, waits=waits)}
 

@@ -166,9 +166,9 @@ class Prices:
         runs = self._past.runs_of(scope, subject_of(playbook_id), _LEARNT_FROM)
         past = _Past(len(runs))
         for run in runs:
-            for key, cost in self._past.with_sub_runs(run):
-                if cost:
-                    past.add(run.id, key, cost)
+            for used in self._past.with_sub_runs(run):
+                if used.cost:
+                    past.add(run.id, used.key, used.cost)
         return past
 
     # What is known of steps that never ran

@@ -154,7 +154,7 @@ class RunDifferences:
         return not tool.risk.at_most(Risk.read)
 
     def _usd(self, run: Run) -> float:
-        return sum(float(cost.get("usd") or 0) for _, cost in PastCosts(self._runs).of(run))
+        return sum(float(used.cost.get("usd") or 0) for used in PastCosts(self._runs).of(run))
 
 
 def _end(side: _Side) -> str:
