@@ -1,5 +1,6 @@
 """What is wrong with the code of a step, found while it is typed: by the guards of a run, and nothing runs."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +67,50 @@ def test_unknown_columns_are_found_beside_values_that_are_not_known_yet(ask: Any
     code = "SELECT years FROM people WHERE age > $least"
     ((line, column, _, _),) = ask("sql", code, least="${inputs.least}")
     assert (line, column) == (1, 8)
+
+
+@pytest.fixture
+def asked_on(installation: Installation, tmp_path: Path) -> Any:
+    """People have years on a branch, and no age."""
+    owner, steward = installation.owner, installation.steward
+    scope, user_id = owner.access.scope, owner.access.user_id
+    steward.workbench.versions.workspace(scope, user_id).create_branch("renamed")
+    for branch, column in (("main", "age"), ("renamed", "years")):
+        file = tmp_path / f"{column}.csv"
+        file.write_text(f"name,{column}\nAnn,30\n")
+        steward.workbench.bringing.load(scope, user_id, file, file.name, "people", branch=branch)
+
+    def asked(code: str, **where: Any) -> Any:
+        body = {"language": "sql", "code": code, **where}
+        said = owner.client.post(f"/api/v1/projects/{scope.project_id}/code/check", json=body)
+        assert said.status_code == 200, said.text
+        return said.json()
+
+    return asked
+
+
+def test_sql_is_checked_against_the_branch_that_the_step_reads(asked_on: Any) -> None:
+    age, years = "SELECT age FROM people", "SELECT years FROM people"
+    for where in ({"branch": "renamed"}, {"run_branch": "renamed"}):
+        right, wrong = asked_on(years, **where), asked_on(age, **where)
+        assert (right["problems"], right["branch"], right["note"]) == ([], "renamed", "")
+        assert '"age" not found' in wrong["problems"][0]["message"]
+    assert (asked_on(age)["problems"], asked_on(age)["branch"]) == ([], "main")
+    assert asked_on(years)["problems"] != []
+    # What the step names itself counts, whatever its run works on.
+    assert asked_on(age, branch="main", run_branch="renamed")["problems"] == []
+
+
+def test_where_only_the_run_knows_the_branch_its_tables_are_checked_then(asked_on: Any) -> None:
+    for branch, part in (("${inputs.branch}", "known only at the run"), ("later", "no branch")):
+        found = asked_on("SELECT age FROM somewhere", branch=branch)
+        assert (found["problems"], found["branch"]) == ([], None)
+        assert part in found["note"]
+        (problem,) = asked_on("SELECT age FROM FROM somewhere", branch=branch)["problems"]
+        assert problem["message"].startswith("This is not SQL")
+    gone = asked_on("SELECT years FROM people", run_branch="test/gone")
+    assert (gone["branch"], len(gone["problems"])) == ("main", 1)
+    assert "is gone. This is checked against main." in gone["note"]
 
 
 @pytest.mark.parametrize(

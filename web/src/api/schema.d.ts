@@ -7503,6 +7503,16 @@ export interface components {
         };
         /** CheckedCode */
         CheckedCode: {
+            /**
+             * Branch
+             * @description The branch whose datasets SQL was checked against; null: only the run knows it.
+             */
+            branch: string | null;
+            /**
+             * Note
+             * @description What is checked only at the run, and why; empty: nothing.
+             */
+            note: string;
             /** Problems */
             problems: components["schemas"]["CodeProblemOut"][];
         };
@@ -7576,9 +7586,9 @@ export interface components {
         CodeIn: {
             /**
              * Branch
-             * @default main
+             * @description The branch that the step names, as it is written; unset: that of its run.
              */
-            branch?: string;
+            branch?: string | null;
             /** Code */
             code: string;
             /**
@@ -7593,6 +7603,12 @@ export interface components {
             parameters?: {
                 [key: string]: unknown;
             };
+            /**
+             * Run Branch
+             * @description The branch that the run works on.
+             * @default main
+             */
+            run_branch?: string;
         };
         /** CodeProblemOut */
         CodeProblemOut: {

@@ -8,7 +8,7 @@ import { graphOf } from '@/flows/edits';
 import { nodesWithin } from '@/flows/graph';
 import { expressionCheck } from '@/pages/flows/expression-scope';
 import { functionNames } from '@/pages/flows/known-values';
-import { offsetOf } from '@/pages/flows/CodeText';
+import { marksOf, offsetOf } from '@/pages/flows/CodeText';
 import { ValueText } from '@/pages/flows/ValueText';
 import { readYaml } from '@/flows/document';
 import vectors from '../flows/vectors.json';
@@ -110,6 +110,20 @@ describe('code', () => {
     expect(offsetOf(code, 2, 9)).toBe(code.indexOf('years'));
     expect(offsetOf(code, 3, 1)).toBe(code.indexOf('FROM'));
     expect(offsetOf(code, 9, 9)).toBe(code.length);
+  });
+
+  it('say on which branch a table is missing, and what is checked only at the run', () => {
+    const problem = { message: 'There is no dataset.', line: 1, column: 1, is_warning: true };
+    const told = (branch: string | null, note = '') =>
+      marksOf('SELECT 1', { data: { problems: [problem], branch, note }, error: null }).map(
+        ({ message }) => message,
+      );
+    expect(told('main')).toEqual(['There is no dataset.']);
+    expect(told('main/try-out')).toEqual(['There is no dataset. (branch main/try-out)']);
+    expect(told(null, 'Checked at the run.')).toEqual([
+      'There is no dataset.',
+      'Checked at the run.',
+    ]);
   });
 
   it('shows what is wrong at the field, and leads there', async () => {

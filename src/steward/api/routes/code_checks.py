@@ -21,7 +21,15 @@ class CodeIn(Input):
         max_length=100,
         description="Values by name; one that is an expression is not known yet.",
     )
-    branch: str = Field("main", min_length=1, max_length=100)
+    branch: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="The branch that the step names, as it is written; unset: that of its run.",
+    )
+    run_branch: str = Field(
+        "main", min_length=1, max_length=200, description="The branch that the run works on."
+    )
 
 
 class CodeProblemOut(Output):
@@ -35,12 +43,16 @@ class CodeProblemOut(Output):
 
 class CheckedCode(Output):
     problems: list[CodeProblemOut]
+    branch: str | None = Field(
+        description="The branch whose datasets SQL was checked against; null: only the run knows it."
+    )
+    note: str = Field(description="What is checked only at the run, and why; empty: nothing.")
 
 
 @router.post("/code/check")
 async def check_code(request: Request, access: AsEditor, body: CodeIn) -> CheckedCode:
     """What is wrong with SQL or Python, each with its line and column; nothing of it is run."""
     steward = steward_of(request)
-    code = Code(body.language, body.code, body.parameters, body.branch)
-    found = await steward.code_checks.problems(access.scope, access.user_id, code)
-    return CheckedCode(problems=[CodeProblemOut.model_validate(each) for each in found])
+    code = Code(body.language, body.code, body.parameters, body.branch, body.run_branch)
+    found = await steward.code_checks.check(access.scope, access.user_id, code)
+    return CheckedCode.model_validate(found)

@@ -2,7 +2,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { type ComponentProps, useMemo } from 'react';
-import { codeCheckQuery, type CodeLanguage, type CodeProblem } from '@/api/code-check';
+import { type CheckedCode, codeCheckQuery, type CodeLanguage } from '@/api/code-check';
 import { ApiError } from '@/api/errors';
 import { useProject } from '@/app/project';
 import { characters } from '@/flows/expressions/texts';
@@ -11,18 +11,23 @@ import { type TextMark, ValueText } from './ValueText';
 /** Long enough for the next key: each check is a question to the server. */
 const PAUSE = 500;
 const MOST = 5;
+const MAIN = 'main';
 
 interface Props extends ComponentProps<typeof ValueText> {
   language: CodeLanguage;
   parameters: Record<string, unknown>;
+  /** The branch that the step names, if it names one. */
+  branch: string | null;
+  /** The branch of the run that is shown, or main. */
+  runBranch: string;
 }
 
-export function CodeText({ language, parameters, ...props }: Props) {
+export function CodeText({ language, parameters, branch, runBranch, ...props }: Props) {
   const { value, readOnly } = props;
   const project = useProject();
   const asked = useMemo(
-    () => ({ language, code: value, parameters }),
-    [language, value, parameters],
+    () => ({ language, code: value, parameters, branch, runBranch }),
+    [language, value, parameters, branch, runBranch],
   );
   const [settled] = useDebouncedValue(asked, PAUSE);
   const isAsked = !readOnly && settled.code.trim() !== '';
@@ -32,23 +37,27 @@ export function CodeText({ language, parameters, ...props }: Props) {
 }
 
 interface Found {
-  data?: { problems: CodeProblem[] } | undefined;
+  data?: CheckedCode | undefined;
   error: Error | null;
 }
 
-function marksOf(text: string, { data, error }: Found): TextMark[] {
+export function marksOf(text: string, { data, error }: Found): TextMark[] {
   if (error !== null) {
     const reason = error instanceof ApiError ? error.detail || error.title : error.message;
     return [
       { message: `This code was not checked. ${reason}`, place: '', at: null, isWarning: true },
     ];
   }
-  return (data?.problems ?? []).slice(0, MOST).map(({ message, line, column, is_warning }) => ({
-    message,
+  const { problems, branch, note } = data ?? { problems: [], branch: null, note: '' };
+  // On main nobody has to be told: that is where runs work unless somebody says otherwise.
+  const where = branch === null || branch === MAIN ? '' : ` (branch ${branch})`;
+  const found = problems.slice(0, MOST).map(({ message, line, column, is_warning }) => ({
+    message: `${message}${where}`,
     isWarning: is_warning,
     place: line === null ? '' : `Line ${line}, column ${column ?? 1}`,
     at: line === null ? null : offsetOf(text, line, column ?? 1),
   }));
+  return note === '' ? found : [...found, { message: note, place: '', at: null, isWarning: true }];
 }
 
 /** Lines and columns are counted from 1, columns in characters. */

@@ -40,6 +40,8 @@ interface Props {
   price: NodePrice | undefined;
   /** The run whose outcome is shown; null before the first one. */
   runId: string | null;
+  /** The branch of that run, or main. */
+  runBranch: string;
   readOnly: boolean;
   onSelect: (keys: string[]) => void;
   onCopy: () => void;
@@ -106,6 +108,7 @@ export function NodeSettings(props: Props) {
       values={values}
       {...(isRead(`/${at.join('/')}`) ? { check: at.length > 1 ? check : checkAny } : {})}
       around={at.length > 1 ? given : node.fields}
+      runBranch={props.runBranch}
       problemAt={problemAt}
       bare={new Set(type?.expressions ?? [])}
       pointer={`/${at.join('/')}`}

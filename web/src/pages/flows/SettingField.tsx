@@ -34,6 +34,8 @@ interface Props {
   values: readonly KnownValue[];
   /** Values of the fields beside it, such as the dataset whose columns are offered. */
   around: Readonly<Record<string, unknown>>;
+  /** The branch of the run that is shown, or main: its datasets are what code reads. */
+  runBranch: string;
   /** Checks what somebody types. */
   check?: ExpressionCheck;
   /** What is wrong with it, by pointer. */
@@ -81,7 +83,15 @@ export function SettingField(props: Props) {
     const language = languageOf(schema, props.around);
     // Code with expressions in it is code once the flow runs.
     if (language === null || (check !== undefined && isTemplate)) return <ValueText {...text} />;
-    return <CodeText {...text} language={language} parameters={parametersOf(props.around)} />;
+    return (
+      <CodeText
+        {...text}
+        language={language}
+        parameters={parametersOf(props.around)}
+        branch={typeof props.around.branch === 'string' ? props.around.branch : null}
+        runBranch={props.runBranch}
+      />
+    );
   }
   return (
     <Group align="flex-end" gap={4} wrap="nowrap">

@@ -344,6 +344,7 @@ export function StudioView(props: Props) {
                 other={others?.get(node.key)}
                 price={marks.prices?.get(node.key)}
                 runId={run?.id ?? null}
+                runBranch={branchOf(run)}
                 readOnly={!mayEdit}
                 onSelect={select}
                 onCopy={() => paste(copyNodes(text, language, [node.key]))}
@@ -424,4 +425,10 @@ function standing(
   const state = nodeState(run, key);
   if (!key.includes('/') || state === 'held') return state;
   return standings.get(key)?.state ?? null;
+}
+
+/** The branch of the data that a run works on. */
+function branchOf(run: RunDetail | undefined): string {
+  const granted = (run?.grant ?? {}) as { branch?: unknown };
+  return typeof granted.branch === 'string' && granted.branch !== '' ? granted.branch : 'main';
 }

@@ -38,6 +38,7 @@ export function TriggerSettings({ index, types, studio, readOnly, onRemoved }: P
           value={fields[name]}
           values={[]}
           around={fields}
+          runBranch="main"
           problemAt={() => undefined}
           bare={new Set()}
           pointer={`/${name}`}
