@@ -142,6 +142,8 @@ def test_a_trace_is_a_tree_in_order(busy: Installation) -> None:
     assert len(found["buckets"]) == 200
     assert sum(bucket["errors"] for bucket in found["buckets"]) > 0
     assert all(bucket["position"] < found["total"] for bucket in found["buckets"])
+    without = busy.owner.client.get(address, params={"buckets": False}).json()
+    assert without == {**found, "buckets": []}
     about = next(span["about"] for span in spans if span["operation"] == "execute_tool")
     journal = f"{_project(busy)}/runs/{failed['id']}/journal"
     entries = busy.owner.client.get(journal, params={"about": about, "limit": 1}).json()

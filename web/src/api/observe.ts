@@ -85,6 +85,7 @@ export function traceQuery(
               errors: search.errors,
               slower_than_ms: search.slowerThan,
               ...(folded.length === 0 ? {} : { folded: [...folded] }),
+              buckets: false,
             },
           },
           signal,
@@ -93,6 +94,25 @@ export function traceQuery(
     refetchInterval: isLive ? 2_000 : false,
     // Rows of one window must never stand in for those of another.
     ...(offset === 0 ? { placeholderData: keepPreviousData } : {}),
+  });
+}
+
+/** A picture of the whole trace; it takes longer than a window, and no filter changes it. */
+export function traceBucketsQuery(projectId: string, runId: string, isLive: boolean) {
+  return queryOptions({
+    queryKey: projectKey(projectId, 'run', 'trace', runId, 'buckets'),
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/api/v1/projects/{project_id}/runs/{run_id}/trace', {
+          params: {
+            path: { project_id: projectId, run_id: runId },
+            query: { offset: 0, limit: 1 },
+          },
+          signal,
+        }),
+      ),
+    select: ({ buckets }) => buckets,
+    refetchInterval: isLive ? 2_000 : false,
   });
 }
 

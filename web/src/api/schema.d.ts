@@ -42343,6 +42343,8 @@ export interface operations {
                 slower_than_ms?: number;
                 /** @description Positions below which nothing is shown. */
                 folded?: number[] | null;
+                /** @description False leaves the buckets out, so that the spans come sooner. */
+                buckets?: boolean;
             };
             header?: never;
             path: {

@@ -240,6 +240,9 @@ async def trace(
         list[Position] | None,
         Query(max_length=500, description="Positions below which nothing is shown."),
     ] = None,
+    buckets: Annotated[
+        bool, Query(description="False leaves the buckets out, so that the spans come sooner.")
+    ] = True,
 ) -> TraceOut:
     """Spans of a run and of the runs it started, in the order of a tree that is unfolded."""
     context = context_of(request)
@@ -248,7 +251,10 @@ async def trace(
     def read() -> TraceOut:
         sight = context.steward.playbooks.people.sight(access)
         found = context.steward.observations.traces.trace(access.scope, run_id, sight.shows)
-        return _trace_out(found, offset, limit, wanted, folded or ())
+        answer = _trace_out(found, offset, limit, wanted, folded or ())
+        if buckets and offset == 0:
+            answer.buckets = [BucketOut.model_validate(each) for each in found.buckets]
+        return answer
 
     return await context.in_turn(access, read)
 
@@ -384,7 +390,7 @@ def _trace_out(
         start=found.start,
         milliseconds=(found.end - found.start).total_seconds() * 1000,
         is_over=found.is_over,
-        buckets=[BucketOut.model_validate(each) for each in found.buckets] if offset == 0 else [],
+        buckets=[],
         spans=[_span_out(row) for row in rows],
     )
 

@@ -1,14 +1,16 @@
 /** How many spans are open, and where some failed, over the whole time; a click goes there. */
-import type { MouseEvent } from 'react';
+import { memo, type MouseEvent } from 'react';
 import type { TraceBucket } from '@/api/observe';
 import classes from './trace.module.css';
 
 interface Props {
-  buckets: readonly TraceBucket[];
+  /** Missing until they are read. */
+  buckets: readonly TraceBucket[] | undefined;
   onSpan: (position: number) => void;
 }
 
-export function MiniMap({ buckets, onSpan }: Props) {
+export const MiniMap = memo(function MiniMap({ buckets, onSpan }: Props) {
+  if (buckets === undefined) return <div className={classes.map} aria-busy />;
   if (buckets.length === 0) return null;
   const most = Math.max(1, ...buckets.map(({ spans }) => spans));
   const points = buckets.map(({ spans }, at) => `${at},${20 - (spans / most) * 19}`).join(' ');
@@ -36,4 +38,4 @@ export function MiniMap({ buckets, onSpan }: Props) {
       </svg>
     </button>
   );
-}
+});

@@ -1,10 +1,18 @@
 /** The spans in view as a tree with a timeline; everything can be done by keyboard. */
 import { ChevronDown, ChevronRight } from 'lucide-react';
-import { type KeyboardEvent, type UIEvent, useEffect, useId, useRef } from 'react';
+import {
+  type KeyboardEvent,
+  memo,
+  type UIEvent,
+  useCallback,
+  useEffect,
+  useId,
+  useRef,
+} from 'react';
 import type { Trace, TraceSpan } from '@/api/observe';
 import { durationText } from '@/components/duration';
 import { type Folds, indexOf, toggled } from './folds';
-import { ROW, type TraceWindows, VIEW_ROWS } from './use-trace-windows';
+import { ROW, ROW_NAMES, type TraceWindows, VIEW_ROWS } from './use-trace-windows';
 import classes from './trace.module.css';
 
 interface Props {
@@ -38,9 +46,12 @@ export function SpanTree(props: Props) {
     if (span) onChoose(span);
     else windows.show(index);
   };
-  const fold = (span: TraceSpan) => {
-    if (!isFiltered && span.size > 0) onFolds(toggled(folds, span.position, span.size));
-  };
+  const fold = useCallback(
+    (span: TraceSpan) => {
+      if (!isFiltered && span.size > 0) onFolds(toggled(folds, span.position, span.size));
+    },
+    [isFiltered, folds, onFolds],
+  );
   const keys: Record<string, () => void> = {
     ArrowDown: () => move(chosenRow + 1),
     ArrowUp: () => move(chosenRow - 1),
@@ -78,7 +89,7 @@ export function SpanTree(props: Props) {
           const span = spanAt(index);
           return (
             <div
-              key={index}
+              key={index % ROW_NAMES}
               role="presentation"
               className={classes.row}
               style={{ transform: `translateY(${index * ROW}px)` }}
@@ -93,8 +104,8 @@ export function SpanTree(props: Props) {
                   whole={whole.milliseconds}
                   isFolded={!isFiltered && folds.has(span.position)}
                   isChosen={chosen?.position === span.position}
-                  onChoose={() => onChoose(span)}
-                  onFold={() => fold(span)}
+                  onChoose={onChoose}
+                  onFold={fold}
                 />
               ) : (
                 <span className={classes.pending} data-hole>
@@ -135,11 +146,11 @@ interface RowProps {
   whole: number;
   isFolded: boolean;
   isChosen: boolean;
-  onChoose: () => void;
-  onFold: () => void;
+  onChoose: (span: TraceSpan) => void;
+  onFold: (span: TraceSpan) => void;
 }
 
-function SpanRow({
+const SpanRow = memo(function SpanRow({
   id,
   span,
   index,
@@ -168,7 +179,7 @@ function SpanRow({
       aria-setsize={total}
       aria-selected={isChosen}
       aria-expanded={span.size > 0 ? !isFolded : undefined}
-      onClick={onChoose}
+      onClick={() => onChoose(span)}
     >
       <span className={classes.name} style={{ paddingInlineStart: `${span.depth * 0.875}rem` }}>
         <span
@@ -176,7 +187,7 @@ function SpanRow({
           aria-hidden
           onClick={(event) => {
             event.stopPropagation();
-            onFold();
+            onFold(span);
           }}
         >
           {span.size > 0 && <Fold size={13} />}
@@ -196,4 +207,4 @@ function SpanRow({
       </span>
     </div>
   );
-}
+});

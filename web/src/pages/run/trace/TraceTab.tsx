@@ -1,10 +1,15 @@
 /** The trace of a run: a tree of spans with their times, read window by window however long it is. */
-import { Button, NumberInput, Select, Switch, Text, TextInput } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { Activity, Search } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
-import { traceErrorsQuery, type TraceSearch, type TraceSpan } from '@/api/observe';
+import { Activity } from 'lucide-react';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import {
+  traceBucketsQuery,
+  traceErrorsQuery,
+  type TraceSearch,
+  type TraceSpan,
+} from '@/api/observe';
 import type { RunDetail } from '@/api/run-types';
 import { isFinal } from '@/api/runs';
 import { useProject } from '@/app/project';
@@ -20,20 +25,9 @@ import { indexOf, type Folds, nextError } from './folds';
 import { MiniMap } from './MiniMap';
 import { SpanDetails } from './SpanDetails';
 import { SpanTree } from './SpanTree';
+import { type Filters, NO_FILTERS, TraceFilters } from './TraceFilters';
 import { useTraceWindows } from './use-trace-windows';
-import classes from './trace.module.css';
 
-const OPERATIONS = [
-  { value: 'invoke_workflow', label: 'Runs' },
-  { value: 'invoke_agent', label: 'Agents' },
-  { value: 'plan', label: 'Plans' },
-  { value: 'chat', label: 'Requests to models' },
-  { value: 'execute_tool', label: 'Calls of tools' },
-  { value: 'step', label: 'Steps' },
-  { value: 'wait', label: 'Waits' },
-  { value: 'failed attempt', label: 'Failed attempts' },
-  { value: 'remote', label: 'Other programs' },
-];
 const NO_FOLDS: Folds = new Map();
 
 export default function TraceTab({ run }: { run: RunDetail }) {
@@ -42,13 +36,11 @@ export default function TraceTab({ run }: { run: RunDetail }) {
   const isLive = !isFinal(run.status);
   const [analysing, setAnalysing] = useSearchParam('analysis');
   const [wanted, setWanted] = useSearchParam('span');
-  const [text, setText] = useState('');
-  const [operation, setOperation] = useState<string | null>(null);
-  const [errors, setErrors] = useState(false);
-  const [slowerThan, setSlowerThan] = useState<number | string>('');
+  const [filters, setFilters] = useState<Filters>(NO_FILTERS);
   const [folds, setFolds] = useState<Folds>(NO_FOLDS);
   const [picked, setPicked] = useState<TraceSpan | null>(null);
   const searchField = useRef<HTMLInputElement>(null);
+  const { text, operation, errors, slowerThan } = filters;
   const [search] = useDebouncedValue<TraceSearch>(
     { text: text.trim(), operation, errors, slowerThan: Number(slowerThan) || 0 },
     250,
@@ -62,6 +54,7 @@ export default function TraceTab({ run }: { run: RunDetail }) {
     isLive,
   );
   const failed = useQuery(traceErrorsQuery(project.id, run.id, isLive)).data?.spans ?? [];
+  const buckets = useQuery(traceBucketsQuery(project.id, run.id, isLive)).data;
   const { whole, spanAt, show } = windows;
   const target = wanted === null ? null : Number(wanted);
 
@@ -74,26 +67,27 @@ export default function TraceTab({ run }: { run: RunDetail }) {
   const chosen = picked ?? (found?.position === target ? found : undefined) ?? null;
 
   const goTo = (position: number) => {
-    clearFilter();
+    setFilters(NO_FILTERS);
     const open = unfoldedAt(folds, position);
     setFolds(open);
     setPicked(null);
     setWanted(String(position));
     show(indexOf(position, open));
   };
-  const clearFilter = () => {
-    setText('');
-    setOperation(null);
-    setErrors(false);
-    setSlowerThan('');
-  };
-  if (windows.error && !whole)
-    return <ErrorState error={windows.error} retry={() => void windows.retry()} />;
-  if (!whole) return <LoadingLines />;
   const step = (direction: 1 | -1) => {
     const position = nextError(failed, chosen?.position ?? -1, direction);
     if (position !== null) goTo(position);
   };
+  // The same functions while it scrolls, so that what is around the rows is not drawn again.
+  const latest = useRef({ goTo, step });
+  useEffect(() => {
+    latest.current = { goTo, step };
+  });
+  const goToSpan = useCallback((position: number) => latest.current.goTo(position), []);
+  const goToNextError = useCallback(() => latest.current.step(1), []);
+  if (windows.error && !whole)
+    return <ErrorState error={windows.error} retry={() => void windows.retry()} />;
+  if (!whole) return <LoadingLines />;
   return (
     <Section
       title="Trace"
@@ -102,46 +96,14 @@ export default function TraceTab({ run }: { run: RunDetail }) {
       {analysing !== null && (
         <AnalysisPanel run={run} onSpan={goTo} onClose={() => setAnalysing(null)} />
       )}
-      <div className={classes.filters}>
-        <TextInput
-          ref={searchField}
-          aria-label="Search spans"
-          placeholder="Search spans"
-          leftSection={<Search size={14} aria-hidden />}
-          w="14rem"
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
-        />
-        <Select
-          aria-label="Kind of span"
-          placeholder="All kinds"
-          data={OPERATIONS}
-          value={operation}
-          clearable
-          clearButtonProps={{ 'aria-label': 'All kinds' }}
-          w="12rem"
-          onChange={setOperation}
-        />
-        <NumberInput
-          aria-label="Slower than, in milliseconds"
-          placeholder="Slower than … ms"
-          min={0}
-          value={slowerThan}
-          onChange={setSlowerThan}
-          className={classes.slower ?? ''}
-        />
-        <Switch
-          label="Errors only"
-          checked={errors}
-          onChange={(event) => setErrors(event.currentTarget.checked)}
-        />
-        {failed.length > 0 && (
-          <Button variant="default" size="xs" onClick={() => step(1)}>
-            Next error
-          </Button>
-        )}
-      </div>
-      <MiniMap buckets={whole.buckets} onSpan={goTo} />
+      <TraceFilters
+        filters={filters}
+        onFilters={setFilters}
+        searchField={searchField}
+        hasErrors={failed.length > 0}
+        onNextError={goToNextError}
+      />
+      <MiniMap buckets={buckets} onSpan={goToSpan} />
       {whole.total === 0 ? (
         <EmptyState icon={Activity} title="No span fits">
           Change the filter above.

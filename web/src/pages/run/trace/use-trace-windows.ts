@@ -1,6 +1,7 @@
 /** The windows of a trace around what is in view, and those beside them, so that scrolling meets no holes. */
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import {
   TRACE_WINDOW,
   traceQuery,
@@ -13,7 +14,14 @@ import type { Folds } from './folds';
 /** The height of a row; the style sheet has the same. */
 export const ROW = 30;
 export const VIEW_ROWS = 18;
-const MARGIN_ROWS = 12;
+/** Rows drawn above and below what is in view: as far as a wheel turns before the next ones are drawn. */
+const MARGIN_ROWS = 24;
+/** Rows are drawn again after so many have gone out of view, not with every pixel. */
+const STEP_ROWS = 8;
+/** Drawn rows have names from a ring, so that a row that goes out of view becomes one that comes in. */
+export const ROW_NAMES = 2 * MARGIN_ROWS + VIEW_ROWS + STEP_ROWS;
+/** A list that was dragged far rests when it has stood still for so long. */
+const REST_MS = 100;
 /** Windows that are read before they come into view, in either direction. */
 const AHEAD = 1;
 
@@ -39,19 +47,19 @@ export function useTraceWindows(
   folds: Folds,
   isLive: boolean,
 ): TraceWindows {
-  const [top, setTop] = useState(0);
+  const { step, rest, setTop } = useSteps();
   const [asked, setAsked] = useState<TraceWindows['asked']>(null);
   const show = useCallback(
     (index: number) => setAsked((before) => ({ index, times: (before?.times ?? 0) + 1 })),
     [],
   );
   const folded = useMemo(() => [...folds.keys()].sort((a, b) => a - b), [folds]);
-  const first = Math.max(0, Math.floor(top / ROW) - MARGIN_ROWS);
-  const last = first + VIEW_ROWS + 2 * MARGIN_ROWS;
+  const [first, last] = drawn(step);
   const wanted = new Set<number>();
+  const [least, most] = drawn(rest);
   for (
-    let offset = windowOf(first) - AHEAD * TRACE_WINDOW;
-    offset <= windowOf(last) + AHEAD * TRACE_WINDOW;
+    let offset = windowOf(least) - AHEAD * TRACE_WINDOW;
+    offset <= windowOf(most) + AHEAD * TRACE_WINDOW;
     offset += TRACE_WINDOW
   ) {
     if (offset > 0) wanted.add(offset);
@@ -78,6 +86,35 @@ export function useTraceWindows(
     asked,
     show,
   };
+}
+
+/** Where the list is, in steps, and where it last rested: rows that fly past are not read. */
+function useSteps() {
+  const [step, setStep] = useState(0);
+  const [rest, setRest] = useState(0);
+  const at = useRef(0);
+  const timer = useRef<number>(undefined);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+  const setTop = useCallback((top: number) => {
+    const next = Math.floor(top / (ROW * STEP_ROWS));
+    if (next === at.current) return;
+    const isLeap = Math.abs(next - at.current) * STEP_ROWS > VIEW_ROWS + MARGIN_ROWS;
+    at.current = next;
+    window.clearTimeout(timer.current);
+    // Before the screen shows the new place, of which no row may be drawn yet.
+    flushSync(() => {
+      setStep(next);
+      if (!isLeap) setRest(next);
+    });
+    if (isLeap) timer.current = window.setTimeout(() => setRest(next), REST_MS);
+  }, []);
+  return { step, rest, setTop };
+}
+
+/** Rows around a step: the first, and the one after the last. */
+function drawn(step: number): [number, number] {
+  const first = Math.max(0, step * STEP_ROWS - MARGIN_ROWS);
+  return [first, (step + 1) * STEP_ROWS + VIEW_ROWS + MARGIN_ROWS];
 }
 
 function windowOf(row: number): number {

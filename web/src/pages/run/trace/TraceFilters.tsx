@@ -1,0 +1,81 @@
+/** What of a trace is shown: by words, kind, length and errors. */
+import { Button, NumberInput, Select, Switch, TextInput } from '@mantine/core';
+import { Search } from 'lucide-react';
+import { memo, type RefObject } from 'react';
+import classes from './trace.module.css';
+
+export interface Filters {
+  text: string;
+  operation: string | null;
+  errors: boolean;
+  slowerThan: number | string;
+}
+
+export const NO_FILTERS: Filters = { text: '', operation: null, errors: false, slowerThan: '' };
+
+const OPERATIONS = [
+  { value: 'invoke_workflow', label: 'Runs' },
+  { value: 'invoke_agent', label: 'Agents' },
+  { value: 'plan', label: 'Plans' },
+  { value: 'chat', label: 'Requests to models' },
+  { value: 'execute_tool', label: 'Calls of tools' },
+  { value: 'step', label: 'Steps' },
+  { value: 'wait', label: 'Waits' },
+  { value: 'failed attempt', label: 'Failed attempts' },
+  { value: 'remote', label: 'Other programs' },
+];
+
+interface Props {
+  filters: Filters;
+  /** Stays the same while the trace scrolls. */
+  onFilters: (change: (before: Filters) => Filters) => void;
+  searchField: RefObject<HTMLInputElement | null>;
+  hasErrors: boolean;
+  onNextError: () => void;
+}
+
+export const TraceFilters = memo(function TraceFilters(props: Props) {
+  const { filters, onFilters, searchField, hasErrors, onNextError } = props;
+  const set = (change: Partial<Filters>) => onFilters((before) => ({ ...before, ...change }));
+  return (
+    <div className={classes.filters}>
+      <TextInput
+        ref={searchField}
+        aria-label="Search spans"
+        placeholder="Search spans"
+        leftSection={<Search size={14} aria-hidden />}
+        w="14rem"
+        value={filters.text}
+        onChange={({ currentTarget }) => set({ text: currentTarget.value })}
+      />
+      <Select
+        aria-label="Kind of span"
+        placeholder="All kinds"
+        data={OPERATIONS}
+        value={filters.operation}
+        clearable
+        clearButtonProps={{ 'aria-label': 'All kinds' }}
+        w="12rem"
+        onChange={(operation) => set({ operation })}
+      />
+      <NumberInput
+        aria-label="Slower than, in milliseconds"
+        placeholder="Slower than … ms"
+        min={0}
+        value={filters.slowerThan}
+        onChange={(slowerThan) => set({ slowerThan })}
+        className={classes.slower ?? ''}
+      />
+      <Switch
+        label="Errors only"
+        checked={filters.errors}
+        onChange={(event) => set({ errors: event.currentTarget.checked })}
+      />
+      {hasErrors && (
+        <Button variant="default" size="xs" onClick={onNextError}>
+          Next error
+        </Button>
+      )}
+    </div>
+  );
+});
