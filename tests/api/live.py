@@ -1,6 +1,7 @@
 """The application on a real socket, in a thread of the test: for streams and real HTTP clients."""
 
 import threading
+from collections.abc import Collection
 from typing import Any
 
 import uvicorn
@@ -33,6 +34,11 @@ class LiveServer:
         assert self._started.wait(30)
         port = self._server.servers[0].sockets[0].getsockname()[1]
         return f"http://127.0.0.1:{port}"
+
+    @property
+    def connections(self) -> Collection[Any]:
+        """Those that are open, as uvicorn keeps them."""
+        return self._server.server_state.connections
 
     def __exit__(self, *_: object) -> None:
         self._context.stopping.set()
