@@ -225,9 +225,9 @@ def fork(page: Page, title: str) -> str:
 def test_blueprints_open_and_are_changed_on_the_canvas(site: Site, open_desk: OpenDesk) -> None:
     """Some of them; tests/playbooks/test_blueprints_changed.py saves and runs all of them after larger changes."""
     page = sign_in(open_desk(), site)
-    for blueprint in (read_blueprint(each.read_text()) for each in BLUEPRINTS[1::2]):
+    for blueprint in (read_blueprint(each.read_text()) for each in BLUEPRINTS[1::4]):
         page.goto(fork(page, blueprint.title))
-        steps = blueprint.playbook.steps or []
+        steps = blueprint.playbook.steps or (blueprint.playbook.graph or {})["nodes"]
         first = str(steps[0]["title"])
         page.get_by_role("combobox", name="Find a step").click()
         page.get_by_role("option", name=first, exact=True).click()

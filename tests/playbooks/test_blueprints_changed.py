@@ -1,20 +1,18 @@
 """Every blueprint as the canvas leaves it after changes: saved with its drawing, it is the graph that was drawn, and runs.
 
 `web/tests/flows/blueprints.test.ts` makes the changes with the canvas's own functions and writes them down: another id
-for every step, one more step between the first two, a title, a place and a note.
+for every step, one more step before the first, a title, a place and a note.
 """
 
 import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import pytest
 
 from steward.broker.approvals import State, Verdict
-from steward.connections import Draft, Http
+from steward.broker.samples import sample
 from steward.data.samples import generate
 from steward.flows import load_yaml
 from steward.flows.drawing import drawing
@@ -25,8 +23,9 @@ from steward.playbooks.documents import read
 from steward.runs import Run, Status
 from tests.flows.test_examples import FLOWS
 from tests.playbooks.conftest import Room
-from tests.playbooks.receiver import receiving
+from tests.playbooks.services import services
 from tests.playbooks.test_blueprints_samples import load
+from tests.playbooks.test_blueprints_services import INVOICE
 
 ROOT: Final = Path(__file__).parents[2]
 CHANGED: Final = {
@@ -60,24 +59,11 @@ def test_what_is_drawn_after_the_changes_is_what_runs(name: str) -> None:
     assert sorted(f"{e.before}.{e.port}>{e.after}" for e in edges) == CHANGED[name]["edges"]
 
 
-@contextmanager
-def slack_for(room: Room, name: str = "finance-slack") -> Iterator[None]:
-    """The connection that a blueprint sends to."""
-    steward = room.installation.steward
-    with receiving() as slack:
-        services = cast(dict[str, Any], steward.governing.broker._services)
-        services["http"] = Http(allow_private=["127.0.0.1"])
-        settings = {"channel": "#finance", "webhook_hosts": [slack.origin]}
-        draft = Draft(name, "slack_webhook", settings, values={"url": slack.url})
-        steward.connections.documents.create(room.installation.owner.access, draft)
-        yield
-
-
 def load_sample(room: Room, blueprint_id: str) -> None:
-    sample = room.playbooks.blueprints.get(blueprint_id).sample
-    for each in sample.datasets:
+    shipped = room.playbooks.blueprints.get(blueprint_id).sample
+    for each in shipped.datasets:
         load(room, each.name, each.csv)
-    if sample.demo:
+    if shipped.demo:
         bringing, access = room.installation.steward.workbench.bringing, room.editor.access
         for dataset in generate(customers=15).datasets:
             path = room.installation.steward.settings.home / dataset.filename
@@ -86,10 +72,11 @@ def load_sample(room: Room, blueprint_id: str) -> None:
 
 
 def answer_to(request: dict[str, Any]) -> Any:
-    """Yes to what may be approved; the first answer that a question allows, or a few words."""
+    """Yes to what may be approved; an answer that the question allows."""
     if "body_hash" in request:
         return {"decision": "approve", "body_hash": request["body_hash"]}
-    return request["form"].get("enum", ["Nothing to add"])[0]
+    form = request["form"]
+    return INVOICE if "invoice_number" in form.get("properties", {}) else sample(form)
 
 
 def run_to_its_end(room: Room, run: Run) -> Run:
@@ -120,7 +107,7 @@ def test_a_blueprint_changed_on_the_canvas_is_saved_and_runs(room: Room, name: s
     assert (revision.number, revision.written) == (2, changed["text"])
     assert revision.layout == changed["layout"]
     inputs = room.playbooks.blueprints.get(name).sample.inputs
-    with slack_for(room, inputs.get("connection", "finance-slack")):
+    with services(room, inputs.get("connection", "finance-slack")):
         started = room.playbooks.running.start(access, saved.id, inputs)
         run = run_to_its_end(room, started)
     assert run.status is Status.done, run.reason

@@ -8,6 +8,7 @@ import {
   type Value,
   valueAt,
 } from './document';
+import { Mistake, readTemplate } from './expressions/texts';
 import {
   type FlowGraph,
   type FlowNode,
@@ -188,14 +189,26 @@ function renamedInExpressions(
   const flow = flows.filter((each) => isWithin(path, each.path)).at(-1) ?? root;
   const inner = flows.filter((each) => each !== flow && isWithin(each.path, flow.path));
   const reference = new RegExp(`\\bnodes\\.${from}\\b`, 'g');
-  const renamed = (code: string) => code.replaceAll(reference, `nodes.${to}`);
+  // The output of a join has a field for each step before it, by its id.
+  const joins = (graphsWithin(root).find(samePath(path))?.nodes ?? []).filter(
+    ({ type, needs }) => type === 'join' && needs.some((need) => splitNeed(need).before === to),
+  );
+  const renamed = (code: string) =>
+    joins.reduce(
+      (made, { id }) =>
+        made.replaceAll(
+          new RegExp(`\\bnodes\\.${id}\\.output\\.${from}\\b`, 'g'),
+          `nodes.${id}.output.${to}`,
+        ),
+      code.replaceAll(reference, `nodes.${to}`),
+    );
   const whole = readYaml(text).value;
   const changes: [Path, string][] = [];
   const visit = (value: Value, at: Path, bare: ReadonlySet<string>) => {
     if (inner.some((each) => each.path.join('/') === at.join('/'))) return;
     if (typeof value === 'string') {
       const isBare = bare.has(at.join('/'));
-      const made = isBare ? renamed(value) : value.replaceAll(/\$\{[^}]*\}/g, renamed);
+      const made = isBare ? renamed(value) : inExpressions(value, renamed);
       if (made !== value) changes.push([at, made]);
     } else if (typeof value === 'object' && value !== null) {
       Object.entries(value).forEach(([name, item]) =>
@@ -213,6 +226,21 @@ function renamedInExpressions(
   visit(valueAt(whole, flow.path), flow.path, bare);
   if (flow.isRow) visit(valueAt(whole, ['output']), ['output'], bare);
   return changes.reduce((made, [at, value]) => setValue(made, at, value), text);
+}
+
+/** Changes every `${ … }` of a text; where one has no end, those that have one. */
+function inExpressions(text: string, change: (code: string) => string): string {
+  try {
+    let [made, done] = ['', 0];
+    for (const { text: code, start } of readTemplate(text).pieces) {
+      made += text.slice(done, start) + change(code);
+      done = start + code.length;
+    }
+    return made + text.slice(done);
+  } catch (problem) {
+    if (!(problem instanceof Mistake)) throw problem;
+    return text.replaceAll(/\$\{[^}]*\}/g, change);
+  }
 }
 
 /** Sets a field of a node; undefined takes it away. */

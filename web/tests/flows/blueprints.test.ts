@@ -4,7 +4,6 @@ import {
   addNode,
   connect,
   copyNodes,
-  disconnect,
   graphOf,
   pasteNodes,
   removeNodes,
@@ -42,30 +41,24 @@ function renamedSteps(text: string): Gesture[] {
   }));
 }
 
-/** One more step between the first two, a copy of it that is deleted again, a title, a place, a note. */
+/** One more step before the first, a copy of it that is deleted again, a title, a place, a note. */
 function gestures(text: string): Gesture[] {
   const graph = graphOf(text, language);
-  const [first, second] = graph.nodes;
+  const [first] = graph.nodes;
   const last = stepsIn(text).at(-1);
   if (!first || !last) throw new Error('This flow has no steps.');
-  const [before, after, end] = [first, second, last].map((node) =>
-    node?.isImplied ? undefined : node?.key.replaceAll(/[^/]+/g, 'new_$&'),
-  );
+  const [before, end] = [first, last].map(({ key }) => key.replaceAll(/[^/]+/g, 'new_$&'));
   const fields = { title: 'Look again', language: 'sql', code: 'SELECT 1 AS one' };
   const look = { graph: graph.path, id: 'look_again', type: 'code', fields };
-  const between = (now: string) => {
-    const made = addNode(now, language, { ...look, needs: [before ?? ''] });
-    if (after === undefined) return made;
-    const edge = { before: before ?? '', after, port: '' };
-    return disconnect(
-      connect(made, language, { ...edge, before: look.id }),
-      language,
-      first.ports.length > 0 ? { ...edge, port: first.ports[0] ?? '' } : edge,
-    );
-  };
+  const atTheStart = (now: string) =>
+    connect(addNode(now, language, { ...look, needs: [] }), language, {
+      before: look.id,
+      after: before ?? '',
+      port: '',
+    });
   return [
     ...renamedSteps(text),
-    inText(between),
+    inText(atTheStart),
     inText(
       (now) => pasteNodes(now, language, graph.path, copyNodes(now, language, [look.id])).text,
     ),

@@ -126,6 +126,28 @@ describe('an edit', () => {
     );
   });
 
+  it('renames a node in objects of expressions and in the output of a join', () => {
+    const text = (id: string) => `format: 1
+id: joined
+graph:
+  nodes:
+    - id: ${id}
+      type: code
+      language: sql
+      code: SELECT 1
+    - id: both
+      type: join
+      needs:
+      - ${id}
+    - id: told
+      type: output
+      needs: [both]
+      value: "\${string({'a': {}}) + string(nodes.${id}.state)} \${nodes.both.output.${id}} output.${id}"
+`;
+    const made = renameNode(text('load'), language, 'load', 'fetch');
+    expect(made).toBe(text('fetch').replace(' output.fetch"', ' output.load"'));
+  });
+
   it('keeps the order of steps that say nothing about it', () => {
     const removed = removeNodes(STEPS, language, ['each']);
     expect(removed).not.toContain('Looks at every row');
