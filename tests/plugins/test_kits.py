@@ -76,6 +76,7 @@ def test_every_kind_of_new_package_passes(tmp_path: Path) -> None:
         "tool tell_time": None,
         "node shout": None,
         "trigger hours": None,
+        "connector web_shop": None,
         "guardrail no-shouting": None,
         "agent stock-keeper": None,
     }

@@ -330,3 +330,45 @@ def test_a_damaged_wheel_does_not_keep_the_server_from_starting(
         assert "shout" not in NODES
     finally:
         again.close()
+
+
+def test_a_kind_of_connection_comes_and_goes_with_its_plugin(
+    installation: Installation, tmp_path: Path
+) -> None:
+    owner = installation.owner
+    below = f"/api/v1/projects/{owner.access.scope.project_id}"
+
+    def kinds() -> set[str]:
+        return {
+            each["kind"] for each in owner.client.get(f"{below}/connection-kinds").json()["items"]
+        }
+
+    assert "web_shop" not in kinds()
+    install(installation, scaffold(tmp_path, "connector"), rights=True)
+    assert "web_shop" in kinds()
+    body = {
+        "name": "shop",
+        "kind": "web_shop",
+        "settings": {"base_url": "https://shop.example.com/api"},
+        "values": {"token": "a-token-of-the-shop"},
+    }
+    made = owner.client.post(f"{below}/connections", json=body)
+    assert made.status_code == 201, made.text
+    assert made.json()["place"] == "https://shop.example.com/api"
+    installation.steward.plugins.remove(owner.access, "acme-tax")
+    assert "web_shop" not in kinds()
+    # The connection waits for its kind to come back.
+    assert owner.client.get(f"{below}/connections").json()["items"] == []
+    install(installation, scaffold(tmp_path / "again", "connector"), rights=True)
+    (back,) = owner.client.get(f"{below}/connections").json()["items"]
+    assert back["name"] == "shop"
+
+
+def test_a_connector_of_another_kind_than_its_entry_point_is_refused(
+    installation: Installation, tmp_path: Path
+) -> None:
+    scaffold(tmp_path, "connector")
+    text = (tmp_path / "acme-tax/acme_tax/web_shop.py").read_text()
+    other = text.replace('kind="web_shop"', 'kind="http_api"')
+    with pytest.raises(Invalid, match="not a Connector of the kind 'web_shop'"):
+        install(installation, scaffold(tmp_path / "two", "connector", web_shop=other), rights=True)

@@ -1,4 +1,4 @@
-"""`steward plugin`: packages that add tools, nodes, triggers, guardrails and agents; written, checked, installed, removed."""
+"""`steward plugin`: packages that add tools, nodes, triggers, kinds of connections, guardrails and agents; written, checked, installed, removed."""
 
 import json
 import subprocess
@@ -111,7 +111,7 @@ def enable_plugin(here: Here, name: Name) -> None:
 @app.command("disable")
 @in_project
 def disable_plugin(here: Here, name: Name) -> None:
-    """Switch a plug-in off: its tools, nodes, triggers, guardrails and agents can no longer be found."""
+    """Switch a plug-in off: its tools, nodes, triggers, kinds of connections, guardrails and agents can no longer be found."""
     done = here.steward.plugins.switch(here.access, name, enabled=False)
     here.show(_document(done), lambda: f"{name} is off.")
 

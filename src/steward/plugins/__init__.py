@@ -1,4 +1,4 @@
-"""Packages of others: wheels that add tools, nodes, triggers, guardrails and agents, with the consent of an owner."""
+"""Packages of others: wheels that add tools, nodes, triggers, kinds of connections, guardrails and agents, with the consent of an owner."""
 
 from steward.plugins.packing import pack_folder
 from steward.plugins.registry import Plugin, Plugins, declaration

@@ -19,6 +19,7 @@ from typing import Any, Final, get_args
 from steward.agents.guardrails import GUARDRAILS, Guardrail, load_guardrails
 from steward.agents.packages import AGENTS, read_package_agent
 from steward.broker.tool import TOOLS, Tool
+from steward.connections.connector import CONNECTORS, Connector, load_connectors
 from steward.core.errors import Conflict, Invalid
 from steward.core.plugins import Registry
 from steward.flows.model import build_flow_types
@@ -31,6 +32,7 @@ _REGISTRIES: Final[Mapping[str, Registry[Any]]] = {
     "tool": TOOLS,
     "node": NODES,
     "trigger": TRIGGERS,
+    "connector": CONNECTORS,
     "guardrail": GUARDRAILS,
     "agent": AGENTS,
 }
@@ -153,6 +155,7 @@ def refuse_taken_packages(wheel: Wheel) -> None:
 
 def _bring_in(wheel: Wheel, into: Loaded) -> None:
     load_guardrails()
+    load_connectors()
     before = {kind: {name for name, _ in _REGISTRIES[kind]} for kind in IN_PROCESS}
     sys.path.append(os.fspath(into.folder))
     importlib.invalidate_caches()
@@ -187,21 +190,27 @@ def _checked(part: Part, item: Any, into: Loaded) -> Any:
         return Invalid(f"{part.target} is not {wanted}.", code="plugin")
 
     match part.kind:
+        case "agent":
+            return read_package_agent(part.name, into.pin, item)
         case "tool":
             if not isinstance(item, Tool) or item.name != part.name:
                 raise refuse(f"a Tool with the name {part.name!r}")
-        case "agent":
-            return read_package_agent(part.name, into.pin, item)
-        case "guardrail":
-            if not isinstance(item, type) or not issubclass(item, Guardrail):
-                raise refuse("a subclass of Guardrail")
+        case "connector":
+            if not isinstance(item, Connector) or item.kind != part.name:
+                raise refuse(f"a Connector of the kind {part.name!r}")
         case _:
-            base = Node if part.kind == "node" else Trigger
-            if not isinstance(item, type) or not issubclass(item, base):
-                raise refuse(f"a subclass of {base.__name__}")
-            if get_args(item.model_fields["type"].annotation) != (part.name,):
-                raise refuse(f'a {base.__name__} with `type: Literal["{part.name}"]`')
+            _require_class(part, item, refuse)
     return item
+
+
+def _require_class(part: Part, item: Any, refuse: Callable[[str], Invalid]) -> None:
+    base: type[Any] = {"guardrail": Guardrail, "node": Node}.get(part.kind, Trigger)
+    if not isinstance(item, type) or not issubclass(item, base):
+        raise refuse(f"a subclass of {base.__name__}")
+    if issubclass(item, Node | Trigger):
+        named = get_args(item.model_fields["type"].annotation)
+        if named != (part.name,):
+            raise refuse(f'a {base.__name__} with `type: Literal["{part.name}"]`')
 
 
 def _refuse_undeclared(wheel: Wheel, before: Mapping[str, set[str]]) -> None:

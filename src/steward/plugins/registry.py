@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from steward.agents.guardrails import GUARDRAILS
 from steward.agents.packages import AGENTS
 from steward.connections import Keepers
+from steward.connections.connector import CONNECTORS
 from steward.core.clock import Clock
 from steward.core.errors import Conflict, Denied, Invalid, Misconfigured, NotFound, StewardError
 from steward.flows.node import NODES
@@ -34,7 +35,7 @@ ON: Final = "on"
 OFF: Final = "off"
 SUPERSEDED: Final = "superseded"
 REMOVED: Final = "removed"
-_WATCHED: Final = (NODES, TRIGGERS, GUARDRAILS, AGENTS)
+_WATCHED: Final = (NODES, TRIGGERS, CONNECTORS, GUARDRAILS, AGENTS)
 _log = get_logger(__name__)
 
 
@@ -147,7 +148,8 @@ class Plugins:
         if wheel.needs_rights and not rights:
             names = ", ".join(f"{p.kind} {p.name}" for p in wheel.parts if p.runs == "server")
             raise Denied(
-                f"{wheel.name} has code that runs with the server's rights: {names}. Agree to that to install it.",
+                f"{wheel.name} has code that runs with the server's rights: {names}. Agree to that to install it: "
+                "with the switch on the page, or with --rights in the terminal.",
                 code="plugin-rights",
             )
         if wheel.needs_rights:

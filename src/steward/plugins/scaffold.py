@@ -137,6 +137,54 @@ def _following(now: datetime, every: int) -> datetime:
     return hour + timedelta(hours=-hour.hour % every)
 '''
 
+_CONNECTOR: Final = '''\
+"""The API of a web shop; a kind of connection that the tool “HTTP request” can use."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from steward.connections.connector import Connector, SecretField, Secrets, Surroundings
+from steward.connections.types.http_api import HttpApiSettings, headers
+from steward.core.errors import Misconfigured, Unavailable
+
+
+class ShopSettings(HttpApiSettings):
+    base_url: str = Field(
+        max_length=500,
+        title="Address of the shop",
+        description="Where its API begins, such as https://shop.example.com/api.",
+        examples=["https://shop.invalid/api"],
+    )
+    authentication: Literal["bearer"] = Field(
+        "bearer", title="Authentication", description="The shop takes a bearer token."
+    )
+
+
+async def check(around: Surroundings, settings: ShopSettings, secrets: Secrets) -> str:
+    """Really connects, and says what was found; the secrets are never part of what it says."""
+    answer = await around.http.request(
+        "GET", settings.url("status"), secret_headers=headers(settings, secrets)
+    )
+    if answer.status in {401, 403}:
+        raise Misconfigured(f"The shop does not accept the token ({answer.status}).")
+    if answer.status != 200:
+        raise Unavailable(f"The shop answered {answer.status}. Check its address.")
+    return "The shop answered."
+
+
+SHOP = Connector(
+    kind="web_shop",
+    title="Web shop",
+    description="Reads orders and products of a web shop through its API.",
+    use="http",
+    settings=ShopSettings,
+    check=check,
+    place=lambda settings: settings.base_url,
+    secrets=(SecretField("token", "Token", "Made in the settings of the shop.", required=True),),
+)
+'''
+
 _GUARDRAIL: Final = '''\
 """Keeps answers polite."""
 
@@ -205,6 +253,7 @@ _PARTS: Final = {
     "tool": ("tell_time", "tell_time", "TELL_TIME", _TOOL),
     "node": ("shout", "shout", "ShoutNode", _NODE),
     "trigger": ("hours", "hours", "HoursTrigger", _TRIGGER),
+    "connector": ("web_shop", "web_shop", "SHOP", _CONNECTOR),
     "guardrail": ("no-shouting", "no_shouting", "NoShouting", _GUARDRAIL),
     "agent": ("stock-keeper", "stock_keeper", "KEEPER", _AGENT),
 }

@@ -34,7 +34,7 @@ MOST_BYTES: Final = MOST_ARCHIVE_BYTES
 GROUP: Final = "steward."
 SANDBOXED: Final = "sandboxed_tool"
 """The kind of part whose code only ever runs in the sandbox."""
-IN_PROCESS: Final = ("tool", "node", "trigger", "guardrail", "agent")
+IN_PROCESS: Final = ("tool", "node", "trigger", "connector", "guardrail", "agent")
 """Kinds whose code runs in the server and its workers, with their rights."""
 DECLARATION: Final = "TOOL"
 """The literal in which the module of a sandboxed tool says what the tool is."""

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
 from pydantic import ValidationError
 
 from steward.connections import Connector, DatabasePlace, Http, Mailer, Surroundings
@@ -55,13 +54,30 @@ def check_connector(connector: Connector[Any], settings: Mapping[str, Any]) -> N
         assert field.get("title"), f"{connector.kind}: the setting {name} has no title"
         hidden = re.search(r"password|secret|token", name)
         assert not hidden, f"{connector.kind}: {name} looks like a secret and is a setting"
-    with pytest.raises(ValidationError):
+    try:
         connector.settings.model_validate({**settings, "no such setting": 1})
+    except ValidationError:
+        pass
+    else:
+        raise AssertionError(f"{connector.kind} takes unknown settings")
     parsed = connector.settings.model_validate(dict(settings))
     again = connector.settings.model_validate(parsed.model_dump(mode="json"))
     assert again == parsed, f"{connector.kind} does not read back what it keeps"
     assert connector.place(parsed), f"{connector.kind} does not say where it leads"
     _check_failure(connector, parsed)
+
+
+def example_settings(connector: Connector[Any]) -> dict[str, Any]:
+    """Good settings, of the examples that the fields declare."""
+    schema = connector.schema()
+    found = {}
+    for name in schema.get("required", ()):
+        examples = schema["properties"][name].get("examples")
+        assert examples, (
+            f"{connector.kind}: the setting {name} has no examples; add one, so that the check can try it"
+        )
+        found[name] = examples[0]
+    return found
 
 
 def run_check(

@@ -20,6 +20,7 @@ from steward.plugins import code as plugin_code
 from steward.sandbox import Request, Sandbox
 from steward.sandbox.providers.embedded import Embedded
 from steward.testing.agents import check_package_agent
+from steward.testing.connections import check_connector, example_settings
 from steward.testing.guardrails import check_guardrail
 from steward.testing.nodes import check_node
 from steward.testing.tools import check_tool
@@ -62,6 +63,8 @@ def _problems(wheel: Wheel, part: Part, item: Any, sandbox: Sandbox) -> Iterator
                 check_node(part.name, item)
             case "trigger":
                 check_trigger(part.name, item)
+            case "connector":
+                check_connector(item, example_settings(item))
             case "guardrail":
                 check_guardrail(part.name, item)
             case "agent":

@@ -30,6 +30,7 @@ const KINDS: Record<string, string> = {
   tool: 'Tool',
   node: 'Node',
   trigger: 'Trigger',
+  connector: 'Kind of connection',
   guardrail: 'Guardrail',
   agent: 'Agent',
 };

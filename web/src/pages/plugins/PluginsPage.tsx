@@ -20,7 +20,7 @@ import { PartList } from './PartList';
 import classes from './plugins.module.css';
 
 const description =
-  'Packages of others that add tools, nodes, triggers, guardrails and agents to all projects of this installation. ' +
+  'Packages of others that add tools, nodes, triggers, kinds of connections, guardrails and agents to all projects of this installation. ' +
   'You see what a package declares before anything of it runs. Drop a wheel anywhere to look at it.';
 
 export default function PluginsPage() {

@@ -1,4 +1,4 @@
-/** Plug-ins: packages that add tools, nodes, triggers, guardrails and agents. */
+/** Plug-ins: packages that add tools, nodes, triggers, kinds of connections, guardrails and agents. */
 import { Puzzle } from 'lucide-react';
 import { definePage } from '@/app/page-definition';
 
