@@ -248,9 +248,14 @@ def full_name(connection: Connection, operation: str) -> str:
 def arguments_schema(operation: Operation) -> dict[str, Any]:
     """The arguments of the tool: the operation's own, and how many pages are wanted where it has pages."""
     schema = dict(operation.arguments)
+    properties = schema["properties"]
+    if SELECTION in properties:
+        selection = {**properties[SELECTION], "title": "Fields of the answer"}
+        schema["properties"] = {**properties, SELECTION: selection}
     if operation.pagination is None:
         return schema
     further = {
+        "title": "Pages at most",
         "type": "integer",
         "minimum": 1,
         "maximum": MOST_PAGES,

@@ -22,6 +22,7 @@ from steward.connections.catalogue.record import Operation, Service
 from steward.connections.catalogue.texts import MOST_BYTES, read_text
 from steward.core.errors import Denied, Invalid, TooLarge, Unavailable
 from steward.identity import Access, Principal, Role, Via
+from steward.tools._services import arguments_schema
 from tests.connections.catalogue.graph import SCHEMA, SDL, Api
 from tests.connections.outside import ok, serving
 from tests.tools.room import Room
@@ -209,6 +210,14 @@ def test_an_api_is_installed_from_its_address_and_called(room: Room) -> None:
     assert plain.value == {"status": 200, "failed": False, "pages": 1, "answer": 7}
     known = room.steward.connections.services.get(room.scope, "zoo")
     assert (known.adapter, known.state) == ("graphql", "tried")
+
+
+def test_what_steward_adds_to_the_arguments_has_titles_for_people() -> None:
+    fields = arguments_schema(_operation("pets"))["properties"]
+    assert fields["steward_pages"]["title"] == "Pages at most"
+    assert fields["steward_selection"]["title"] == "Fields of the answer"
+    # What the service declares is as it was.
+    assert "title" not in _operation("pets").arguments["properties"]["steward_selection"]
 
 
 def test_pages_are_followed_by_their_cursors_to_the_last_one(room: Room) -> None:

@@ -40,7 +40,7 @@ interface Schema {
   prefixItems?: unknown[];
   additionalProperties?: Schema | boolean;
   default?: unknown;
-  title?: string;
+  title?: unknown;
   description?: string;
   minimum?: number;
   maximum?: number;
@@ -76,10 +76,24 @@ function initialOf(kind: FieldKind, value: unknown): FieldValue {
   return typeof value === 'string' ? value : '';
 }
 
-/** `two_digit_years` reads as "Two digit years". */
-function labelOf(name: string): string {
+const LONGEST_LABEL = 60;
+
+/** The title of the schema; without one, or where it only repeats the name, `two_digit_years` reads as "Two digit years". */
+function labelOf(name: string, title: unknown): string {
   const words = name.replaceAll('_', ' ');
+  const told = plainTitle(title);
+  if (told !== '' && told.toLowerCase() !== words.toLowerCase()) return told;
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A title can come from a stranger's description: one short line of visible characters. */
+function plainTitle(title: unknown): string {
+  if (typeof title !== 'string') return '';
+  const line = title.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
+  const characters = Array.from(line);
+  return characters.length > LONGEST_LABEL
+    ? `${characters.slice(0, LONGEST_LABEL - 1).join('')}…`
+    : line;
 }
 
 function fieldOf(name: string, raw: Schema, required: boolean): Field {
@@ -89,7 +103,7 @@ function fieldOf(name: string, raw: Schema, required: boolean): Field {
   const choices = schema.enum ?? schema.items?.enum ?? values.enum ?? [];
   return {
     name,
-    label: labelOf(name),
+    label: labelOf(name, raw.title),
     description: schema.description ?? '',
     kind,
     required,
@@ -103,8 +117,13 @@ function fieldOf(name: string, raw: Schema, required: boolean): Field {
 export function fieldsOf(schema: Record<string, unknown>): Field[] {
   const properties = (schema.properties ?? {}) as Record<string, Schema>;
   const required = new Set((schema.required ?? []) as string[]);
-  return Object.entries(properties).map(([name, property]) =>
+  const fields = Object.entries(properties).map(([name, property]) =>
     fieldOf(name, property, required.has(name)),
+  );
+  // Fields that are called alike could not be told apart.
+  const alike = (label: string) => fields.filter((field) => field.label === label).length > 1;
+  return fields.map((field) =>
+    alike(field.label) ? { ...field, label: labelOf(field.name, '') } : field,
   );
 }
 

@@ -1,7 +1,7 @@
 import { screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { useState } from 'react';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { argumentsOf, fieldsOf, initialValues, missingFields } from '@/components/schema-form';
 import { SchemaForm } from '@/components/SchemaForm';
 import { renderAlone } from '../harness';
@@ -43,6 +43,34 @@ describe('a form from a schema', () => {
       separator: 'text',
       certificate: 'lines',
     });
+  });
+
+  it('calls fields by their titles, as one short plain line', () => {
+    const labels = (properties: Record<string, unknown>) =>
+      fieldsOf({ properties }).map(({ label }) => label);
+    expect(
+      labels({
+        steward_pages: { type: 'integer', title: 'Pages at most' },
+        order_by: { type: 'string', title: 'Order By' },
+        two_digit_years: { type: 'string' },
+        odd: { type: 'string', title: 7 },
+        choice: { title: 'Which one', anyOf: [{ type: 'string', title: 'Inner' }] },
+      }),
+    ).toEqual(['Pages at most', 'Order by', 'Two digit years', 'Odd', 'Which one']);
+    const [long] = labels({ a: { title: `<b>x</b>\n\u202e${'y'.repeat(500)}` } });
+    expect(long).toHaveLength(60);
+    expect(long?.startsWith('<b>x</b> yyy')).toBe(true);
+    // Two with one title could not be told apart.
+    expect(labels({ to: { title: 'Address' }, cc: { title: 'Address' } })).toEqual(['To', 'Cc']);
+  });
+
+  it('shows a title as text, whatever it holds', () => {
+    const titled = fieldsOf({ properties: { a: { type: 'string', title: '<img src=x>' } } });
+    renderAlone(
+      <SchemaForm fields={titled} columns={[]} values={initialValues(titled)} onChange={vi.fn()} />,
+    );
+    expect(screen.getByLabelText('<img src=x>')).toBeInTheDocument();
+    expect(document.querySelector('img')).toBeNull();
   });
 
   it('starts with the defaults and with what is given', () => {
