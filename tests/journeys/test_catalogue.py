@@ -81,7 +81,7 @@ def test_a_graphql_api_is_installed_from_its_address_and_called(
         drawer.get_by_role("textbox", name="Search operations").fill("pets")
         drawer.get_by_role("button", name="Open Pets", exact=True).click()
         drawer.get_by_role("button", name="Call it once").click()
-        chosen = drawer.get_by_role("textbox", name="Steward selection")
+        chosen = drawer.get_by_role("textbox", name="Fields of the answer")
         expect(chosen).to_have_value(
             "{\n  totalCount\n  edges {\n    node {\n      id\n      name\n      kind\n      born\n"
             "      owner {\n        id\n        name\n      }\n      friend {\n        id\n        name\n"

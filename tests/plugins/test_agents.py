@@ -12,10 +12,11 @@ from steward.broker.approvals import Verdict
 from steward.core import MovableClock
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, StewardError
 from steward.flows.launch import Start
+from steward.models import Call
 from steward.plugins import pack_folder, read_wheel
 from steward.runs import Run, Status
 from steward.testing import Installation
-from steward.testing.models import Item, ScriptedLineup, ScriptedModel, calls
+from steward.testing.models import Item, ScriptedLineup, ScriptedModel, answers, calls
 from tests.plugins import sdk_agents
 from tests.plugins.wheels import scaffold
 
@@ -168,6 +169,46 @@ def test_a_refund_is_handed_over_waits_for_approval_and_is_paid_once(
     desk.model.assert_finished()
     desk.replays(run)
     assert refunds.read_text() == "A-17,39.9\n"
+
+
+def test_calls_are_told_apart_where_a_server_numbers_them_alike(desk: Desk, refunds: Path) -> None:
+    """As small servers do that count the calls of each answer from 0, or leave the id out."""
+    alike = "call_0"
+    desk.script(
+        Call(alike, "find_order", {"order": "A-18"}),
+        Call(alike, "transfer_to_refunds", {}),
+        answers(
+            Call(alike, "find_order", {"order": "A-17"}),
+            Call(alike, "find_order", {"order": "A-18"}),
+        ),
+        Call(alike, "pay_back", {"order": "A-17", "amount": 39.9}),
+        "Paid back.",
+    )
+    run = desk.decide(desk.run())
+    assert desk.ended(run)["output"] == "Paid back."
+    assert refunds.read_text() == "A-17,39.9\n"
+    shown = [each.to_json() for each in desk.model.requests[3].messages[-2:]]
+    assert ["Kettle" in each["text"] for each in shown] == [True, False]
+    desk.replays(run)
+
+
+def test_calls_of_a_pydantic_ai_agent_are_told_apart_where_a_server_numbers_them_alike(
+    bare: Desk, tmp_path: Path
+) -> None:
+    book = tmp_path / "ledger.csv"
+    text = CLAIMS.replace("LEDGER", repr(str(book)))
+    content = scaffold(tmp_path, "agent", stock_keeper=text)
+    sha256 = read_wheel(content).sha256
+    bare.steward.plugins.install(bare.access, content, sha256, rights=True)
+    bare.script(
+        Call("call_0", "look_up", {"order": "A-17"}),
+        Call("call_0", "book", {"order": "A-17", "amount": 39.9}),
+        Call("call_0", "final_result", {"refund": True, "why": "It broke."}),
+    )
+    run = bare.decide(bare.run("Refund 39.9 for order A-17.", "stock-keeper"))
+    assert bare.ended(run)["output"] == {"refund": True, "why": "It broke."}
+    assert book.read_text() == "A-17,39.9\n"
+    bare.replays(run)
 
 
 def test_a_rejected_refund_ends_the_work(desk: Desk, refunds: Path) -> None:

@@ -7,6 +7,7 @@ the library has ended: code in between may swallow exceptions.
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -28,9 +29,11 @@ from steward.core.errors import StewardError
 from steward.models import (
     AgentStopped,
     Asking,
+    Call,
     Message,
     ModelAnswer,
     Role,
+    Said,
     System,
     ToolResult,
     ToolSpec,
@@ -117,12 +120,13 @@ class Passage:
         self._asked[mark] = self._asked.get(mark, 0) + 1
         key = f"{self._key}/model/{mark}.{self._asked[mark]}"
         try:
-            return await self._operator.desk.request(
+            answer = await self._operator.desk.request(
                 self._execution, key, Role.operator, told, specs, asking, shown_as=self._key
             )
         except (StepFailed, Suspension) as stop:
             self._stop(stop)
             raise
+        return _with_own_ids(answer, told, key)
 
     def _known(self, message: Message) -> Message:
         """What the library passes on as mere text, with what is known of it: whether it shows rows."""
@@ -229,3 +233,19 @@ def _object(written: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
+
+
+def _with_own_ids(answer: ModelAnswer, told: Sequence[Message], key: str) -> ModelAnswer:
+    """The answer with an id of its own for every call: some servers count from the start in each answer.
+
+    Calls are known by their ids, to the library as well as in the journal. What it depends on comes from the journal.
+    """
+    used = {call.id for message in told if isinstance(message, Said) for call in message.calls}
+    parts = []
+    for number, part in enumerate(answer.parts):
+        if isinstance(part, Call):
+            if not part.id or part.id in used:
+                part = replace(part, id=f"call_{digest([key, number])[:20]}")  # noqa: PLW2901
+            used.add(part.id)
+        parts.append(part)
+    return replace(answer, parts=tuple(parts))
