@@ -3,6 +3,11 @@
 `open_500_ms` counts from the click on the flow until every node in view is painted and answers to the mouse.
 `drag_fps_500` counts the frames in which a dragged node is seen at a new place. The mouse moves at its own pace, as a
 hand does: it does not wait for the page. A drag that did not move the node by what the mouse moved ends the measurement.
+
+    .venv/bin/python -m benchmarks.canvas             Steward
+    .venv/bin/python -m benchmarks.canvas --n8n X     and n8n beside it, installed by `npm install n8n` in the folder X
+
+n8n is measured in the same way: its own list, a workflow of as many nodes with the same lines, the same mouse.
 """
 
 import argparse
@@ -11,14 +16,17 @@ import json
 import statistics
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Page, async_playwright
 
+from benchmarks.peer_n8n import OWNER, N8n, node, workflow
 from benchmarks.startup import steward_up
 from steward.core.documents import dump_yaml
 
 ROWS, COLUMNS = 20, 25
+_OURS = "react-flow"
 SECONDS, MOVES_A_SECOND = 3, 80
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 _CREATE = """async ([project, yaml]) => {
@@ -31,7 +39,7 @@ _CREATE = """async ([project, yaml]) => {
   return [answer.status, await answer.json()];
 }"""
 _CLICK = """(name) => {
-  const link = [...document.querySelectorAll('a')].find((each) => each.textContent.includes(name));
+  const link = [...document.querySelectorAll('a, h2')].find((each) => each.textContent.includes(name));
   window.opened_ = new Promise((done) => {
     link.addEventListener('click', () => {
       const begun = performance.now();
@@ -122,22 +130,22 @@ def flow(nodes: int) -> str:
     return dump_yaml(document)
 
 
-async def open_ms(page: Page, address: str) -> tuple[float, int]:
+async def open_ms(page: Page, address: str, drawing: str) -> tuple[float, int]:
     """From the click in the list of flows until the drawing is complete and steady; and how many nodes are in view."""
     await page.goto(address)
-    await page.get_by_role("link", name="Large flow").wait_for()
-    x, y = await page.evaluate(_CLICK, "Large flow")
+    await page.locator("a, h2").filter(has_text="Large flow").first.wait_for()
+    x, y = await page.evaluate(_CLICK.replace(_OURS, drawing), "Large flow")
     await page.mouse.click(x, y)
     took, seen = await asyncio.wait_for(page.evaluate("() => window.opened_"), 120)
     return float(took), int(seen)
 
 
-async def drag_fps(page: Page) -> float:
+async def drag_fps(page: Page, drawing: str) -> float:
     """Frames a second in which the node was seen to move, from the first of them to the last."""
-    name, x, y = await page.evaluate(_GRIP)
+    name, x, y = await page.evaluate(_GRIP.replace(_OURS, drawing))
     await page.mouse.move(x, y)
     await page.mouse.down()
-    await page.evaluate(_WATCH, name)
+    await page.evaluate(_WATCH.replace(_OURS, drawing), name)
     session = await page.context.new_cdp_session(page)
     sent: list[asyncio.Task[Any]] = []
     loop = asyncio.get_running_loop()
@@ -158,7 +166,8 @@ async def drag_fps(page: Page) -> float:
     )
     moved, across, down = await page.evaluate(_SEEN)
     await session.detach()
-    if abs(across - 90) > 12 or abs(down - 30) > 12 or len(moved) < 2:
+    # A grid, or a first stretch that does not count as dragging, takes a little of the way.
+    if abs(across - 90) > 30 or abs(down - 30) > 30 or len(moved) < 2:
         sys.exit(f"The drag is not to be believed: {name} moved by {across:.0f}, {down:.0f}.")
     return float(1000 * (len(moved) - 1) / (moved[-1] - moved[0]))
 
@@ -174,9 +183,14 @@ async def measured(chromium: str, times: int, sign_in: str) -> dict[str, float]:
         status, answer = await page.evaluate(_CREATE, [project, flow(ROWS * COLUMNS)])
         if status != 201:
             sys.exit(f"The flow was refused: {answer}")
-        opened = [await open_ms(page, f"{start}/p/{project}/flows") for _ in range(times)]
-        dragged = [await drag_fps(page) for _ in range(times)]
+        found = await figures(page, f"{start}/p/{project}/flows", _OURS, times)
         await browser.close()
+    return found
+
+
+async def figures(page: Page, address: str, drawing: str, times: int) -> dict[str, float]:
+    opened = [await open_ms(page, address, drawing) for _ in range(times)]
+    dragged = [await drag_fps(page, drawing) for _ in range(times)]
     return {
         "open_500_ms": round(statistics.median(took for took, _ in opened)),
         "drag_fps_500": round(statistics.median(dragged), 1),
@@ -186,16 +200,49 @@ async def measured(chromium: str, times: int, sign_in: str) -> dict[str, float]:
     }
 
 
+def peer_flow(nodes: int) -> dict[str, Any]:
+    """The same drawing for n8n."""
+    made = [
+        node(f"Step {index}", "noOp", 1, (224 * (index % COLUMNS), 192 * (index // COLUMNS)))
+        for index in range(nodes)
+    ]
+    lines = [(index - 1, index) for index in range(nodes) if index % COLUMNS]
+    lines += [
+        (index - COLUMNS, index) for index in range(COLUMNS, nodes) if index % COLUMNS % 5 == 0
+    ]
+    named = [(f"Step {before}", f"Step {after}") for before, after in lines]
+    start = node("Start", "manualTrigger", 1, (-224, 0))
+    return workflow("large", "Large flow", [start, *made], [("Start", "Step 0"), *named])
+
+
+async def peer(chromium: str, times: int, n8n: N8n) -> dict[str, float]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
+        page = await browser.new_page(viewport={"width": 1440, "height": 900})
+        await page.request.post(f"{n8n.url}/rest/owner/setup", data=OWNER)
+        found = await figures(page, f"{n8n.url}/home/workflows", "vue-flow", times)
+        await browser.close()
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--n8n", type=Path, help="A folder in which n8n is installed.")
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as home,
         steward_up(home, wanted="sign_in") as started,
     ):
-        report = asyncio.run(measured(given.chromium, given.times, started[0]))
+        report: dict[str, Any] = asyncio.run(measured(given.chromium, given.times, started[0]))
+    if given.n8n is not None:
+        with tempfile.TemporaryDirectory() as home:
+            n8n = N8n(given.n8n, Path(home))
+            n8n.add(peer_flow(ROWS * COLUMNS))
+            with n8n.started():
+                found = asyncio.run(peer(given.chromium, given.times, n8n))
+        report["n8n"] = {"version": n8n.version, **found}
     sys.stdout.write(json.dumps(report) + "\n")
 
 

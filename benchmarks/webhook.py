@@ -6,10 +6,14 @@ the last run has ended.
 
     .venv/bin/python benchmarks/webhook.py            2,000 events
     .venv/bin/python benchmarks/webhook.py --quick    200 events, for a smoke test
+    .venv/bin/python benchmarks/webhook.py --n8n X    and n8n beside it, installed by `npm install n8n` in the folder X
+
+n8n runs as it comes: SQLite, one process, executions saved, its webhook answering at once, nine nodes that each add one.
 
 The last line is JSON. `events_per_s`: events stored, run through all ten nodes and ended, over the whole time.
 `accepted_per_s`: events acknowledged, over the time until the last was. `p95_ms`: 95 of 100 acknowledgements came within
 so many milliseconds. `rss_mb`: the most memory that the server held. `lost`: acknowledged events that did not run once.
+`ratio_vs_n8n`: events a second over those of n8n.
 """
 
 import argparse
@@ -22,13 +26,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import psutil
+
+from benchmarks.peer_n8n import N8n, node, workflow
 
 NODES = 10
 _PATIENCE = 600.0
@@ -75,11 +82,11 @@ def prepared(client: httpx.Client, link: str) -> str:
     return "/api/v1" + address.rpartition("/api/v1")[2]
 
 
-def send(url: str, path: str, numbers: list[int], seconds: list[float]) -> None:
-    with httpx.Client(base_url=url, timeout=60) as client:
+def send(address: str, numbers: list[int], seconds: list[float]) -> None:
+    with httpx.Client(timeout=60) as client:
         for number in numbers:
             begun = time.perf_counter()
-            answer = client.post(path, json={"n": number}, headers={"webhook-id": f"e{number}"})
+            answer = client.post(address, json={"n": number}, headers={"webhook-id": f"e{number}"})
             seconds.append(time.perf_counter() - begun)
             answer.raise_for_status()
 
@@ -103,6 +110,47 @@ def ended(home: Path) -> int:
         return int(found.fetchone()[0])
 
 
+def load(
+    address: str,
+    process: psutil.Process,
+    done: Callable[[], int],
+    events: int,
+    clients: int,
+) -> dict[str, Any]:
+    """Sends so many events from so many clients, until all have run."""
+    seconds: list[float] = []
+    shares = [list(range(events))[each::clients] for each in range(clients)]
+    threads = [threading.Thread(target=send, args=(address, share, seconds)) for share in shares]
+    most, accepted = 0, 0.0
+    begun = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    while done() < events:
+        most = max(most, memory(process))
+        if not accepted and not any(thread.is_alive() for thread in threads):
+            accepted = time.perf_counter() - begun
+        if time.perf_counter() - begun > _PATIENCE:
+            break
+        time.sleep(0.05)
+    whole = time.perf_counter() - begun
+    for thread in threads:
+        thread.join()
+    return {
+        "events": events,
+        "events_per_s": round(events / whole, 1),
+        "accepted_per_s": round(events / (accepted or whole), 1),
+        "p50_ms": round(statistics.median(seconds) * 1000, 1),
+        "p95_ms": round(statistics.quantiles(seconds, n=20)[-1] * 1000, 1),
+        "rss_mb": round(most / 1e6),
+        "lost": events - done(),
+    }
+
+
+def memory(process: psutil.Process) -> int:
+    """Of a server with the processes it started."""
+    return sum(each.memory_info().rss for each in [process, *process.children(recursive=True)])
+
+
 def measured(home: Path, events: int, clients: int) -> dict[str, Any]:
     environment = {**os.environ, "STEWARD_HOME": str(home), "STEWARD_DEMO": "false"}
     environment["STEWARD_LOG__LEVEL"] = "error"
@@ -120,46 +168,60 @@ def measured(home: Path, events: int, clients: int) -> dict[str, Any]:
         url, link = said["url"], said["sign_in"].rpartition("link=")[2]
         with httpx.Client(base_url=url, timeout=60) as client:
             path = prepared(client, link)
-        seconds: list[float] = []
-        shares = [list(range(events))[each::clients] for each in range(clients)]
-        threads = [
-            threading.Thread(target=send, args=(url, path, share, seconds)) for share in shares
-        ]
-        process, most = psutil.Process(server.pid), 0
-        begun = time.perf_counter()
-        for thread in threads:
-            thread.start()
-        accepted = 0.0
-        while ended(home) < events:
-            most = max(most, process.memory_info().rss)
-            if not accepted and not any(thread.is_alive() for thread in threads):
-                accepted = time.perf_counter() - begun
-            if time.perf_counter() - begun > _PATIENCE:
-                break
-            time.sleep(0.05)
-        whole = time.perf_counter() - begun
-        for thread in threads:
-            thread.join()
-        return {
-            "events": events,
-            "events_per_s": round(events / whole, 1),
-            "accepted_per_s": round(events / (accepted or whole), 1),
-            "p50_ms": round(statistics.median(seconds) * 1000, 1),
-            "p95_ms": round(statistics.quantiles(seconds, n=20)[-1] * 1000, 1),
-            "rss_mb": round(most / 1e6),
-            "lost": events - ended(home),
-        }
+        return load(url + path, psutil.Process(server.pid), partial(ended, home), events, clients)
     finally:
         server.terminate()
         server.wait(timeout=20)
 
 
+def peer_flow() -> dict[str, Any]:
+    """The same flow for n8n: a webhook that answers at once, and nine nodes that each add one."""
+    hook = {"httpMethod": "POST", "path": "ten", "responseMode": "onReceived"}
+    nodes = [node("n0", "webhook", 2, (0, 0), webhookId="ten", parameters=hook)]
+    for number in range(1, NODES):
+        before = "$json.n" if number > 1 else "$json.body.n"
+        added = {"id": "n", "name": "n", "type": "number", "value": f"={{{{ {before} + 1 }}}}"}
+        given = {"assignments": {"assignments": [added]}, "options": {}}
+        nodes.append(node(f"n{number}", "set", 3.4, (200 * number, 0), parameters=given))
+    lines = [(f"n{number - 1}", f"n{number}") for number in range(1, NODES)]
+    return workflow("ten", "Ten", nodes, lines)
+
+
+def peer(installed: Path, home: Path, events: int, clients: int) -> dict[str, Any]:
+    home.mkdir()
+    n8n = N8n(installed, home)
+    n8n.publish(peer_flow())
+
+    def done() -> int:
+        with closing(sqlite3.connect(f"file:{n8n.database}?mode=ro", uri=True)) as database:
+            found = database.execute(
+                "SELECT count(*) FROM execution_entity WHERE status = 'success'"
+            )
+            return int(found.fetchone()[0])
+
+    address = f"{n8n.url}/webhook/ten"
+    with n8n.started() as process:
+        # It answers before its webhooks do.
+        while httpx.post(address, json={"n": 0}).status_code == 404:
+            time.sleep(0.5)
+        while not done():
+            time.sleep(0.1)
+        found = load(address, process, lambda: done() - 1, events, clients)
+        return {"version": n8n.version, **found}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--n8n", type=Path, help="A folder in which n8n is installed.")
     arguments = parser.parse_args()
+    events = 200 if arguments.quick else 2_000
     with tempfile.TemporaryDirectory(prefix="steward-webhook-") as folder:
-        found = measured(Path(folder) / "home", 200 if arguments.quick else 2_000, clients=16)
+        found = measured(Path(folder) / "home", events, clients=16)
+        if arguments.n8n is not None:
+            found["n8n"] = peer(arguments.n8n, Path(folder) / "n8n", events, clients=16)
+            ratio = found["events_per_s"] / found["n8n"]["events_per_s"]
+            found["ratio_vs_n8n"] = round(ratio, 2)
     print(json.dumps(found), flush=True)
 
 
