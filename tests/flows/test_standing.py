@@ -39,6 +39,20 @@ def test_a_wait_and_an_error_are_told_at_their_node(room: Room) -> None:
     assert found["b"].error["message"]
 
 
+def test_a_node_that_failed_before_it_called_anything_says_why(room: Room) -> None:
+    body = {"nodes": [tool("one", "add", arguments={"values": "${item.size}"})]}
+    each = {"id": "each", "type": "map", "over": "[[1], [2]]", "concurrency": 1, "body": body}
+    flow = flow_of(tool("a", value=1), {**each, "needs": ["a"]})
+    run_id = room.start(flow)
+    room.drive()
+    found = told(room, run_id, flow)
+    assert found["a"].state == "done"
+    assert found["each/one"].state == "failed"
+    assert "item.size" in found["each/one"].error["message"]
+    assert found["each"].state == "failed"
+    assert found["each"].error == found["each/one"].error
+
+
 def test_keys_lead_to_the_innermost_node() -> None:
     branch = {"nodes": [tool("inner", value=1)]}
     both = {"id": "both", "type": "parallel", "branches": {"left": branch}}

@@ -90,6 +90,17 @@ def test_runs_of_a_deployment_call_the_versions_that_it_pins(room: Room) -> None
     assert newest.hash == playbooks.deploying.listed(access, outer)[2].hash
 
 
+def test_there_is_no_way_back_to_what_was_only_tried(room: Room) -> None:
+    playbooks, access = room.playbooks, room.editor.access
+    tally = deployed(room, TALLY)
+    playbooks.library.save(access, "tally", None, second())
+    playbooks.deploying.try_out(access, tally, 2, percent=10)
+    playbooks.deploying.end_trial(access, tally)
+    with pytest.raises(Conflict, match="Deploy revision 2 instead"):
+        playbooks.deploying.roll_back(access, tally, to=2)
+    assert playbooks.library.get(access, tally).deployed == 1
+
+
 def test_a_fixed_version_is_called_by_its_number(room: Room) -> None:
     playbooks, access = room.playbooks, room.editor.access
     deployed(room, TALLY)

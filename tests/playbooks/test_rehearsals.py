@@ -157,6 +157,17 @@ def test_outputs_stand_beside_those_of_the_last_good_run(room: Room) -> None:
     assert differs == {"result": ({"n": 1, "version": 1}, {"n": 2, "version": 1})}
 
 
+def test_a_test_that_fails_says_at_which_step(room: Room) -> None:
+    failing = PLAIN.replace("version: 1", 'version: "${nodes.look.output.none.such}"')
+    plain = made(room, failing)
+    run = rehearsed(room, plain, inputs={"n": 1})
+    assert run.status is Status.failed
+    found = room.playbooks.rehearsals.results(room.editor.access, plain, run.id)
+    states = {each.key: each.state for each in found.nodes}
+    assert states == {"look": "done", "result": "failed"}
+    assert found.nodes[-1].output["error"]["message"] == run.reason
+
+
 def test_a_kept_test_holds_up_a_deployment_with_another_result(room: Room) -> None:
     plain, playbooks, access = made(room, PLAIN), room.playbooks, room.editor.access
     run = rehearsed(room, plain, inputs={"n": 2})
@@ -165,7 +176,7 @@ def test_a_kept_test_holds_up_a_deployment_with_another_result(room: Room) -> No
     checks = playbooks.deploying.listed(access, plain)[0].checks
     assert ("test", "passed") in {(each.check, each.state) for each in checks}
     playbooks.library.save(access, plain, None, PLAIN.replace("version: 1", "version: 2"))
-    with pytest.raises(Conflict, match="Two: another output") as refused:
+    with pytest.raises(Conflict, match="1 of 1 kept test gave another result") as refused:
         playbooks.deploying.deploy(access, plain)
     assert refused.value.specific_code == "tests-differ"
     assert playbooks.library.get(access, plain).deployed == 1

@@ -70,6 +70,8 @@ def standings(flow: Flow, entries: Iterable[Entry], payload: Payload) -> list[St
         if end is not None and standing.open_calls:
             _stop(standing, end)
         standing.state = _state(standing)
+    if end is not None and end.type == EntryType.run_failed:
+        _blame(found, nodes, end)
     return list(found.values())
 
 
@@ -147,6 +149,22 @@ def _stop(standing: Standing, end: Entry) -> None:
     if end.type != EntryType.run_done:
         standing.failed += 1
         standing.error = standing.error or standing.inner_error or end.data.get("error")
+
+
+def _blame(found: dict[str, Standing], nodes: frozenset[str], end: Entry) -> None:
+    """A node can fail before it calls anything, such as by an expression: the end of the run names it.
+
+    The nodes around it failed with it.
+    """
+    error = end.data.get("error") or {}
+    at = str(error.get("at") or "")
+    node = node_of(at, nodes)
+    while node:
+        standing = found.setdefault(node, Standing(node, key=at, ended_at=end.at))
+        if standing.error is None:
+            standing.failed, standing.error = standing.failed + 1, error
+            standing.state = "failed"
+        node = node.rpartition("/")[0]
 
 
 def _state(standing: Standing) -> str:

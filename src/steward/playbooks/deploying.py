@@ -24,6 +24,8 @@ from steward.runs import Json, RunRequest
 from steward.store import Transaction
 
 _MOST_HISTORY: Final = 100
+_TRIED: Final = frozenset({"canary", "shadow"})
+"""Ways of a version to run that do not make it the one for everyone."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Deploying:
             return Preparation(revision.number, checks, [], [])
         count = len(self._rehearsals.kept(access, card.id))
         if count:
-            told = f"{count} {'test runs' if count == 1 else 'tests run'} when it is deployed."
+            told = f"{_tests(count)} will run first; another result holds the deployment up."
             checks.append(Finding("test", "passed", told))
         pins = self._manifests.pins(access, card, revision)
         before = self._in_force(access, card)
@@ -103,7 +105,7 @@ class Deploying:
         failed = [each for each in tested if each.state == "failed"]
         if failed and not despite_tests:
             raise Conflict(
-                f"{len(failed)} of {len(tested)} tests have another result. "
+                f"Not deployed: {len(failed)} of {_tests(len(tested))} gave another result. "
                 + " ".join(each.message for each in failed[:5]),
                 code="tests-differ",
             )
@@ -122,6 +124,11 @@ class Deploying:
         history = card.history
         if to is not None:
             target = self._deployments.get(access.scope, card.id, to)
+            if target.kind in _TRIED:
+                raise Conflict(
+                    f"Deployment {to} never ran for everyone: it was only tried. "
+                    f"Deploy revision {target.revision} instead; its tests run first."
+                )
             history = [*history, target.revision][-_MOST_HISTORY:]
         else:
             if card.previous is None:
@@ -361,6 +368,10 @@ class Deploying:
                 grant = Grant.from_json(request.grant).like(limits)
                 return trigger, replace(request, grant=grant.to_json())
         raise NotFound(f"Revision {number} has no trigger {subscription.name!r}.")
+
+
+def _tests(count: int) -> str:
+    return "1 kept test" if count == 1 else f"{count} kept tests"
 
 
 def _refuse_archived(card: Card) -> None:

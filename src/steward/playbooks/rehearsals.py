@@ -253,7 +253,8 @@ class Rehearsals:
             nodes=[
                 _result(key, each, before.get(key), self._branch(access.scope, run))
                 for key, each in found.items()
-            ],
+            ]
+            + self._failure(access.scope, run, found),
             compared_with=good.id if good is not None else None,
             paused_before=[
                 plain_path(str(wait["key"]).removesuffix(f":{_BREAKPOINT}"))
@@ -261,6 +262,16 @@ class Rehearsals:
                 if wait["kind"] == _BREAKPOINT
             ],
         )
+
+    def _failure(self, scope: Scope, run: Run, found: Mapping[str, NodeOutput]) -> list[NodeResult]:
+        """The node at which the run failed: it gave nothing, so that no output tells of it."""
+        error = (self._runs.outcome(scope, run.id) or {}).get("error") or {}
+        key = str(error.get("at") or "")
+        known = {node.id for node in load_flow(self._runs.request(scope, run.id).document).nodes}
+        if key in found or plain_path(key).partition("/")[0] not in known:
+            return []
+        given = {"error": {name: error.get(name) for name in ("code", "message")}}
+        return [NodeResult(key, "failed", given, None, was_there=False, differs=False)]
 
     def _branch(self, scope: Scope, run: Run) -> str:
         return Grant.from_json(self._runs.request(scope, run.id).grant).branch
@@ -346,16 +357,16 @@ class Rehearsals:
                 self._runs.start_and_drive(access.scope, access.user_id, request)
             )
         except Invalid as problem:
-            return Finding("test", "failed", f"{row.name}: {problem.message}")
+            return Finding("test", "failed", f"“{row.name}”: {problem.message}")
         if run.status is not Status.done:
             error = (ended or {}).get("error") or {}
             said = error.get("message", f"it is {run.status.value}")
-            return Finding("test", "failed", f"{row.name}: the run did not end well: {said}")
+            return Finding("test", "failed", f"“{row.name}”: the run did not end well: {said}")
         now, before = (ended or {}).get("output"), row.expected.get("output")
         if canonical(now) == canonical(before):
-            return Finding("test", "passed", f"{row.name}: the same output as before.")
-        told = f"{_short(before)} → {_short(now)}"
-        return Finding("test", "failed", f"{row.name}: another output: {told}")
+            return Finding("test", "passed", f"“{row.name}”: the same output as before.")
+        told = f"it gave {_short(before)} and now gives {_short(now)}."
+        return Finding("test", "failed", f"“{row.name}”: {told}")
 
     def _rows(self, scope: Scope, card: Card) -> Sequence[sa.Row[Any]]:
         statement = sa.select(tables.tests).where(_T.playbook_id == card.id).order_by(_T.id)

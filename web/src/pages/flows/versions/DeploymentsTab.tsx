@@ -29,6 +29,9 @@ const WAYS: Record<Deployment['kind'], string> = {
   shadow: 'Ran in shadow:',
 };
 
+/** They never ran for everyone: there is nothing to go back to. */
+const TRIED: ReadonlySet<Deployment['kind']> = new Set(['canary', 'shadow']);
+
 export function DeploymentsTab({ playbook }: { playbook: PlaybookDetail }) {
   const project = useProject();
   const query = useInfiniteQuery(deploymentsQuery(project.id, playbook.id));
@@ -98,7 +101,7 @@ function Line({ deployment, playbook }: LineProps) {
       >
         What it pins
       </Button>
-      {playbook.may_edit && !isInForce && (
+      {playbook.may_edit && !isInForce && !TRIED.has(deployment.kind) && (
         <Button
           variant="default"
           size="compact-sm"
