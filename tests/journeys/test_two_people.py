@@ -91,6 +91,9 @@ def test_random_edits_of_two_people(
     both = ben.get_by_role("region", name="Changed by both: a1")
     expect(both).to_contain_text("Ann's name", timeout=SLOW)
     expect(both).to_contain_text("Ben's name")
+    expect(both).to_contain_text("The other version, which is saved")
+    # What to do about it is not cut off.
+    expect(ben.get_by_role("button", name="Merge both")).to_be_in_viewport(ratio=1)
     check_accessible(ben)
     ben.get_by_role("button", name="Save mine over it").click()
     expect(ann.locator(".react-flow__node[data-id='a1']")).to_contain_text(

@@ -62,7 +62,7 @@ def test_compare_deploy_try_and_go_back(site: Site, open_desk: OpenDesk, tmp_pat
     dialog.get_by_role("button", name="Deploy revision 2").click()
     expect(page.get_by_text("Revision 2 is deployed.")).to_be_visible(timeout=SLOW)
     page.get_by_role("tab", name="Run again").click()
-    page.get_by_role("button", name="Choose all 1 that failed").click()
+    page.get_by_role("button", name="Choose the one that failed").click()
     page.get_by_role("combobox", name="From").click()
     page.get_by_role("option", name="Look (look)").click()
     page.get_by_role("button", name="Run again").click()

@@ -77,20 +77,39 @@ export function aligned(items: readonly Placed[], line: Line): Record<string, Po
   const isAcross = line === 'left' || line === 'column';
   const axis = isAcross ? 'x' : 'y';
   const start = Math.min(...items.map(({ at }) => at[axis]));
-  if (line === 'left' || line === 'top') {
-    return Object.fromEntries(items.map(({ node, at }) => [node.key, { ...at, [axis]: start }]));
-  }
+  if (line === 'left' || line === 'top') return linedUp(items, axis, start);
   const along = line === 'row' ? 'x' : 'y';
   const length = line === 'row' ? 'width' : 'height';
   const sorted = items.toSorted((a, b) => a.at[along] - b.at[along]);
   const first = sorted[0];
   let next = first?.at[along] ?? 0;
-  const space = Math.max(40, spaceBetween(sorted, along, length));
+  const space = Math.max(GAP, spaceBetween(sorted, along, length));
   return Object.fromEntries(
     sorted.map(({ node, size }) => {
       const at = { x: 0, y: 0, [axis]: first?.at[axis] ?? 0, [along]: Math.round(next) };
       next += size[length] + space;
       return [node.key, at];
+    }),
+  );
+}
+
+const GAP = 40;
+
+/** On one line, each where it was along it; a box that would cover the one before it goes behind that one. */
+function linedUp(
+  items: readonly Placed[],
+  axis: keyof Point,
+  start: number,
+): Record<string, Point> {
+  const along = axis === 'x' ? 'y' : 'x';
+  const length = axis === 'x' ? 'height' : 'width';
+  const sorted = items.toSorted((a, b) => a.at[along] - b.at[along] || a.at[axis] - b.at[axis]);
+  let free = -Infinity;
+  return Object.fromEntries(
+    sorted.map(({ node, at, size }) => {
+      const place = at[along] >= free ? at[along] : free + GAP;
+      free = place + size[length];
+      return [node.key, { ...at, [axis]: start, [along]: place }];
     }),
   );
 }

@@ -13,11 +13,14 @@ import {
 } from '@/flows/layout-edits';
 import { shortestWay } from '@/pages/flows/Canvas';
 import { placesText } from '@/pages/flows/Conflict';
+import { selectionText } from '@/pages/flows/DrawingSettings';
+import { stepsFound } from '@/pages/flows/find-step';
+import { stepState } from '@/pages/flows/testing/step-state';
 import { drawnBoxes, placeWithin, triggersOf } from '@/pages/flows/drawn';
 import { foundEntries, kindName, paletteEntries } from '@/pages/flows/entries';
 import { knownValues, partsOf } from '@/pages/flows/known-values';
 import { offeredAt, withValue } from '@/pages/flows/offered';
-import { openingView, READABLE, WHOLE } from '@/pages/flows/opening-view';
+import { hiddenBoxes, openingView, opensCutOff, READABLE, WHOLE } from '@/pages/flows/opening-view';
 import {
   comparedText,
   expectedText,
@@ -268,6 +271,8 @@ describe('a flow that is opened', () => {
       position: { x: index * 280, y: index * down },
     }));
 
+  const none = { left: 0, right: 0, above: 0, below: 0 };
+
   it('is shown as a whole where its words can be read', () => {
     expect(openingView([], 800, 600)).toEqual({ x: 0, y: 0, zoom: 1 });
     const view = openingView(row(2), 800, 600);
@@ -291,6 +296,25 @@ describe('a flow that is opened', () => {
     expect(right * zoom + x).toBeLessThanOrEqual(640);
   });
 
+  it('shows a trigger and four steps at 1440 px where the palette makes room, and says what does not fit', () => {
+    // A trigger and four steps beside the palette, and without it.
+    expect(opensCutOff(row(5), 632, 600)).toBe(true);
+    expect(opensCutOff(row(5), 840, 600)).toBe(false);
+    const { x, zoom } = openingView(row(5), 840, 600);
+    expect(zoom).toBeGreaterThanOrEqual(WHOLE);
+    expect((4 * 280 + 200) * zoom + x).toBeLessThanOrEqual(840);
+    expect(hiddenBoxes(row(5), openingView(row(5), 840, 600), 840, 600)).toEqual(none);
+    const view = openingView(row(9), 840, 600);
+    expect(hiddenBoxes(row(9), view, 840, 600)).toEqual({ ...none, right: 5 });
+    expect(hiddenBoxes(row(9), { ...view, x: -420 }, 840, 600).left).toBe(2);
+    expect(hiddenBoxes(row(2), { x: 0, y: -200, zoom: 1 }, 840, 600)).toEqual({
+      ...none,
+      above: 2,
+    });
+    expect(hiddenBoxes(row(2), { x: 0, y: 590, zoom: 1 }, 840, 600)).toEqual({ ...none, below: 2 });
+    expect(opensCutOff([], 840, 600)).toBe(false);
+  });
+
   it('moves no further than to what is added', () => {
     expect(shortestWay(100, 200, 600)).toBe(0);
     expect(shortestWay(500, 200, 600)).toBe(-120);
@@ -305,6 +329,58 @@ describe('a flow that is opened', () => {
     expect(openingView(row(40, 200), 800, 600).y).toBe(20);
     const both = [...row(9, 200), ...row(9, -200).slice(1)];
     expect(openingView(both, 800, 600).y).toBe(300 - 30 * READABLE);
+  });
+});
+
+describe('a selection', () => {
+  it('says what is chosen', () => {
+    expect(selectionText(['a', 'b'])).toBe('2 steps');
+    expect(selectionText(['a', 'note:1'])).toBe('1 step and 1 note');
+    expect(selectionText(['trigger:0', 'a', 'note:1', 'note:2', 'group:1'])).toBe(
+      '1 trigger, 1 step and 2 notes',
+    );
+  });
+
+  it('that is aligned covers nothing', () => {
+    const { items } = place(graph, readLayout({ closed: ['each'] }));
+    const [load, ask] = items;
+    const chosen = items.filter((item) => item === load || item === ask);
+    const left = aligned(chosen, 'left');
+    expect(left.ask?.x).toBe(left.load?.x);
+    expect(left.ask?.y).toBe((left.load?.y ?? 0) + (load?.size.height ?? 0) + 40);
+    expect(aligned(chosen, 'top')).toEqual({
+      load: load?.at,
+      ask: { x: ask?.at.x, y: Math.min(load?.at.y ?? 0, ask?.at.y ?? 0) },
+    });
+  });
+});
+
+describe('a step', () => {
+  it('is found by its title, its id, what it is and what is in its settings', () => {
+    const found = (words: string) => stepsFound(graph, words).map(({ value }) => value);
+    expect(found('')).toEqual(['load', 'ask', 'each', 'stop', 'each/one']);
+    expect(found('select 1')).toEqual(['load']);
+    expect(found('APPROVAL')).toEqual(['ask']);
+    expect(found('load.output')).toEqual(['each']);
+    expect(found('clean')).toEqual(['each/one']);
+    expect(found('nowhere')).toEqual([]);
+    const twins = graphOf(
+      'graph: {nodes: [{id: a, type: code, title: Same}, {id: b, type: code, title: Same}]}',
+      language,
+    );
+    expect(stepsFound(twins, 'same').map(({ label }) => label)).toEqual(['Same (a)', 'Same (b)']);
+  });
+
+  it('that is pinned shows it after a test, unless it failed', () => {
+    const results = (state: string) => ({
+      ...{ run: {}, compared_with: null, paused_before: [] },
+      nodes: [{ key: 'ask', state, output: 1, before: 2, was_there: true, differs: true }],
+    });
+    const of = (state: string, mocks: object) =>
+      stepState('ask', results(state) as never, mocks as Record<string, unknown>);
+    expect(of('done', {})).toBe('differs');
+    expect(of('done', { ask: 1 })).toBe('pinned');
+    expect(of('failed', { ask: 1 })).toBe('failed');
   });
 });
 

@@ -22,7 +22,8 @@ import type { Point } from '@/flows/layout';
 import type { Drawn as Shape } from './drawn';
 import { FlowBox } from './FlowBox';
 import { GroupFrame, NoteBox } from './NoteBox';
-import { openingView } from './opening-view';
+import { EdgeHints } from './EdgeHints';
+import { openingView, opensCutOff } from './opening-view';
 import classes from './flows.module.css';
 
 const NODE_TYPES = { box: FlowBox, note: NoteBox, frame: GroupFrame };
@@ -46,6 +47,8 @@ interface Props {
   /** A node to bring into view, such as one that was just added. */
   focus: string | null;
   mayEdit: boolean;
+  /** The flow does not fit when it is opened; what is beside the canvas may make room for it. */
+  onCutOff?: (() => void) | undefined;
   onSelect: (keys: string[]) => void;
   onMove: (places: Record<string, Point>) => void;
   onConnect: (edge: Connection) => void;
@@ -58,7 +61,7 @@ export default function Canvas(props: Props) {
   const { boxes, lines, selected, mayEdit } = props;
   const scheme = useComputedColorScheme('light');
   const { screenToFlowPosition } = useReactFlow();
-  const toStart = useViews(boxes);
+  const toStart = useViews(boxes, props.focus === null ? props.onCutOff : undefined);
   useBroughtIntoView(props.focus);
   const [shown, setShown] = useState({ boxes, selected, nodes: withSelection(boxes, selected) });
   if (shown.boxes !== boxes || shown.selected !== selected) {
@@ -145,32 +148,51 @@ export default function Canvas(props: Props) {
             <ArrowLeftToLine aria-hidden style={{ fill: 'none' }} />
           </ControlButton>
         </Controls>
+        <EdgeHints boxes={boxes} />
         {mayEdit && boxes.length === 0 && (
           <p className={classes.hint}>
             This flow has no steps yet. Choose what starts it and what it does from the list.
           </p>
         )}
         {boxes.length > FEW && (
-          <MiniMap pannable zoomable ariaLabel="Overview" className={classes.overview ?? ''} />
+          <MiniMap
+            pannable
+            zoomable
+            ariaLabel="Overview"
+            className={classes.overview ?? ''}
+            nodeColor={overviewColour}
+            nodeBorderRadius={8}
+          />
         )}
       </ReactFlow>
     </div>
   );
 }
 
+/** Boxes that can be told from the ground; a frame would cover those in it. */
+function overviewColour({ type }: Shape): string {
+  if (type === 'frame') return 'transparent';
+  return type === 'note' ? 'var(--mantine-color-yellow-5)' : 'var(--mantine-color-dimmed)';
+}
+
 /** Opens at the start of the flow, and shows its start or the whole of it by a key; gives the way to the start. */
-function useViews(boxes: readonly Shape[]): () => void {
+function useViews(boxes: readonly Shape[], onCutOff: (() => void) | undefined): () => void {
   const { fitView, setViewport } = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
   const isOpened = useRef(false);
+  const makeRoom = useRef(onCutOff);
   const latest = useRef({ boxes, width, height });
   useLayoutEffect(() => {
     latest.current = { boxes, width, height };
     // The first boxes of an empty flow are where somebody put them.
     if (isOpened.current || width === 0) return;
-    isOpened.current = true;
     void setViewport(openingView(boxes, width, height));
+    const ask = opensCutOff(boxes, width, height) ? makeRoom.current : undefined;
+    // With more room, it is opened again.
+    makeRoom.current = undefined;
+    isOpened.current = ask === undefined;
+    ask?.();
   }, [boxes, width, height, setViewport]);
   const toStart = useCallback(() => {
     const now = latest.current;

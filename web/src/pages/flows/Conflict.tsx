@@ -1,10 +1,11 @@
 /** Somebody changed the same steps in between: both sides by node, and nothing is lost whichever is taken. */
-import { Alert, Button, Group } from '@mantine/core';
+import { Alert, Button, Group, Text } from '@mantine/core';
 import { stringify } from 'yaml';
 import { CodeBlock } from '@/components/CodeBlock';
 import { type Clash, type Drawing, mergeDrawings, movedByBoth } from '@/flows/merge';
 import type { Point } from '@/flows/layout';
 import type { Studio } from './use-studio';
+import classes from './flows.module.css';
 
 interface Props {
   studio: Studio;
@@ -23,7 +24,11 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
     onSettled();
   };
   return (
-    <Alert color="orange" title="This flow was changed by someone else" mb="sm">
+    <Alert
+      color="orange"
+      title="This flow was changed by someone else"
+      className={classes.conflict ?? ''}
+    >
       Your changes are still here and not saved. Merging takes both; Undo brings your version back.
       {clashes.map((clash) => (
         <section
@@ -31,13 +36,28 @@ export function Conflict({ studio, theirs, onKeep, onSettled }: Props) {
           aria-label={`Changed by both: ${clash.what}`}
         >
           <strong>{reason(clash)}</strong>
-          <Group align="flex-start" grow>
-            <CodeBlock label={`Yours: ${clash.what}`} code={written(clash.mine)} />
-            <CodeBlock
-              label={`Theirs: ${clash.gone?.join(', ') ?? clash.what}`}
-              code={written(clash.theirs)}
-            />
-          </Group>
+          <div className={classes.sides}>
+            <div>
+              <Text size="sm" fw={600}>
+                Yours
+              </Text>
+              <CodeBlock
+                label={`Yours: ${clash.what}`}
+                code={written(clash.mine)}
+                maxHeight="12rem"
+              />
+            </div>
+            <div>
+              <Text size="sm" fw={600}>
+                The other version, which is saved
+              </Text>
+              <CodeBlock
+                label={`Theirs: ${clash.gone?.join(', ') ?? clash.what}`}
+                code={written(clash.theirs)}
+                maxHeight="12rem"
+              />
+            </div>
+          </div>
         </section>
       ))}
       {moved.length > 0 && (

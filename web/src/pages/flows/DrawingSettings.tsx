@@ -18,7 +18,7 @@ import {
   ungroup,
 } from '@/flows/layout-edits';
 import type { Placed } from '@/flows/layout';
-import { groupKey, groupsIn, nodesIn, notesIn } from './canvas-keys';
+import { groupKey, groupsIn, nodesIn, notesIn, triggersIn } from './canvas-keys';
 import { peersOf } from './drawn';
 import type { Studio } from './use-studio';
 
@@ -35,6 +35,20 @@ interface Props {
 export function isDrawingOnly(selected: readonly string[]): boolean {
   return selected.length > 1 || notesIn(selected).length > 0 || groupsIn(selected).length > 0;
 }
+
+/** `2 steps and 1 note`: what is chosen, frames apart. */
+export function selectionText(selected: readonly string[]): string {
+  const parts = [
+    counted(triggersIn(selected).length, 'trigger'),
+    counted(nodesIn(selected).length, 'step'),
+    counted(notesIn(selected).length, 'note'),
+  ].filter(Boolean);
+  const last = parts.pop() ?? '';
+  return parts.length === 0 ? last : `${parts.join(', ')} and ${last}`;
+}
+
+const counted = (count: number, word: string) =>
+  count === 0 ? '' : `${count} ${word}${count === 1 ? '' : 's'}`;
 
 export function DrawingSettings(props: Props) {
   const { studio, selected, readOnly, onRemove } = props;
@@ -81,7 +95,7 @@ export function DrawingSettings(props: Props) {
         />
       ) : (
         <Title order={2} size="h4">
-          {nodesIn(selected).length} steps
+          {selectionText(selected)}
         </Title>
       )}
       {!readOnly && <SelectionButtons {...props} groupId={group?.id} />}
@@ -149,7 +163,10 @@ function SelectionButtons(props: Props & { groupId: string | undefined }) {
             Ungroup
           </Button>
         )}
-        <RemoveButton onClick={() => onRemove(nodes)} label={`Delete ${nodes.length} steps`} />
+        <RemoveButton
+          onClick={() => onRemove(selected)}
+          label={`Delete ${selectionText(selected)}`}
+        />
       </Group>
       <Text size="xs" c="dimmed">
         Groups, notes and places belong to the drawing. They change nothing about what runs.

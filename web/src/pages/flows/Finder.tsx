@@ -1,8 +1,9 @@
 /** Above the drawing: canvas or outline, a step to find, a note to write. */
-import { Button, SegmentedControl, Select } from '@mantine/core';
-import { StickyNote } from 'lucide-react';
-import { nodesWithin, nodeTitle } from '@/flows/graph';
+import { ActionIcon, Button, SegmentedControl, Select } from '@mantine/core';
+import { PanelLeftClose, PanelLeftOpen, StickyNote } from 'lucide-react';
+import { useRef, useState } from 'react';
 import type { Studio } from './use-studio';
+import { stepsFound } from './find-step';
 
 interface FinderProps {
   studio: Studio;
@@ -10,14 +11,40 @@ interface FinderProps {
   onView: (view: string) => void;
   onFound: (key: string) => void;
   onNote: (() => void) | undefined;
+  /** Whether the palette is hidden. */
+  isFolded: boolean;
+  onFold: ((isHidden: boolean) => void) | undefined;
 }
 
 export const FIND_STEP = 'find-a-step';
 
-export function Finder({ studio, view, onView, onFound, onNote }: FinderProps) {
-  const nodes = nodesWithin(studio.graph);
+export function Finder(props: FinderProps) {
+  const { studio, view, onView, onFound, onNote, isFolded, onFold } = props;
+  const [words, setWords] = useState('');
+  const input = useRef<HTMLInputElement>(null);
   return (
     <div style={{ display: 'flex', gap: '0.5rem', marginBottom: '0.5rem', flexWrap: 'wrap' }}>
+      {onFold && !isFolded && (
+        <ActionIcon
+          variant="default"
+          size={30}
+          aria-label="Hide the palette"
+          title="Hide the palette"
+          onClick={() => onFold(true)}
+        >
+          <PanelLeftClose size={15} aria-hidden />
+        </ActionIcon>
+      )}
+      {onFold && isFolded && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<PanelLeftOpen size={13} aria-hidden />}
+          onClick={() => onFold(false)}
+        >
+          Add a step
+        </Button>
+      )}
       <SegmentedControl
         size="xs"
         aria-label="How the flow is shown"
@@ -34,9 +61,21 @@ export function Finder({ studio, view, onView, onFound, onNote }: FinderProps) {
         aria-label="Find a step"
         placeholder="Find a step"
         searchable
-        data={nodes.map((node) => ({ value: node.key, label: nodeTitle(node) }))}
+        ref={input}
+        // What is found is more than what the labels say.
+        data={stepsFound(studio.graph, words)}
+        filter={({ options }) => options}
+        nothingFoundMessage="No step contains this."
+        searchValue={words}
+        onSearchChange={setWords}
         value={null}
-        onChange={(key) => key !== null && onFound(key)}
+        onChange={(key) => {
+          if (key === null) return;
+          onFound(key);
+          setWords('');
+          // Keys are for the step that was found from now on.
+          input.current?.blur();
+        }}
       />
       {onNote && (
         <Button

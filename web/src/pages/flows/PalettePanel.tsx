@@ -37,7 +37,7 @@ export function PalettePanel({ entries, place, field, onAdd }: Props) {
       <Text size="xs" c="dimmed">
         {place}
       </Text>
-      <ScrollArea className={classes.entries ?? ''} viewportProps={{ tabIndex: 0 }}>
+      <ScrollArea className={classes.entries ?? ''} scrollbars="y" viewportProps={{ tabIndex: 0 }}>
         {groups.map(([group, items]) => (
           <section key={group} aria-label={group}>
             <h3 className={classes.group}>{group}</h3>

@@ -2,6 +2,7 @@
 import { Tabs, Text } from '@mantine/core';
 import { ReactFlowProvider } from '@xyflow/react';
 import { useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { stringify } from 'yaml';
 import type { FlowPalette } from '@/api/flows';
 import type { Price } from '@/api/playbook-tests';
@@ -20,28 +21,13 @@ import {
   pasteNodes,
   removeNodes,
 } from '@/flows/edits';
-import {
-  type FlowGraph,
-  type FlowNode,
-  graphsWithin,
-  nodeAtPointer,
-  nodesWithin,
-  nodeTitle,
-} from '@/flows/graph';
-import { type Layout, placeAfter, type Point } from '@/flows/layout';
+import { graphsWithin, nodeAtPointer, nodesWithin, nodeTitle } from '@/flows/graph';
+import { placeAfter, type Point } from '@/flows/layout';
 import { addNote, moveNotes, removeNotes } from '@/flows/layout-edits';
-import { nodeState } from '../run/flow-graph';
 import { PlaybookField, type usePlaybookCheck } from '../playbooks/PlaybookField';
 import Canvas, { DELETE_KEYS } from './Canvas';
 import { type Actions, CanvasActions } from './canvas-actions';
-import {
-  groupKey,
-  nodesIn as nodeKeys,
-  noteKey,
-  notesIn,
-  triggerKey,
-  triggersIn,
-} from './canvas-keys';
+import { nodesIn as nodeKeys, noteKey, notesIn, triggerKey, triggersIn } from './canvas-keys';
 import { DrawingSettings, isDrawingOnly } from './DrawingSettings';
 import { FlowSettings } from './FlowSettings';
 import { drawnBoxes, type Marks, peersOf, placeWithin, triggersOf } from './drawn';
@@ -50,8 +36,10 @@ import { FIND_STEP, Finder } from './Finder';
 import { LastRun } from './LastRun';
 import { COMES_AFTER, type NodeProblem, NodeSettings } from './NodeSettings';
 import { OutlineView } from './Outline';
+import { isAdding, noteAdding } from './palette-use';
 import { pastedNodes } from './pasted';
 import { PalettePanel } from './PalettePanel';
+import { stateIn, stillThere, stoppedNodes } from './shown-steps';
 import { removeTrigger, TriggerSettings } from './TriggerSettings';
 import { isCallOf } from './standing';
 import { useShortcuts } from './use-shortcuts';
@@ -76,6 +64,8 @@ interface Props {
 }
 
 const NONE: ReadonlyMap<string, NodeStanding> = new Map();
+/** Where the palette stands beside the canvas. */
+const WIDE = '(min-width: 75.01em)';
 
 export function StudioView(props: Props) {
   const { studio, palette, tools, check, run, standings, others, price, mayEdit } = props;
@@ -93,6 +83,11 @@ export function StudioView(props: Props) {
   const [view, setView] = useState('canvas');
   const [side, setSide] = useState<string | null>('settings');
   const field = useRef<HTMLInputElement>(null);
+  const [isFolded, setFolded] = useState(!mayEdit);
+  const searchPalette = () => {
+    flushSync(() => setFolded(false));
+    field.current?.focus();
+  };
   const entries = useMemo(() => paletteEntries(palette, tools), [palette, tools]);
   const problems = check.check?.problems;
   const marks = useMemo((): Marks => {
@@ -101,7 +96,7 @@ export function StudioView(props: Props) {
       const key = nodeAtPointer(graph, problem.pointer)?.key;
       if (key !== undefined) found.set(key, [...(found.get(key) ?? []), problem]);
     }
-    const stateOf = (key: string) => (run ? standing(run, key, standings) : null);
+    const stateOf = (key: string) => (run ? stateIn(run, key, standings) : null);
     const prices = new Map(price?.nodes.map((each) => [each.node, each]));
     return run
       ? { problems: found, stateOf, standings, others }
@@ -123,6 +118,7 @@ export function StudioView(props: Props) {
   const node = nodesWithin(graph).find(({ key }) => key === selected[0]);
 
   const add = (entry: Entry, at: Point | null = null, lane: string | null = into) => {
+    noteAdding();
     if (entry.kind === 'trigger') return addTrigger(entry);
     const after = lane === null ? node : undefined;
     const target =
@@ -192,7 +188,7 @@ export function StudioView(props: Props) {
       addInto: mayEdit
         ? (path) => {
             setInto(path);
-            field.current?.focus();
+            searchPalette();
           }
         : null,
       nameOf: (node) => kindName(palette, tools, node),
@@ -209,7 +205,7 @@ export function StudioView(props: Props) {
     setFocus(noteKey(made.id));
   };
   const shortcuts: Partial<Record<string, () => void>> = {
-    a: () => field.current?.focus(),
+    a: searchPalette,
     n: writeNote,
     c: () => globalThis.document.getElementById(COMES_AFTER)?.focus(),
     '/': () => globalThis.document.getElementById(FIND_STEP)?.focus(),
@@ -251,7 +247,7 @@ export function StudioView(props: Props) {
   };
   const whole = useRef<HTMLDivElement>(null);
   useShortcuts(whole, { onKey: keys, onCopy: copied, onPaste: pasted });
-  const waiting = run === undefined ? [] : waitingNodes(nodesWithin(graph), standings);
+  const stopped = run === undefined ? [] : stoppedNodes(nodesWithin(graph), standings);
   const trigger = triggersIn(selected.slice(0, 1))[0] ?? null;
   const isDrawing = isDrawingOnly(selected);
   const holder = nodesWithin(graph).find(({ graphs }) =>
@@ -263,11 +259,9 @@ export function StudioView(props: Props) {
       ? `Adds a step after ${nodeTitle(node)}.`
       : 'Click to add, or drag it to its place.';
   return (
-    <div className={classes.studio} ref={whole}>
-      {mayEdit ? (
+    <div className={classes.studio} data-folded={isFolded} ref={whole}>
+      {!isFolded && (
         <PalettePanel entries={entries} place={place} field={field} onAdd={(entry) => add(entry)} />
-      ) : (
-        <div />
       )}
       <div className={classes.middle}>
         <Finder
@@ -275,6 +269,10 @@ export function StudioView(props: Props) {
           view={view}
           onView={setView}
           onNote={mayEdit ? writeNote : undefined}
+          isFolded={isFolded}
+          onFold={
+            mayEdit ? (isHidden) => (isHidden ? setFolded(true) : searchPalette()) : undefined
+          }
           onFound={(key) => {
             select([key]);
             setFocus(key);
@@ -289,6 +287,11 @@ export function StudioView(props: Props) {
                 selected={selected}
                 focus={focus}
                 mayEdit={mayEdit}
+                onCutOff={
+                  mayEdit && !isAdding() && !isFolded && globalThis.matchMedia(WIDE).matches
+                    ? () => setFolded(true)
+                    : undefined
+                }
                 onSelect={select}
                 onMove={(moved) => {
                   const places = { ...layout.places };
@@ -362,7 +365,7 @@ export function StudioView(props: Props) {
             )}
             {!node && trigger === null && !isDrawing && (
               <>
-                {waiting.map((each) => (
+                {stopped.map((each) => (
                   <section key={each.key} aria-label={nodeTitle(each)}>
                     <Text fw={600}>{nodeTitle(each)}</Text>
                     <LastRun
@@ -389,42 +392,6 @@ export function StudioView(props: Props) {
       </div>
     </div>
   );
-}
-
-/** What is chosen and still drawn: undo and other people take things away. */
-function stillThere(
-  keys: readonly string[],
-  graph: FlowGraph,
-  layout: Layout,
-  document: unknown,
-): readonly string[] {
-  const known = new Set([
-    ...nodesWithin(graph).map(({ key }) => key),
-    ...triggersOf(document).map((_, index) => triggerKey(index)),
-    ...layout.notes.map(({ id }) => noteKey(id)),
-    ...layout.groups.map(({ id }) => groupKey(id)),
-  ]);
-  return keys.every((key) => known.has(key)) ? keys : keys.filter((key) => known.has(key));
-}
-
-/** The steps at which the run waits; of a step around others, those inside it. */
-function waitingNodes(
-  nodes: readonly FlowNode[],
-  standings: ReadonlyMap<string, NodeStanding>,
-): FlowNode[] {
-  const waiting = nodes.filter(({ key }) => standings.get(key)?.state === 'waiting');
-  return waiting.filter(({ key }) => !waiting.some((other) => other.key.startsWith(`${key}/`)));
-}
-
-/** A run tells of its outermost nodes; of those inside others its journal does. */
-function standing(
-  run: RunDetail,
-  key: string,
-  standings: ReadonlyMap<string, NodeStanding>,
-): string | null {
-  const state = nodeState(run, key);
-  if (!key.includes('/') || state === 'held') return state;
-  return standings.get(key)?.state ?? null;
 }
 
 /** The branch of the data that a run works on. */

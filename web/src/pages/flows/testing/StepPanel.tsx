@@ -9,6 +9,7 @@ import { ValueView } from '@/components/ValueView';
 
 interface Props {
   step: string;
+  title: string;
   result: NodeResult | undefined;
   mock: unknown;
   isMocked: boolean;
@@ -18,14 +19,16 @@ interface Props {
 }
 
 export function StepPanel(props: Props) {
-  const { step, result, mock, isMocked, isBreakpoint, onMock, onBreakpoint } = props;
-  const [text, setText] = useState(JSON.stringify(isMocked ? mock : (result?.output ?? null)));
+  const { step, title, result, isMocked, isBreakpoint, onMock, onBreakpoint } = props;
+  // What a later run gives is offered, unless something was typed.
+  const [typed, setTyped] = useState<string | null>(null);
+  const text = typed ?? JSON.stringify(toPin(props), null, 2);
   const value = read(text);
   return (
     <section aria-label={`Step ${step}`}>
       <Stack gap="xs">
         <Group gap="xs">
-          <Text fw={600}>{step}</Text>
+          <Text fw={600}>{title}</Text>
           {result && <StateChip state={result.differs ? 'differs' : result.state} />}
         </Group>
         {result && (
@@ -60,7 +63,7 @@ export function StepPanel(props: Props) {
           spellCheck={false}
           value={text}
           error={value === null ? 'This is not JSON.' : null}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         />
         <Group gap="xs">
           <Button
@@ -68,7 +71,11 @@ export function StepPanel(props: Props) {
             variant="default"
             leftSection={<Pin size={13} aria-hidden />}
             disabled={value === null}
-            onClick={() => value !== null && onMock(value.found, true)}
+            onClick={() => {
+              if (value === null) return;
+              onMock(value.found, true);
+              setTyped(null);
+            }}
           >
             {isMocked ? 'Pin this instead' : 'Pin'}
           </Button>
@@ -77,7 +84,10 @@ export function StepPanel(props: Props) {
               size="xs"
               variant="subtle"
               leftSection={<PinOff size={13} aria-hidden />}
-              onClick={() => onMock(null, false)}
+              onClick={() => {
+                onMock(null, false);
+                setTyped(null);
+              }}
             >
               Unpin
             </Button>
@@ -91,6 +101,12 @@ export function StepPanel(props: Props) {
       </Stack>
     </section>
   );
+}
+
+/** What is pinned, or what the step gave; an error is no output to go on with. */
+function toPin({ isMocked, mock, result }: Props): unknown {
+  if (isMocked) return mock;
+  return result === undefined || result.state === 'failed' ? null : result.output;
 }
 
 function read(text: string): { found: unknown } | null {

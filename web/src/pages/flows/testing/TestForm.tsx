@@ -16,12 +16,13 @@ interface Props {
   playbook: PlaybookDetail;
   /** The chosen step: a test can end there. */
   step: string | null;
+  title: string | null;
   isPending: boolean;
   lastTest: string | null;
   onStart: (wish: Partial<TestWish>) => void;
 }
 
-export function TestForm({ playbook, step, isPending, lastTest, onStart }: Props) {
+export function TestForm({ playbook, step, title, isPending, lastTest, onStart }: Props) {
   const project = useProject();
   const { dateTime } = useFormats();
   const samples = useQuery(testInputsQuery(project.id, playbook.id)).data ?? [];
@@ -125,7 +126,7 @@ export function TestForm({ playbook, step, isPending, lastTest, onStart }: Props
           disabled={inputs === null || step === null || step.includes('/')}
           onClick={() => begin(step)}
         >
-          {step === null ? 'Run to a step' : `Run to ${step}`}
+          {step === null ? 'Run to a step' : `Run to ${title ?? step}`}
         </Button>
       </Group>
       {step === null && (

@@ -12,15 +12,19 @@ import { showDone, showFailure } from '@/components/undo';
 interface Props {
   playbook: PlaybookDetail;
   results: TestResults;
+  /** What a step is called on the canvas, by its key. */
+  titleOf: (key: string) => string;
 }
 
-export function TestOutcome({ playbook, results }: Props) {
+export function TestOutcome({ playbook, results, titleOf }: Props) {
   const project = useProject();
   const { run, nodes, paused_before: paused, compared_with: good } = results;
   const goOn = useContinueTest(project.id, playbook.id);
   const keep = useKeepTest(project.id, playbook.id);
   const [name, setName] = useState('');
-  const differing = nodes.filter(({ differs }) => differs).map(({ key }) => key);
+  const differing = nodes.filter(({ differs }) => differs).map(({ key }) => titleOf(key));
+  const failed = nodes.filter(({ state }) => state === 'failed').map(({ key }) => titleOf(key));
+  const waiting = paused.map(titleOf).join(', ');
   return (
     <Alert title="Result" role="status">
       <Stack gap="xs">
@@ -30,7 +34,13 @@ export function TestOutcome({ playbook, results }: Props) {
             Open the run
           </Anchor>
         </Group>
-        {run.reason !== null && <Text size="sm">{run.reason}</Text>}
+        {paused.length > 0 && <Text size="sm">It pauses before {waiting}.</Text>}
+        {paused.length === 0 && run.reason !== null && (
+          <Text size="sm">
+            {failed.length > 0 && <strong>{failed.join(', ')}: </strong>}
+            {run.reason}
+          </Text>
+        )}
         <Text size="sm">
           {good === null
             ? 'There is no good run to compare with yet.'
@@ -44,7 +54,7 @@ export function TestOutcome({ playbook, results }: Props) {
             loading={goOn.isPending}
             onClick={() => goOn.mutate(run.id, { onError: showFailure })}
           >
-            Continue with {paused.join(', ')}
+            Continue with {waiting}
           </Button>
         )}
         {run.status === 'done' && playbook.may_edit && (

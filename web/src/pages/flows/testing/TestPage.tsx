@@ -11,11 +11,14 @@ import { LoadingLines } from '@/components/LoadingLines';
 import { Page } from '@/components/Page';
 import { usePathParam } from '@/components/use-path-param';
 import { useSearchParam } from '@/components/use-search-param';
+import { readYaml } from '@/flows/document';
+import { nodesWithin, nodeTitle, readGraph } from '@/flows/graph';
 import { KeptTests } from './KeptTests';
 import { StepPanel } from './StepPanel';
 import { TestCanvas } from './TestCanvas';
 import { TestForm } from './TestForm';
 import { TestOutcome } from './TestOutcome';
+import { plainKey } from './step-state';
 import classes from './testing.module.css';
 
 export default function TestPage() {
@@ -43,6 +46,11 @@ interface Props {
 function TestBench({ playbook, palette }: Props) {
   const project = useProject();
   const language = useMemo(() => languageOf(palette), [palette]);
+  const titleOf = useMemo(() => {
+    const graph = readGraph(readYaml(playbook.source).value, language);
+    const titles = new Map(nodesWithin(graph).map((node) => [node.key, nodeTitle(node)]));
+    return (key: string) => titles.get(plainKey(key)) ?? key;
+  }, [playbook.source, language]);
   const [runId, setRunId] = useSearchParam('run');
   const [step, setStep] = useState<string | null>(null);
   const [mocks, setMocks] = useState<Readonly<Record<string, unknown>>>({});
@@ -85,6 +93,7 @@ function TestBench({ playbook, palette }: Props) {
             <TestForm
               playbook={playbook}
               step={step}
+              title={step === null ? null : titleOf(step)}
               isPending={start.isPending}
               lastTest={runId}
               onStart={begin}
@@ -94,12 +103,15 @@ function TestBench({ playbook, palette }: Props) {
           {results.isError && (
             <ErrorState error={results.error} retry={() => void results.refetch()} />
           )}
-          {results.data && <TestOutcome playbook={playbook} results={results.data} />}
+          {results.data && (
+            <TestOutcome playbook={playbook} results={results.data} titleOf={titleOf} />
+          )}
           {step !== null && (
             <StepPanel
               key={step}
               step={step}
-              result={results.data?.nodes.find(({ key }) => key === step)}
+              title={titleOf(step)}
+              result={results.data?.nodes.find(({ key }) => plainKey(key) === step)}
               mock={mocks[step]}
               isMocked={step in mocks}
               isBreakpoint={breakpoints.includes(step)}

@@ -12,7 +12,7 @@ export function stepState(
   if (results?.paused_before.includes(key)) return 'held';
   const found = results?.nodes.filter((node) => plainKey(node.key) === key) ?? [];
   if (found.some(({ state }) => state === 'failed')) return 'failed';
+  if (key in mocks) return 'pinned';
   if (found.some(({ differs }) => differs)) return 'differs';
-  if (found.length > 0) return found[0]?.state ?? null;
-  return key in mocks ? 'pinned' : null;
+  return found[0]?.state ?? null;
 }

@@ -136,7 +136,9 @@ export function RunsTab({ playbook, language }: Props) {
           </Button>
           {failed.length > 0 && (
             <Button variant="default" onClick={() => setChosen(new Set(failed))}>
-              Choose all {failed.length} that failed
+              {failed.length === 1
+                ? 'Choose the one that failed'
+                : `Choose all ${failed.length} that failed`}
             </Button>
           )}
         </Group>
