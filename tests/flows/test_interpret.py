@@ -363,6 +363,8 @@ def test_code_goes_to_its_tool_untouched(room: Room) -> None:
     assert room.run(flow_of(node))["output"] == {"sql": sql, "parameters": {"n": 2}}
     python = {"id": "c", "type": "code", "language": "python", "code": "x = 1"}
     assert room.run(flow_of(python))["output"] == {"code": "x = 1"}
+    more = {**node, "parameters": {}, "limit": 3000}
+    assert room.run(flow_of(more))["output"] == {"sql": sql, "limit": 3000}
 
 
 def test_an_agent_needs_a_service(room: Room) -> None:

@@ -107,6 +107,14 @@ def test_an_agent_is_composed_compared_tried_and_counted(
         expect(answer).to_contain_text("Two customers complained.")
         expect(answer).to_contain_text("Done")
 
+        # An agent of the chat has more tools than one of your own: which are kept is said, and chosen.
+        go(page, "Agents")
+        page.get_by_role("button", name="Start from this: Data engineer").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog.get_by_text("tools, and an agent of your own at most 8")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.get_by_role("link", name="Complaints in short").click()
+
         page.get_by_role("tab", name="Figures").click()
         expect(page.get_by_text("Requests to models")).to_be_visible()
         assert accessibility_problems(page) == []

@@ -10,6 +10,7 @@ import pytest
 
 from steward.core.errors import StewardError
 from steward.playbooks import Change
+from steward.playbooks.exchange import Source
 from steward.playbooks.packing import packed, unpacked
 from tests.cli.fixtures import filled, started_home, terminal
 from tests.cli.terminal import Terminal
@@ -45,6 +46,35 @@ def test_what_is_exported_is_imported_once(room: Room) -> None:
     elsewhere = room.stranger.access
     taken = exchange.bring_in_all(elsewhere, sources, mine=True, trial=True)
     assert [each.change for each in taken] == [Change.refused, Change.refused], "the ids are taken"
+
+
+COMMENTED = """\
+# Why it is here
+format: 1
+id: commented
+name: Commented  # short
+# what it may cost
+budget: {usd: 1}
+graph:
+  nodes:
+    # first we look
+    - {id: look, type: tool, tool: list_datasets}
+"""
+
+
+def test_comments_come_and_go_with_the_files(room: Room) -> None:
+    exchange, access = room.playbooks.exchange, room.editor.access
+    first = exchange.bring_in_all(access, [Source("commented.yaml", COMMENTED)])
+    assert [each.change for each in first] == [Change.created]
+    [(name, text)] = exchange.files(access)
+    address = room.editor.user.email
+    said = f"name: Commented  # short\nowner: {address}\n# what it may cost\n"
+    assert text == COMMENTED.replace("name: Commented  # short\n# what it may cost\n", said)
+    again = exchange.bring_in_all(access, [Source(name, text)])
+    assert [each.change for each in again] == [Change.unchanged]
+    assert exchange.files(access) == [(name, text)]
+    card = room.playbooks.library.get(access, "commented")
+    assert room.playbooks.library.revision_of(access.scope, card, 1).source == COMMENTED
 
 
 def test_what_is_no_playbook_is_left_alone() -> None:

@@ -139,6 +139,27 @@ def source_of(text: str, playbook: Playbook) -> str | None:
     return kept if same else None
 
 
+def file_text(source: str | None, playbook: Playbook) -> str:
+    """The text of an export: as it was written, with who may see it behind the name.
+
+    Where that cannot be kept, or nothing was written by hand, the document in its one order.
+    """
+    plain = as_yaml(playbook)
+    whole = None if source is None else parse_yaml(source)
+    parts = None if whole is None or whole.flow else whole.mapping()
+    if source is None or parts is None:
+        return plain
+    people = {name: value for name, value in as_json(playbook).items() if name in _PEOPLE}
+    lines = source.splitlines(keepends=True)
+    before = parts["name" if "name" in parts else "id"].key_line
+    end = min((p.key_line - 1 for p in parts.values() if p.key_line > before), default=len(lines))
+    while end > before and lines[end - 1].lstrip()[:1] in {"", "#"}:
+        end -= 1
+    told = dump_yaml(people) if people else ""
+    made = "".join([*lines[:end], told, *lines[end:]])
+    return made if source_of(made, playbook) == source else plain
+
+
 def _pointer(error: ErrorDetails) -> str:
     parts = [str(part) for part in error["loc"]]
     # pydantic names the chosen type of a trigger between its index and its fields.

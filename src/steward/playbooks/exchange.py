@@ -15,7 +15,7 @@ from steward.core.errors import Conflict, Invalid, NotFound, Problem, StewardErr
 from steward.identity import Access, Role
 from steward.playbooks.cards import Card, State
 from steward.playbooks.documents import LARGEST, as_yaml, decoded, read
-from steward.playbooks.library import Library
+from steward.playbooks.library import Library, drawn_beside
 from steward.playbooks.model import Playbook
 from steward.store import Database, Transaction
 
@@ -129,7 +129,7 @@ class Exchange:
                 yield Imported(source.name, Change.refused, reason=said)
             else:
                 names[found.id] = source.name
-                yield self._put(tx, access, source.name, found, message)
+                yield self._put(tx, access, source, found, message)
 
     def _understood(self, access: Access, source: Source, *, mine: bool) -> Playbook | Imported:
         """The playbook of a file, or why it is refused; lines are those of the file in any case."""
@@ -149,14 +149,15 @@ class Exchange:
         return playbook
 
     def _put(
-        self, tx: Transaction, access: Access, name: str, playbook: Playbook, message: str
+        self, tx: Transaction, access: Access, source: Source, playbook: Playbook, message: str
     ) -> Imported:
+        name, drawn = source.name, drawn_beside(source.text, playbook, None)
         try:
             before = self._library.named_so(tx, access, playbook.id)
             if before is None:
-                made = self._library.create_within(tx, access, playbook, message)
+                made = self._library.create_within(tx, access, playbook, message, drawn)
                 return Imported(name, Change.created, made)
-            after = self._library.save_within(tx, access, before.id, playbook, message)
+            after = self._library.save_within(tx, access, before.id, playbook, message, drawn)
         except Conflict as problem:
             return Imported(name, Change.refused, reason=problem.message)
         change = Change.unchanged if after.version == before.version else Change.changed

@@ -25,7 +25,7 @@ from steward.playbooks.cards import (
 )
 from steward.playbooks.changes import changes_between
 from steward.playbooks.comparison import Comparison, compare
-from steward.playbooks.documents import as_yaml, read, refusal, source_of, without_people
+from steward.playbooks.documents import as_yaml, file_text, read, refusal, source_of, without_people
 from steward.playbooks.model import Allowed, Playbook
 from steward.playbooks.people import People, Viewer, visible
 from steward.runs import Json
@@ -151,10 +151,10 @@ class Library:
         return compare(old, self.revision_of(access.scope, card, right))
 
     def text(self, access: Access, named: str, number: int | None = None) -> str:
-        """The playbook as it is exported: a revision, and who may see it now."""
+        """The playbook as it is exported: a revision with its comments, and who may see it now."""
         card = self.get(access, named)
-        playbook = self.revision_of(access.scope, card, number or card.head).playbook
-        return as_yaml(self.with_people(access, card, playbook))
+        revision = self.revision_of(access.scope, card, number or card.head)
+        return file_text(revision.source, self.with_people(access, card, revision.playbook))
 
     def with_people(self, access: Access, card: Card, playbook: Playbook) -> Playbook:
         users = card.allowed.get("users", ())
@@ -189,7 +189,7 @@ class Library:
         """A new draft of the caller's."""
         access.require(Role.editor)
         playbook, _ = self.checked(access, source)
-        drawn = _drawn(source, playbook, layout)
+        drawn = drawn_beside(source, playbook, layout)
         try:
             with self._database.write(access.scope) as tx:
                 return self.create_within(tx, access, playbook, message or "Created", drawn)
@@ -243,7 +243,7 @@ class Library:
         if playbook.id != card.slug:
             said = f"the id of a playbook stays {card.slug!r}; make another playbook instead"
             raise refusal("The playbook is not valid", [Problem("/id", said)], document)
-        drawn = _drawn(source, playbook, layout)
+        drawn = drawn_beside(source, playbook, layout)
         with self._database.write(access.scope) as tx:
             return self.save_within(
                 tx, access, card.id, playbook, message or "Changed", drawn, version=version
@@ -471,7 +471,7 @@ def taken(slug: str) -> Conflict:
     )
 
 
-def _drawn(
+def drawn_beside(
     source: str | Mapping[str, Any], playbook: Playbook, layout: Layout | None
 ) -> dict[str, Any]:
     """What is kept beside the document: the text as it was written, and the layout where one is given."""

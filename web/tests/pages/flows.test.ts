@@ -23,10 +23,13 @@ import { offeredAt, withValue } from '@/pages/flows/offered';
 import { hiddenBoxes, openingView, opensCutOff, READABLE, WHOLE } from '@/pages/flows/opening-view';
 import {
   comparedText,
+  cutOff,
   expectedText,
   isCallOf,
   keyBelongsTo,
   runPriceText,
+  sizeText,
+  standingText,
 } from '@/pages/flows/standing';
 import { authorsBetween } from '@/pages/flows/versions/WhoseChanges';
 import vectors from '../flows/vectors.json';
@@ -410,6 +413,16 @@ describe('runs on the canvas', () => {
     );
     expect(comparedText(now, standing({ state: 'failed' }))).toBe('0.4 s · $0.0100, was failed');
     expect(comparedText(now, undefined)).toBe('0.4 s · $0.0100 · not in the other run');
+  });
+
+  it('say where a step gave less than there was', () => {
+    const cut = standing({ size: 200, sample: { rows: [], truncated: 'More than 200 rows.' } });
+    expect(cutOff(cut)).toBe('More than 200 rows.');
+    expect(standingText(cut)).toBe('not all rows · 0.4 s · $0.0100');
+    expect(sizeText(cut)).toBe('200+');
+    const whole = standing({ size: 3000, sample: { rows: [], truncated: null } });
+    expect(cutOff(whole)).toBeNull();
+    expect(sizeText(whole)).toBe('3,000');
   });
 
   it('say before they begin what they will take', () => {

@@ -24,6 +24,13 @@ class CodeNode(Node):
         min_length=1, max_length=100_000, json_schema_extra={CODE: {"field": "language"}}
     )
     parameters: Templates = Field({}, description="Values the code uses, by name.")
+    limit: int | None = Field(
+        None,
+        ge=1,
+        le=100_000,
+        title="Most rows",
+        description="How many rows SQL gives at most; unset: 200. More are cut off, and the step says so.",
+    )
 
     group: ClassVar = "Code"
     starters: ClassVar = (
@@ -49,4 +56,6 @@ class CodeNode(Node):
     def _arguments(self) -> dict[str, Json]:
         # What looks like an expression in code is code.
         given: dict[str, Json] = {_TOOLS[self.language][1]: self.code.replace("${", "$${")}
+        if self.limit is not None and self.language == "sql":
+            given["limit"] = self.limit
         return given | ({"parameters": self.parameters} if self.parameters else {})

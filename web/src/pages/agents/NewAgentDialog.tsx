@@ -1,10 +1,20 @@
 /** Begins an agent: empty or as a copy of one that exists; the rest is composed on its page. */
-import { Button, Group, Modal, Select, Stack, Textarea, TextInput } from '@mantine/core';
+import {
+  Button,
+  Group,
+  Modal,
+  MultiSelect,
+  Select,
+  Stack,
+  TextInput,
+  Textarea,
+} from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AgentDocument, agentQuery, agentsQuery, useSaveAgent } from '@/api/agents';
+import { toolsQuery } from '@/api/tools';
 import { useProject } from '@/app/project';
 import { ErrorState } from '@/components/ErrorState';
 import { FormError } from '@/components/FormError';
@@ -64,8 +74,10 @@ function BeginForm({ start, onClose }: { start: AgentDocument | null; onClose: (
   const project = useProject();
   const navigate = useNavigate();
   const save = useSaveAgent(project.id);
+  const offered = namedTools(start);
   const form = useForm({
     initialValues: {
+      tools: offered.slice(0, MOST_TOOLS),
       name: start === null ? '' : `my-${start.name}`.slice(0, 60),
       title: start === null ? '' : `My ${start.title.toLowerCase()}`,
       description: start?.description ?? '',
@@ -82,7 +94,7 @@ function BeginForm({ start, onClose }: { start: AgentDocument | null; onClose: (
   const submit = form.onSubmit((given) =>
     save.mutate(
       {
-        document: { ...copied(start), ...given },
+        document: { ...start, ...given },
         message: start === null ? 'Composed' : `Started from ${start.name}`,
         version: 0,
       },
@@ -112,6 +124,14 @@ function BeginForm({ start, onClose }: { start: AgentDocument | null; onClose: (
           maxRows={14}
           {...form.getInputProps('instructions')}
         />
+        {start !== null && offered.length > MOST_TOOLS && (
+          <ToolChoice
+            title={start.title}
+            offered={offered}
+            value={form.values.tools}
+            onChange={(tools) => form.setFieldValue('tools', tools)}
+          />
+        )}
         <FormError error={save.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
@@ -126,9 +146,31 @@ function BeginForm({ start, onClose }: { start: AgentDocument | null; onClose: (
   );
 }
 
-/** An agent of the chat names tools by patterns; a composed one names each, and at most eight. */
-function copied(start: AgentDocument | null): Partial<AgentDocument> {
-  if (start === null) return {};
-  const tools = (start.tools ?? []).filter((name) => !name.includes('*')).slice(0, MOST_TOOLS);
-  return { ...start, tools };
+/** An agent of the chat names tools by patterns; a composed one names each. */
+const namedTools = (start: AgentDocument | null) =>
+  (start?.tools ?? []).filter((name) => !name.includes('*'));
+
+interface ChoiceProps {
+  title: string;
+  offered: readonly string[];
+  value: string[];
+  onChange: (value: string[]) => void;
+}
+
+/** Which tools a copy keeps, where it cannot have them all. */
+function ToolChoice({ title, offered, value, onChange }: ChoiceProps) {
+  const project = useProject();
+  const tools = useQuery(toolsQuery(project.id)).data ?? [];
+  const titleOf = (name: string) => tools.find((tool) => tool.name === name)?.title ?? name;
+  return (
+    <MultiSelect
+      label="Tools"
+      description={`${title} has ${offered.length} tools, and an agent of your own at most ${MOST_TOOLS}. Choose those it needs.`}
+      data={offered.map((name) => ({ value: name, label: titleOf(name) }))}
+      value={value}
+      maxValues={MOST_TOOLS}
+      searchable
+      onChange={onChange}
+    />
+  );
 }

@@ -13,7 +13,7 @@ import { askedIn, WaitingCard } from '@/components/waiting/WaitingCard';
 import type { FlowNode } from '@/flows/graph';
 import { usdText } from '../chat/cost';
 import { NodeCalls } from './NodeCalls';
-import { callPath, isOther, keyBelongsTo, standingText } from './standing';
+import { callPath, cutOff, isOther, keyBelongsTo, standingText } from './standing';
 import classes from './flows.module.css';
 
 interface Props {
@@ -31,6 +31,7 @@ export function LastRun({ runId, node, standing, other }: Props) {
   if (runId === null || !standing) return null;
   const waits = inbox.filter(({ run_id: of, key }) => of === runId && keyBelongsTo(key, node.key));
   const { state, times, failed, seconds, usd, tokens, error, sample } = standing;
+  const cut = cutOff(standing);
   const facts = [
     times > 1 ? `${times} times` : '',
     failed > 0 && times > 1 ? `${failed} failed` : '',
@@ -55,6 +56,14 @@ export function LastRun({ runId, node, standing, other }: Props) {
           <Text size="sm" mt={4}>
             Change the settings below, save and run it again. Under “Errors and order” you can have
             it tried again or go on after an error.
+          </Text>
+        </Alert>
+      )}
+      {cut !== null && (
+        <Alert color="yellow" variant="light" title="Not all rows">
+          <Text size="sm">
+            {cut} Later steps get only these rows. Raise “Most rows” below, or let SQL count or
+            filter first.
           </Text>
         </Alert>
       )}

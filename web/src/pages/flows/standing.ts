@@ -29,15 +29,23 @@ const lastPart = (key: string) =>
   (key.split('/').at(-1)?.split(':')[0] ?? '').replace(/(\[\d+\]|#\d+|~\d+)+$/, '');
 
 /** "12 times · 1.2 s · $0.01", for the box of a node. */
-export function standingText({ times, seconds, usd }: NodeStanding): string {
+export function standingText(standing: NodeStanding): string {
+  const { times, seconds, usd } = standing;
   const cost = Number(usd);
   return [
+    cutOff(standing) === null ? '' : 'not all rows',
     times > 1 ? `${times}×` : '',
     seconds > 0 ? durationText(seconds * 1000) : '',
     cost > 0 ? `$${cost.toFixed(cost < 1 ? 4 : 2)}` : '',
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+/** Why a step gave less than there was; null where it gave everything. */
+export function cutOff({ sample }: Pick<NodeStanding, 'sample'>): string | null {
+  const told = (sample as { truncated?: unknown } | null | undefined)?.truncated;
+  return typeof told === 'string' ? told : null;
 }
 
 /** What is other than in the run that it is compared with: "0.4 s, was 0.9 s · other output". */
@@ -88,7 +96,8 @@ function rangeText(least: number | null, most: number | null): string {
 const dollars = (usd: number) => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
 /** How much went along an edge: rows or items of the node before it. */
-export function sizeText({ size, times }: NodeStanding): string {
+export function sizeText(standing: NodeStanding): string {
+  const { size, times } = standing;
   if (size === null) return times > 1 ? `${times}×` : '';
-  return size.toLocaleString('en');
+  return `${size.toLocaleString('en')}${cutOff(standing) === null ? '' : '+'}`;
 }
