@@ -13,6 +13,21 @@ from playwright.sync_api import Page, expect
 from tests.journeys.conftest import Desk, Site, accessibility_problems, running
 from tests.journeys.test_first_steps import go
 
+UNDER_THE_BAR = """() => {
+  const bar = document.querySelector('[class*=_save_]');
+  const found = new Set();
+  for (let step = 0; step < 30; step += 1) {
+    window.scrollTo(0, step * 100);
+    const { left, right, top, bottom } = bar.getBoundingClientRect();
+    for (let x = left + 2; x < right; x += 6)
+      for (let y = top + 4; y < Math.min(bottom, innerHeight); y += 6) {
+        const there = document.elementFromPoint(x, y);
+        if (there && !bar.contains(there)) found.add(there.tagName);
+      }
+  }
+  return [...found];
+}"""
+"""What lies over the bar with which an agent is saved, wherever the page is scrolled to."""
 WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -142,3 +157,9 @@ def test_agents_fit_a_narrow_dark_screen_and_say_that_no_model_is_set_up(
     expect(page.get_by_role("list", name="What the tools take")).to_be_visible()
     assert accessibility_problems(page) == []
     assert not page.evaluate(WIDE)
+
+    page.goto(f"{base}/agents")
+    page.get_by_role("button", name="Start from this: Router").click()
+    page.get_by_role("dialog").get_by_role("button", name="Begin").click()
+    expect(page.get_by_role("button", name="Save as a new version")).to_be_visible()
+    assert page.evaluate(UNDER_THE_BAR) == []
