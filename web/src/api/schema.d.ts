@@ -580,7 +580,7 @@ export interface paths {
         };
         /**
          * List Agent Versions
-         * @description Newest first.
+         * @description Newest first; none of an agent that Steward brings along.
          */
         get: operations["list_agent_versions"];
         put?: never;

@@ -273,11 +273,11 @@ async def restore_agent(
 def list_agent_versions(
     request: Request, access: AsViewer, name: AgentName
 ) -> Page[AgentVersionOut]:
-    """Newest first."""
+    """Newest first; none of an agent that Steward brings along."""
     steward = steward_of(request)
     found = steward.agents.versions(access.scope, name)
     names = {each.user_id: each.name for each in steward.identity.members.page(access)}
-    before = [*(each.agent for each in found[1:]), None]
+    before = [*(each.agent for each in found), None][1:]
     items = [
         AgentVersionOut(
             version=each.version,
