@@ -377,9 +377,11 @@ def test_a_bad_file_is_not_added(room: Room, outside: Services) -> None:
     found = output(room, start(room, "bucket-quality-watch", inputs, nobody))
     assert not found["added"]
     assert outside.messages == [
-        ("orders-2026-02-02.csv was not added:\n"
-        "• amount is not at least 0 in 1 of 3 rows\n"
-        "• order_id is not unique in 2 of 3 rows")
+        (
+            "orders-2026-02-02.csv was not added:\n"
+            "• amount is not at least 0 in 1 of 3 rows\n"
+            "• order_id is not unique in 2 of 3 rows"
+        )
     ]
     assert len(rows(room, "accepted")) == 2
 
