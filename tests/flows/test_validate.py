@@ -318,7 +318,7 @@ def test_keys_fit_the_journal() -> None:
 
 def test_requiring_a_valid_flow_names_the_first_problem() -> None:
     flow = flow_of(tool("a", "nope"), tool("b", "nope"))
-    with pytest.raises(Invalid, match="There are 1 more problems") as raised:
+    with pytest.raises(Invalid, match="There is 1 more problem") as raised:
         require_valid(flow, TOOLS)
     assert raised.value.problems[0] == Problem("/nodes/0/tool", "there is no tool 'nope'")
     require_valid(flow)

@@ -21,6 +21,14 @@ def mistakes(error: ValidationError, at: str = "") -> list[Problem]:
     ]
 
 
+def and_more(problems: Sequence[Problem]) -> str:
+    """A sentence about the problems after the first, to put behind it; empty where there are none."""
+    more = len(problems) - 1
+    if more < 1:
+        return ""
+    return f" There are {more} more problems." if more > 1 else " There is 1 more problem."
+
+
 def in_words(problems: Sequence[Problem]) -> str:
     """The first problems in one line, and how many there are besides."""
     said = "; ".join(f"{each.pointer or '/'}: {each.message}" for each in problems[:_MOST_SAID])

@@ -7,6 +7,7 @@ from typing import Final
 
 from steward.broker.schemas import Schema, schema_problem
 from steward.core.errors import Invalid, Problem
+from steward.core.mistakes import and_more
 from steward.flows import _fitting as types
 from steward.flows import _order as order
 from steward.flows.expressions import (
@@ -42,9 +43,8 @@ def require_valid(flow: Flow, tools: Mapping[str, ToolSchema] | None = None) -> 
     problems = validate(flow, tools)
     if problems:
         first = problems[0]
-        more = f" There are {len(problems) - 1} more problems." if len(problems) > 1 else ""
         raise Invalid(
-            f"The flow {flow.id!r} is not valid: {first.pointer or '/'} {first.message}.{more}",
+            f"The flow {flow.id!r} is not valid: {first.pointer or '/'} {first.message}.{and_more(problems)}",
             problems=problems,
         )
 

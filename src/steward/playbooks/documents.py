@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from steward.core.documents import Lined, dump_yaml, parse_yaml, read_lined, require_bounded
 from steward.core.errors import Invalid, Problem, TooLarge
+from steward.core.mistakes import and_more
 from steward.playbooks.model import BUILDING, ORDER, Playbook
 from steward.playbooks.trigger import TRIGGERS
 
@@ -76,8 +77,8 @@ def decoded(content: bytes, what: str = "playbook") -> str:
 def refusal(said: str, problems: Iterable[Problem], document: Lined) -> Invalid:
     """Everything wrong with a document in one error; the lines are said where there are any."""
     found = placed(problems, document)
-    more = f" There are {len(found) - 1} more problems." if len(found) > 1 else ""
-    return Invalid(f"{said}: {found[0].pointer or '/'} {found[0].message}.{more}", problems=found)
+    first = f"{found[0].pointer or '/'} {found[0].message}."
+    return Invalid(f"{said}: {first}{and_more(found)}", problems=found)
 
 
 def placed(problems: Iterable[Problem], document: Lined) -> list[Problem]:

@@ -27,6 +27,7 @@ from steward.broker.roles import Role, role_problem, roles_of
 from steward.broker.schemas import schema_problem
 from steward.broker.tool import Risk
 from steward.core.errors import Invalid, Problem
+from steward.core.mistakes import and_more
 from steward.sandbox.guard_python import check as check_python
 from steward.sandbox.refused import Refused
 
@@ -110,10 +111,9 @@ class Wheel:
 
     def refuse_problems(self) -> None:
         if self.problems:
-            more = len(self.problems) - 1
-            also = f" There are {more} more problems." if more else ""
+            first = f"{self.problems[0].message}.{and_more(self.problems)}"
             raise Invalid(
-                f"{self.name} {self.version} cannot be installed: {self.problems[0].message}.{also}",
+                f"{self.name} {self.version} cannot be installed: {first}",
                 code="plugin",
                 problems=list(self.problems),
             )
