@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from steward.broker._budget_tables import period_uses
 from steward.broker.limits import PeriodBudgetExceeded
 from steward.broker.period_budgets import BudgetLimits, KeptBudget, PeriodBudget
-from steward.broker.period_draws import Payer, count, draw
+from steward.broker.period_draws import Payer, Place, count, draw
 from steward.core.errors import Conflict, Denied, Invalid, NotFound, Stale
 from steward.flows.launch import Start
 from steward.identity import Role
@@ -201,14 +201,14 @@ def test_many_calls_at_once_never_take_more_than_there_is(scene: Scene) -> None:
     payer = Payer("run", scene.access.user_id, flow="flow")
     asked = {"usd": 300_000_000, "tokens": 0}
 
-    def take(number: int) -> list[dict[str, str]] | None:
+    def take(number: int) -> list[Place] | None:
         with database.write(scene.access.scope) as tx:
             try:
                 return draw(tx, f"run_{number}", payer, asked, now)
             except PeriodBudgetExceeded:
                 return None
 
-    async def all_at_once() -> list[list[dict[str, str]] | None]:
+    async def all_at_once() -> list[list[Place] | None]:
         return await asyncio.gather(*(asyncio.to_thread(take, n) for n in range(12)))
 
     taken = [each for each in asyncio.run(all_at_once()) if each is not None]
