@@ -280,6 +280,15 @@ def test_an_article_that_runs_low_is_told_once(room: Room, outside: Services) ->
     assert len(outside.messages) == 2
 
 
+def test_a_long_list_says_how_many_are_left_out(room: Room, outside: Services) -> None:
+    inputs = sample(room, "stock-alert")
+    stock(outside, [(f"B-{number:02}", "Bolts", 1, 10) for number in range(60)])
+    assert output(room, start(room, "stock-alert", inputs, nobody))["new"] == 60
+    [told] = outside.messages
+    assert len(told.splitlines()) == 52
+    assert told.endswith("and 10 more, listed in low_stock")
+
+
 # Decisions
 
 
@@ -384,6 +393,14 @@ def test_a_bad_file_is_not_added(room: Room, outside: Services) -> None:
         )
     ]
     assert len(rows(room, "accepted")) == 2
+
+
+def test_a_rule_without_a_limit_is_told(room: Room, outside: Services) -> None:
+    inputs = sample(room, "bucket-quality-watch")
+    load(room, "quality_rules", "column_name,rule,limit_value\namount,at least,\norder_id,odd,1\n")
+    assert not output(room, start(room, "bucket-quality-watch", inputs, nobody))["added"]
+    assert "the rule at least for amount has no number as its limit" in outside.messages[0]
+    assert "the rule odd for order_id is unknown" in outside.messages[0]
 
 
 def test_a_good_file_is_added(room: Room, outside: Services) -> None:
