@@ -84,9 +84,8 @@ class ModelDesk:
         output_tokens: int,
     ) -> Decimal:
         """US dollars of a request at the dearest of the models that may be asked; unknown prices count as none."""
-        backends = self._asked(scope, role, asking)
-        known = (each.quote(input_tokens, output_tokens) for each in backends)
-        return max((each for each in known if each is not None), default=Decimal(0))
+        quotes = self.quotes(scope, role, asking, input_tokens, output_tokens)
+        return max((usd for _, usd in quotes if usd is not None), default=Decimal(0))
 
     def quotes(
         self,
