@@ -4,9 +4,9 @@ A server as `steward up` starts it, on SQLite, in a folder of its own. Clients o
 loopback, each on a connection of its own, and wait for the answer: an event is on disk by then. The clock stops when
 the last run has ended.
 
-    .venv/bin/python benchmarks/webhook.py            2,000 events
-    .venv/bin/python benchmarks/webhook.py --quick    200 events, for a smoke test
-    .venv/bin/python benchmarks/webhook.py --n8n X    and n8n beside it, installed by `npm install n8n` in the folder X
+    python -m benchmarks.webhook            2,000 events
+    python -m benchmarks.webhook --quick    200 events, for a smoke test
+    python -m benchmarks.webhook --n8n X    and n8n beside it, installed by `npm install n8n` in the folder X
 
 n8n runs as it comes: SQLite, one process, executions saved, its webhook answering at once, nine nodes that each add one.
 
